@@ -9,9 +9,9 @@ import { protocolName } from './own.ts'
 import { decodeReasoning, signedBy } from './reasoning.ts'
 import type { MessagesRawBlock } from './schema.ts'
 
-/** What the events of a stream hold, beside the blocks: their keys, and the deltas. */
+/** Reads the deltas of a stream, and finds the unknown keys of events and deltas. */
 
-/** Keys of the events whose other keys no part of a reply can hold. */
+/** Known keys of events whose unknown keys have no place in a reply. */
 export const eventKeys = new Map<unknown, ReadonlySet<string>>([
   ['content_block_delta', new Set(['type', 'index', 'delta'])],
   ['content_block_start', new Set(['type', 'index', 'content_block'])],
@@ -28,7 +28,7 @@ export const deltaKeys = new Map<unknown, ReadonlySet<string>>([
   ['citations_delta', new Set(['type', 'citation'])],
 ])
 
-/** One note for each place, however many events have it. */
+/** Notes unknown keys that are not null: once for each path, however many events have it. */
 export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
   if (!known) return
   for (const key in wire) {
@@ -38,7 +38,7 @@ export function noteUnknown(state: MachineState, wire: JsonObject, { path, known
   }
 }
 
-/** The keys of a delta that nobody modelled and that say something. */
+/** The unknown keys of a delta that are not null. Undefined: there are none. */
 export function unknownKeys(delta: JsonObject, known: ReadonlySet<string> | undefined): JsonObject | undefined {
   let kept: JsonObject | undefined
   if (known) for (const key in delta) if (!known.has(key) && delta[key] !== null) kept = { ...kept, [key]: delta[key] }
@@ -54,15 +54,15 @@ export function fault(path: string, message: string, code: 'malformed' | 'out-of
 export type OpenBlock = {
   part: number
   type: string
-  /** The block as it was started, for kinds whose whole is known only at the end. */
+  /** The block of `content_block_start`, for types that are decoded in full only at their end. */
   raw: MessagesRawBlock
-  /** Streamed JSON text. */
+  /** Streamed JSON text. For `tool_use` only a marker: not empty once text has come. */
   json: string
   thinking: string
   signature: string
 }
 
-/** Undefined: nothing to tell yet. Null: does not fit the block. */
+/** Undefined: there is nothing to emit yet. Null: the delta does not fit the block. */
 export function readDelta(open: OpenBlock, delta: JsonObject, model: string | undefined): Delta | undefined | null {
   const { type } = open
   switch (delta['type']) {
@@ -112,7 +112,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
   }
 }
 
-/** An empty delta is kept when it has unknown keys: it is there for their sake. */
+/** Should the delta be emitted? An empty one only if it has unknown keys. */
 const tells = (text: string, delta: JsonObject) => text !== '' || unknownKeys(delta, deltaKeys.get(delta['type'])) !== undefined
 
 function textIn(delta: JsonObject, key: string): string {

@@ -9,32 +9,32 @@ import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import type { SegmentLength } from './reasoning.ts'
 
-/** What the files of the stream encoder share: its state, and what can be asked of it. */
+/** What the files of the stream encoder share: its state, and functions of it. */
 
-/** How a part is written. `none`: it has no form here, and its deltas are passed over. */
+/** How a part is written. `whole`: at its end, without deltas. `none`: it has no form here, and its deltas are ignored. */
 export type BlockKind = 'text' | 'thinking' | 'redacted' | 'call' | 'freeform' | 'whole' | 'none'
 
 export type Block = {
   key: string
   kind: BlockKind
   head: Part
-  /** Set once `content_block_start` is written, which waits until there is something to say. */
+  /** Undefined: `content_block_start` is not written yet, because it waits for content. */
   index?: number
-  /** What was taken in so far: text, reasoning or input. */
+  /** Text, reasoning or input received so far. */
   text: string
-  /** Of reasoning: what its segments are and how long. */
+  /** Of reasoning: kind and length of each segment. */
   segments: SegmentLength[]
-  /** Of a call: its input is seen to be an object, and goes out as it comes. */
+  /** Of a call: its input begins with `{`, and is written as it comes. */
   streams: boolean
   citations: number
   progress: JsonProgress
   signature?: Signature
-  /** Keys that nobody knows of the delta that told it. */
+  /** Unknown keys of the delta that brought the signature. */
   besideSignature?: JsonObject
-  /** The part has ended. A call whose input is not whole is held open until the reply says how it ended. */
+  /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
   ended: boolean
   closed: boolean
-  /** Of thinking: how many such blocks stand before it. */
+  /** Of thinking: the number of thinking blocks before it. */
   thought?: number
 }
 
@@ -46,26 +46,26 @@ export type EncoderState = MachineState & {
   fallback: { id: string; model?: string }
   phase: 'held' | 'begun' | 'done'
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  /** By message: whose words its parts are, and where it stood. */
+  /** By number of the message: the role of its parts, and its path in the source. */
   messages: Record<number, { role?: Role; at?: string }>
   nextIndex: number
-  /** One block is open at a time: clients address the newest one. */
+  /** One block is open at a time, because clients apply deltas to the newest one. */
   open: Block | undefined
   queue: Waiting[]
-  /** Blocks that a proof may still come for: thinking, and calls that were closed as soon as their input was whole. */
+  /** Blocks whose signature may still come: thinking, and calls that were closed as soon as their input was complete. */
   closed: Record<string, Block>
-  /** Blocks of thinking so far. */
+  /** The number of thinking blocks so far. */
   thoughts: number
-  /** Does a reply end in what carries the signature of its text? */
+  /** The option `amLastProof`: may a reply end in the carrier block for the signature of its text? */
   lastProof: 'block' | 'drop'
-  /** Blocks that only carry a signature, and wait for another to stand before; where the signature was. */
+  /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: JsonObject; at?: string }[]
-  /** What finish and refusals need to know of the parts. */
+  /** What the stop fields depend on, of the parts so far. */
   seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: string } }
   finish: Finish | undefined
   finishAt: string | undefined
   usage: Usage | undefined
-  /** What the start has told of it. */
+  /** The counts that were written in `message_start`. Undefined: they were not known then. */
   toldUsage: Usage | undefined
   promptBlocked: CanonicalResponse['promptBlocked']
   ext: ExtMap | undefined
@@ -73,10 +73,10 @@ export type EncoderState = MachineState & {
 
 export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport => createMessagesReport(fieldNames, notes)
 
-/** The reply was read from this protocol: what it left out is left out again, without a note. */
+/** The reply was decoded from this protocol: what it left out is left out again, without a note. */
 export const isNative = ({ start }: EncoderState): boolean => start.ext?.[protocolName] !== undefined
 
-/** `isDone` keeps the narrowing of `phase` from outliving a call that changes it. */
+/** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
@@ -91,7 +91,7 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   emit(encodeErrorBody(error))
 }
 
-/** Notes the counts of a stream that fails: they would have stood in its end. */
+/** Notes the counts of a failed stream: it has no `message_delta` to hold them. */
 function noteUsage(state: EncoderState): void {
   const { usage, toldUsage } = state
   if (!usage) return
@@ -107,10 +107,10 @@ function noteUsage(state: EncoderState): void {
 
 export const isCall = ({ kind }: Block): boolean => kind === 'call' || kind === 'freeform'
 
-/** Only white space can follow: the call may be closed before its end. */
+/** The input is complete, so the block may be closed before the end of the part. */
 export const isComplete = ({ kind, progress, streams }: Block): boolean => kind === 'call' && progress.whole && streams
 
-/** The call has ended and its input is an object, or nothing, or something that can be wrapped into one. */
+/** The call has ended or has complete input, and the input is an object, empty, or can be wrapped into an object. */
 export function isWhole(block: Block): boolean {
   if (block.kind === 'freeform') return block.ended
   if (!block.ended && !isComplete(block)) return false

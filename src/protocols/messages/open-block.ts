@@ -46,7 +46,7 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
   else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
 }
 
-/** `content_block_start`, once. */
+/** Writes `content_block_start`, once. */
 function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: EmitWire): void {
   if (block.index !== undefined) return
   writeCarriers(state, emit)
@@ -55,14 +55,14 @@ function startBlock(state: EncoderState, block: Block, content: JsonObject, emit
   emit({ type: 'content_block_start', index: block.index, content_block: content })
 }
 
-/** `said`: the delta that this is, when it came as one. */
+/** `said`: the canonical delta with the unknown keys to write, if it was made from one. */
 function writeDelta({ index }: Block, delta: JsonObject, emit: EmitWire, said?: Delta): void {
   emit({ type: 'content_block_delta', index, delta: wireOf(delta, said?.ext) })
 }
 
 /**
- * A block without deltas. `at`: what it is of. With `amLastProof: 'drop'` one that only carries a signature waits behind a text until
- * something follows, for a reply that calls nothing is not to end in it.
+ * Writes a block without deltas. `at`: path of its part. With `amLastProof: 'drop'` a carrier block after a text waits until another
+ * block follows, because a reply without calls must not end in it.
  */
 export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: string): void {
   const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls && !isNative(state)
@@ -83,7 +83,7 @@ function writeBlock(state: EncoderState, content: JsonObject, emit: EmitWire): v
   emit({ type: 'content_block_stop', index })
 }
 
-/** A delta of the open block. */
+/** Writes a delta of the open block. */
 export function write(state: EncoderState, block: Block, delta: Delta, emit: EmitWire): void {
   const { kind } = block
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
@@ -164,7 +164,7 @@ function startThinking(state: EncoderState, block: Block, emit: EmitWire): void 
   startBlock(state, block, wireOf({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
 }
 
-/** Input is streamed once it is seen to begin as an object; anything else is held, and wrapped at its end. */
+/** Input is streamed as soon as it begins with `{`; any other is held, and wrapped into an object at its end. */
 function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: EmitWire): void {
   const { text } = delta
   if (block.progress.whole && block.streams) {
@@ -181,7 +181,7 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
   }
 }
 
-/** Writes what only the end of a part tells, beyond its deltas. */
+/** Writes what the final part has beyond the deltas. */
 export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: EmitWire): void {
   if (!final) return
   if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(final.ext, final.at)
@@ -221,7 +221,7 @@ export function finalize(state: EncoderState, block: Block, final: Part | undefi
   }
 }
 
-/** Ends the open block with all that is still owed for it. */
+/** Closes the open block, and writes its signature and what was held back. */
 export function closeOpen(state: EncoderState, emit: EmitWire): void {
   const block = state.open
   if (!block) return
@@ -317,7 +317,7 @@ function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
   if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
 }
 
-/** A block that comes whole; the input of a tool that the provider ran is streamed like that of any other. */
+/** Writes a block that was encoded whole. The input of a tool that the provider ran comes as a delta, as for any tool. */
 function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: EmitWire, at: string | undefined): void {
   const { input } = content
   if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {

@@ -15,7 +15,7 @@ import type { MessagesRawBlock } from './schema.ts'
 /** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
 
 export function startPart(state: EncoderState, key: string, head: Part, emit: EmitWire): void {
-  // A part begins once.
+  // A second start of the same part is ignored.
   if (state.open?.key === key || state.queue.some(({ block }) => block.key === key)) return
   const block: Block = {
     key,
@@ -82,7 +82,7 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
   else if (delta.kind === 'input' && delta.text.trim()) reportOf(state).once('stream.trailing-arguments', closed.head.at, 'input')
 }
 
-/** A signature for a block that is closed already stands in one that says of which call or thought it is. */
+/** A signature for a block that is already closed: a carrier block says which call or thinking block it belongs to. */
 function lateSignature(state: EncoderState, { head, thought }: Block, proof: Proof, emit: EmitWire): void {
   const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createMessagesReport())}` : `r${thought}`
   const raw = encodeCarrier(proof, attach)
@@ -125,7 +125,7 @@ export function endPart(state: EncoderState, key: string, final: Part | undefine
   if (closed && final?.signature && !closed.signature) lateSignature(state, closed, { signature: final.signature }, emit)
 }
 
-/** The next parts that waited, until one of them is still open. */
+/** Writes waiting parts until one of them has to stay open. */
 export function promote(state: EncoderState, emit: EmitWire): void {
   while (!state.open && !isDone(state)) {
     const next = state.queue.shift()

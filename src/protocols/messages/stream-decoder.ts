@@ -24,17 +24,17 @@ export type DecoderState = MachineState & {
   phase: 'before' | 'started' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
-  /** The tools that alone may be called. */
+  /** Names of the tools that may be called. Undefined: any. */
   allowed: string[] | undefined
   open: Record<string, OpenBlock>
-  /** Of the open ones, the one that the short way added to last. */
+  /** Index in `open` of the block that `shortcut` added to last. */
   latest?: string
   nextPart: number
-  /** Stopped on the wire, but a carrier block may still bring its signature. */
+  /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
   closing: { part: number; final?: Part } | undefined
-  /** The parts that are reasoning, in order. */
+  /** Numbers of the reasoning parts, in order. */
   thoughts: number[]
-  /** From a carrier block, for the part after it. */
+  /** The signature of a carrier block, for the part after it. */
   waiting: { signature: Signature; at: string } | undefined
   finish: Finish | undefined
   usage: JsonObject
@@ -45,9 +45,9 @@ export type DecoderState = MachineState & {
  *
  *     message_start { content_block_start { content_block_delta } content_block_stop } { message_delta } message_stop
  *
- * Without its last event the stream was cut off, unless it has said why it stopped: servers are known to leave it there.
+ * A stream without `message_stop` was cut off, unless it has a stop reason and no open block: some servers leave `message_stop` out.
  *
- * @throws TranslationError `malformed` for an event of a known type that cannot be read, `out-of-order` for a delta of no block
+ * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta before the reply begins and for another message inside it
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
@@ -70,7 +70,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     try {
       take(state, wire, emit)
     } catch (error) {
-      // Whoever reports the fault does it inside a stream that has begun.
+      // The error is reported inside the stream, which must have begun for that.
       begin(state, {}, emit)
       throw error
     }
@@ -97,7 +97,7 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else if (type === 'message_start') startMessage(state, wire, emit)
   else if (type === 'message_delta') endingOf(state, wire, emit)
   else if (type === 'message_stop') stopMessage(state, wire, emit)
-  // A ping before `message_start` is left out: told, it would begin the reply before its id and model are known.
+  // A ping before `message_start` is left out: it would begin the reply before its id and model are known.
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
@@ -113,7 +113,7 @@ function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: '
   emit({ type: 'start', ...head })
 }
 
-/** The message itself begins with its first block, so that a reply that fails at once has said nothing. */
+/** `message.start` comes with the first block, so that a reply that fails before it has no message. */
 function enter(state: DecoderState, emit: EmitEvent): void {
   begin(state, {}, emit)
   if (state.phase !== 'started') return
@@ -138,7 +138,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...keep(said, nothing) }, emit)
   takeUsage(state, usage, '/usage', emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
-  // A server that has the whole reply at once puts it into the start event.
+  // A server that has the whole reply at once puts its content into the start event.
   if (Array.isArray(content))
     content.forEach((block, index) => {
       const path = `/message/content/${index}`
@@ -147,7 +147,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
     })
 }
 
-/** They are told as notes, once: at the start, or at the end after a change of models. */
+/** `input_transformations` become notes. They come once: in `message_start`, or in `message_delta` after a change of models. */
 function withoutTransformations(state: DecoderState, { input_transformations: list, ...rest }: JsonObject): JsonObject {
   const left = takeTransformations(list, '/input_transformations', reportOf(state))
   return left === undefined ? rest : { ...rest, input_transformations: left }
@@ -159,7 +159,7 @@ function checkBlock(block: unknown, path: string): MessagesRawBlock {
   return checked(MessagesBlock, block, path) as MessagesRawBlock
 }
 
-/** As `check`, for a value that stands inside an event. */
+/** Like `check`, for a value inside an event. */
 function checked<S extends AnySchema>(schema: S, value: unknown, path: string): Infer<S> {
   try {
     return check(protocolName, schema, value)
@@ -201,7 +201,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   const open: OpenBlock = { part, type: block.type, raw: block, json: '', thinking: '', signature: '' }
   state.open[index] = open
   if (whole.type === 'tool-call') {
-    // The input of the start is meant only when no text of it follows.
+    // `input` of the start event counts only if no delta brings input text.
     emit({ type: 'part.start', candidate: 0, message: 0, part, head: { ...whole, input: '' } })
     return
   }
@@ -231,7 +231,7 @@ function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: str
   else reportOf(state).add('reasoning.carrier-lost', at)
 }
 
-/** Notes a carried signature whose block never came, or has a signature of its own. */
+/** Notes the signature of a carrier whose part never came, or has a signature of its own. */
 function loseWaiting(state: DecoderState): void {
   if (state.waiting) reportOf(state).add('reasoning.carrier-lost', state.waiting.at)
 }
@@ -249,7 +249,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   const known = deltaKeys.get(delta['type'])
   const made = readDelta(open, delta, state.model)
   const kept = made && unknownKeys(delta, known)
-  // Unknown keys travel with the delta that they came in; where it says nothing, they are noted.
+  // Unknown keys are kept on the delta that they came in; if none is emitted, they are noted.
   if (!kept) noteUnknown(state, delta, { path: '/delta', known })
   if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: `/content/${index}`, ...keep(kept, {}) } : made })
   else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
@@ -268,7 +268,7 @@ function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   state.closing = { part: open.part, ...finalOf(open) }
 }
 
-/** What the wire tells only at the end of a block. */
+/** The final part, for blocks that can be decoded in full only at their end. */
 function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?: Part } {
   if (type === 'thinking') {
     const whole = decodeReasoning(thinking, signature)

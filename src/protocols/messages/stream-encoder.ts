@@ -15,8 +15,8 @@ import { encodeFinish, wordOf } from './response.ts'
 import { encodeUsage } from './usage.ts'
 
 /**
- * Canonical events → wire events. Blocks stand one after the other, whatever the order of their deltas; the end of the
- * message waits for the counts; a reply that fails ends in an error event and in nothing else.
+ * Canonical events → wire events. Blocks are written one after the other, whatever the order of their deltas; `message_delta`
+ * waits for the token counts; the last event of a failed reply is an error event.
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
@@ -92,7 +92,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
-        // It stood in the start.
+        // In this protocol the first usage comes in `message_start`.
         if (isNative(state)) begin(state, emit)
         return
       case 'update': {
@@ -180,7 +180,7 @@ function close(state: EncoderState, emit: EmitWire): void {
   begin(state, emit)
   if (state.finish) settle(state, state.finish, emit)
   if (isDone(state)) return
-  // A part is still open, so the source was cut off, whatever it says.
+  // A part is still open, so the source was cut off although its end is `clean`.
   if (state.open && !isCall(state.open)) {
     fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
     return
@@ -194,7 +194,7 @@ function close(state: EncoderState, emit: EmitWire): void {
   finishMessage(state, stop, emit)
 }
 
-/** What only the start event has a place for, as long as nobody has told it. */
+/** Usage keys that `message_start` always has, and `message_delta` only if they are known. */
 const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
 
 function finishMessage(state: EncoderState, stop: JsonObject, emit: EmitWire): void {
@@ -211,7 +211,7 @@ function finishMessage(state: EncoderState, stop: JsonObject, emit: EmitWire): v
   emit({ type: 'message_stop' })
 }
 
-/** The source stopped without saying that it had ended. A call that was cut off is never closed. */
+/** The source was cut off. A call that was cut off is never closed. */
 function cutOff(state: EncoderState, emit: EmitWire): void {
   const { open } = state
   const cut = (open && isCall(open) && !isWhole(open)) || state.queue.some(({ block }) => isCall(block))
@@ -231,8 +231,8 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
 }
 
 /**
- * The reply has said how it ended: calls that were held are judged. Within a reply that ran into its limit, a cut call
- * stays without its stop, as the vendor's own server leaves it; anything else that is no JSON is a failure.
+ * The finish reason is known: closes the calls that were held open. In a reply that reached its limit, an incomplete last call gets no
+ * `content_block_stop`, as from the vendor's own server; after a normal finish, incomplete JSON is an error.
  */
 function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
   while (state.open && state.phase === 'begun') {

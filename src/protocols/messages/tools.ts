@@ -84,13 +84,13 @@ export type ToolWriting = {
   options: MessagesOptions
   toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
   marks: Mark[]
-  /** Where the tools of a written toolset are. */
+  /** Collects the `mcp_servers` of the written toolsets. */
   mcpServers: JsonObject[]
-  /** What a search was to find is there from the start, because the search is left out. */
+  /** Deferred tools are loaded from the start, because the tool search is left out. */
   loads: boolean
 }
 
-/** A tool → its definition here; undefined: it has none. */
+/** A tool → its definition here. Undefined: it has none. */
 export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
   const { report, options } = writing
   switch (tool.type) {
@@ -135,7 +135,7 @@ function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonO
   })
 }
 
-/** Code that the provider runs, as a caller. */
+/** The value in `allowed_callers` for code that the provider runs. */
 const codeCaller = 'code_execution_20250825'
 
 function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, loads }: ToolWriting, wrapped = false): JsonObject {
@@ -188,7 +188,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
   return wire
 }
 
-/** @throws TranslationError `inexpressible` for arguments that are no object */
+/** @throws TranslationError `inexpressible` for parameters whose type is not `object` */
 function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, place: () => string): JsonObject {
   if (!parameters) return { type: 'object', properties: {} }
   if (own || parameters['type'] === 'object') return parameters
@@ -196,10 +196,10 @@ function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, plac
   throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
 }
 
-/** Run by the provider itself. */
+/** Does the provider itself run the tool? */
 export const isHosted = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
 
-/** `limited`: the limit of calls is told, as the uses of the only tool that the provider runs. */
+/** `limited`: `maxToolCalls` is written as `max_uses` of the only tool that the provider runs. */
 export function encodeTools(
   { tools, messages, toolChoice, state }: PlainRequest,
   writing: RequestWriting,
@@ -207,7 +207,7 @@ export function encodeTools(
   const { report, options, native } = writing
   const mcpServers: JsonObject[] = []
   const merges = options.amToolAddition !== 'block'
-  // No block can say what a search has found, so only the tools of controls may stand where they were added.
+  // No block can hold the tools that a search has found: only those of control parts may stay where they were added.
   const all = gatherTools({ tools, messages }, { protocol: protocolName, report, hasPlace: part => !merges && part.type === 'control' })
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
@@ -236,14 +236,14 @@ export function encodeTools(
 
 const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'
 
-/** Several tools of another provider may be mapped to one. */
+/** A server tool of another provider. Several of them may be mapped to one tool here. */
 export const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== protocolName
 
 function additionOf(definition: JsonObject | undefined): MessagesRawBlock[] {
   return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
 }
 
-/** The tools that may be called; undefined: all are sent. */
+/** The tools to send, if only some may be called. Undefined: all are sent. */
 function callable(
   choice: Extract<PlainToolChoice, { mode: 'allowed' }>,
   tools: readonly Tool[],

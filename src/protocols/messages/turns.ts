@@ -12,8 +12,8 @@ const idRule = /^[a-zA-Z0-9_-]{1,64}$/
 type Pairs = { results: Map<ToolCallPart, ToolResultPart>; ids: Map<Part, string> }
 
 /**
- * Messages of another protocol in the grouping that this one demands: an assistant's turn with tools or reasoning is one
- * message, and the one after it begins with the results of all its calls, in the order of the calls.
+ * Groups messages of another protocol as this one requires: an assistant turn with tools or reasoning is one message, and
+ * the next message begins with the results of all its calls, in the order of the calls.
  */
 export function groupTurns(
   messages: readonly Message[],
@@ -61,7 +61,7 @@ export function groupTurns(
   return { turns: turns.filter(({ parts, sources }) => parts.length > 0 || sources.length > 0), ids: pairs.ids, invented }
 }
 
-/** Which result answers which call, and the id that both are written with. */
+/** Finds the result of each call, and the id that both are written with. */
 function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
   const ids = new Map<Part, string>()
   const used = new Set<string>()
@@ -80,7 +80,7 @@ function pair(turns: readonly Turn[], report: MessagesReport): Pairs {
   return { results, ids }
 }
 
-/** An id that the server takes. */
+/** The id, replaced if the server would refuse it. */
 export const fittingId = (id: string): string => mapCallId(id, idRule)
 
 function unused(id: string, used: Set<string>): string {
@@ -100,13 +100,13 @@ function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, i
   return [made]
 }
 
-/** What is left of a part of a user's message when results have moved to their calls. */
+/** A part of a user message, once results have moved to their calls. Empty: it has moved, or is left out. */
 function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: string, report: MessagesReport): Part[] {
   if (part.type !== 'tool-result') return [part]
   if (placed.has(part)) return []
   if (ids.has(part)) return [] // an earlier result of the same call, noted as a duplicate
   if (repair === 'keep') {
-    // This result has no call, which would tell the name.
+    // Without its call nothing on the wire has the name of the tool.
     if (part.name !== undefined) report.add('field.unsupported', part.at, 'name')
     if (fittingId(part.callId) !== part.callId) report.add('tool-call.id', part.at, 'callId')
     return [part]
@@ -115,7 +115,7 @@ function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: str
   return repair === 'drop' ? [] : part.content
 }
 
-/** Notes results that stood after other content, and so have changed their place. */
+/** Notes results that were moved because they came after other content. */
 function noteMoved(before: readonly Part[], placed: readonly Part[], report: MessagesReport): void {
   const first = before.findIndex(({ type }) => type !== 'tool-result')
   const other = first >= 0 || placed.some(({ type }) => type !== 'tool-result')
