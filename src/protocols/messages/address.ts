@@ -6,10 +6,10 @@ const path = '/v1/messages'
 const countPath = '/v1/messages/count_tokens'
 const targets = { generate: path, 'count-tokens': countPath, compact: undefined }
 
-/** What has tokens, or says how they are read; the server refuses all else. */
+/** The request fields that `count_tokens` takes; the server refuses any other. */
 const counted = ['model', 'messages', 'system', 'tools', 'tool_choice', 'thinking', 'output_config', 'cache_control', 'mcp_servers', 'context_management']
 
-/** Sent upstream when the client named none. */
+/** `anthropic-version` for upstream when the client sent none. */
 const version = '2023-06-01'
 
 export const address: Address = {
@@ -43,7 +43,7 @@ export const address: Address = {
     return headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined ? 2 : 0
   },
 
-  // Without a limit it gives twenty.
+  // Without `limit` the server lists 20 models.
   listing: '/v1/models?limit=1000',
 
   list(models) {
@@ -65,7 +65,7 @@ function describe({ id, displayName, createdAt, contextTokens, maxOutputTokens }
     id,
     type: 'model',
     display_name: displayName ?? id,
-    // The documented value for an unknown date is the beginning of time.
+    // As documented, an unknown date is 1970-01-01T00:00:00Z.
     created_at: new Date((createdAt ?? 0) * 1000).toISOString().replace('.000Z', 'Z'),
     max_input_tokens: contextTokens,
     max_tokens: maxOutputTokens,

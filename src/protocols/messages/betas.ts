@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
 /**
- * The `anthropic-beta` words without which a server refuses what stands in this request. Only what an encoder writes of its
- * own accord is asked about: a client that writes the rest says so itself.
+ * The `anthropic-beta` values without which a server refuses this request. Only for fields that the encoder writes by itself:
+ * for the others the client sends the header.
  */
 export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject): string[] {
   const betas: string[] = []
@@ -16,7 +16,7 @@ export function betasOf({ thinking, mcp_servers, speed, messages }: JsonObject):
   return betas
 }
 
-/** What the messages do that servers did not always take: add tools, define those themselves, change the output. */
+/** Which beta features the messages use: adding tools, defining them inline, changing `output_config`. */
 function usesOf(messages: unknown): { adds: boolean; defines: boolean; configures: boolean } {
   const uses = { adds: false, defines: false, configures: false }
   for (const message of listOf(messages)) {

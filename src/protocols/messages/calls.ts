@@ -18,7 +18,7 @@ export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeMark(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
-  // Not the model itself but code that the provider runs. Its dated name is kept for this protocol alone.
+  // The caller is not the model but code that the provider runs. Its dated name is written to this protocol only.
   const other = direct ? undefined : caller
   const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
   return {
@@ -39,13 +39,13 @@ export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report
   }
 }
 
-/** Of a call by the model itself, which is what an absent caller means. */
+/** Unknown keys of the caller `direct`: the model itself, which is an absent caller in the canonical model. */
 function unknownOf(direct: JsonObject | undefined): JsonObject {
   const { type: _, ...rest } = direct ?? {}
   return Object.keys(rest).length > 0 ? { caller: rest } : {}
 }
 
-/** `parts`: its content, and `form`: how that was spelled. */
+/** `parts`: its content. `form`: whether the content was a string or blocks. */
 export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
   const { told: block, nothing } = told(wire)
   const { type: _, tool_use_id: callId, content, is_error: isError, toolset_name: toolset, cache_control, ...fields } = block
@@ -96,7 +96,7 @@ function parseValue(text: string): unknown {
   }
 }
 
-/** `blocks`: its content, written. */
+/** `blocks`: its encoded content. */
 export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], writing: Writing): MessagesRawBlock {
   const { report } = writing
   const {

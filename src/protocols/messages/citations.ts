@@ -46,12 +46,12 @@ const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
 
 const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
 
-/** Another provider's citations name a span of the text; here they cover a block, so the text is cut at their ends. */
+/** Citations of other providers name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
 export function encodeCited(text: string, own: Citation[], foreign: Citation[], { at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
   const points = [...text]
   const spanned = foreign.map(citation => {
     const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
-    // Some servers cite with no span at all: then it is the whole text that is meant.
+    // Some servers cite without a span: they mean the whole text.
     return start >= 0 && start < end ? { citation, start, end, told: true } : { citation, start: 0, end: points.length, told: false }
   })
   const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
@@ -74,7 +74,7 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
   return blocks
 }
 
-/** A citation as this wire says it; none: it has no form here. */
+/** A citation on this wire. Empty: it has no form here. */
 export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): JsonObject[] {
   if (protocol === protocolName && isObject(raw)) return [raw]
   if (kind !== 'url' || url === undefined) return []
@@ -83,7 +83,7 @@ export function encodeCitation({ kind, url, title, citedText, protocol, raw, enc
 
 type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
 
-/** Whether an answer may cite this; unknown keys stand under the name of the object, and null was told before. */
+/** May the model cite this? Unknown keys are in `fields`, under `citations`. A null `citations` is already recorded by `told`. */
 export function decodeEnabled(citations: Enabled | null | undefined): {
   known: { citations?: { enabled?: boolean } }
   fields: JsonObject

@@ -23,7 +23,7 @@ function requestSigns(body: JsonObject): string[] {
   const blocks = flatMap(list, message => (isObject(message) && Array.isArray(message['content']) ? (message['content'] as unknown[]) : []))
   if (blocks.some(block => isObject(block) && typeof block['type'] === 'string' && ownBlocks.has(block['type'])))
     signs.push('a message has blocks of this protocol')
-  // Chat bodies have such marks too: these tell only where instructions in the list would speak for chat, and nothing else does.
+  // Chat bodies may have cache marks too: they count only if a leading system message, and nothing else, suggests chat.
   const first: unknown = list[0]
   const marked = blocks.some(block => isObject(block) && isObject(block['cache_control']))
   const hasFunctions = Array.isArray(tools) && tools.some(tool => isObject(tool) && isObject(tool['function']))

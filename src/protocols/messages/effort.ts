@@ -10,7 +10,7 @@ import type { MessagesOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import type { RequestWriting } from './writing.ts'
 
-/** Absolute, because the same effort must not change when the caller lowers the output limit. */
+/** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
 const budgets = new Map([
   ['minimal', 1024],
   ['low', 2048],
@@ -31,8 +31,8 @@ function effortOf(budget: number): string {
 export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
 
 /**
- * How to ask here for reasoning that another protocol asked for. `forced`: the request forces a tool. `unsignedLoop`: it goes on with a
- * tool loop whose earlier thinking did not survive.
+ * Encodes the reasoning settings of another protocol. `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop
+ * whose earlier thinking was lost, see `isUnsignedLoop`.
  */
 export function encodeReasoningSpec(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
@@ -54,7 +54,7 @@ export function encodeReasoningSpec(
   const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
   if (off) {
     hide()
-    // An effort holds for the whole answer, so it is written without thinking, too; models that take budgets know no effort.
+    // The effort applies to the whole answer, so it is written without thinking too; models with manual thinking take no effort.
     noteOff({ budgetTokens, effort: manual ? effort : undefined }, undefined, report)
     const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
     if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
@@ -88,14 +88,14 @@ export function encodeReasoningSpec(
   return { thinking, ...defined({ effort: named }), maxTokens }
 }
 
-/** The least effort of this wire is `low`. */
+/** The lowest effort of this protocol is `low`. */
 function knownEffort(effort: string | undefined, report: MessagesReport): string | undefined {
   if (effort !== 'minimal') return effort
   report.add('reasoning.effort', undefined, 'reasoning.effort')
   return 'low'
 }
 
-/** Adds what the server is to do with thinking that does not fit the conversation before it; thinking that is off takes no such word. */
+/** Adds what the server does with thinking that does not fit the conversation before it. Only `adaptive` and `enabled` thinking take this field. */
 function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): JsonObject {
   const binds = amPrefixMismatch !== undefined && (thinking['type'] === 'adaptive' || thinking['type'] === 'enabled')
   return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
@@ -126,7 +126,7 @@ function withBudget(
   return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens }
 }
 
-/** Reasoning as this protocol's own client asked for it. */
+/** Encodes the reasoning settings of a request of this protocol. */
 export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { forced: boolean }, { options, report }: RequestWriting): Partial<Thought> {
   const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
@@ -134,7 +134,7 @@ export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { for
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
     return defined({ effort })
   }
-  // The conversation changed providers in the middle of a tool loop: this one would refuse the other's thinking there.
+  // The conversation changed providers inside a tool loop: this provider would refuse the thinking of the other one.
   if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
     return defined({ effort })
@@ -144,8 +144,8 @@ export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { for
 }
 
 /**
- * The last turn has called tools, and the thinking before them did not survive: manual thinking would be refused. `lost`:
- * what counts as not surviving, of what the first block is signed with.
+ * The last turn has called tools, and the thinking before them was lost: manual thinking would be refused. `lost`: decides that
+ * by the signature of the turn's first part; undefined: that part is no reasoning, or has no signature.
  */
 export function isUnsignedLoop(messages: readonly Message[], lost: (signature: Signature | undefined) => boolean = isForeign): boolean {
   const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))

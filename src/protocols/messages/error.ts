@@ -8,7 +8,7 @@ import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.t
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { keep, protocolName, told } from './own.ts'
 
-/** Status and `error.type` of every kind; the first row with a type or a status says what that one means. */
+/** Status and `error.type` of every kind. A type or a status is decoded by the first row that has it. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[] = [
   ['invalid_request', 400, 'invalid_request_error'],
   ['authentication', 401, 'authentication_error'],
@@ -34,13 +34,13 @@ const byKind = new Map(rows.map(row => [row[0], row]))
 const byType = new Map([...rows].reverse().map(row => [row[2], row]))
 const byStatus = new Map([...rows].reverse().map(row => [row[1], row]))
 
-/** How this protocol's own servers word a full context; clients act on it. */
+/** How the vendor's own servers report a full context window; clients match this text. */
 const tooLong = /prompt is too long|input length and `max_tokens` exceed context limit/i
 
-/** The code by which clients of server-held threads know that they have to send the whole conversation. */
+/** With this code clients of server-held threads know that they have to send the whole conversation. */
 const threadCode = 'thread_unsupported_request'
 
-/** Total: any body becomes an error that keeps its status. */
+/** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { type, message, details, requestId, fields = {}, at } = readBody(body)
   const { told: said, nothing } = told(fields)
@@ -94,10 +94,10 @@ function readBody(body: unknown): Said {
   })
 }
 
-/** Faults that a server lists instead of saying what is wrong. */
+/** A `detail` with a list of errors in place of a message, as JSON text. */
 const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
 
-/** What nobody modelled of a body, where it stood. */
+/** The unknown keys of a body, at their places. */
 function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...beside }: JsonObject): JsonObject {
   if (!isObject(error)) {
     const { details, ...others } = beside
@@ -109,9 +109,9 @@ function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...b
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-/** The status that says it here: overload has one of its own. */
+/** The HTTP status of an error in this protocol. Overload has its own: 529. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
-  // What this library refuses it has a status for: a reply that strict refuses is no fault of the request.
+  // `unsupported` errors of this library keep their status: a reply that `strict` refuses is no fault of the request.
   if (protocol === protocolName || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
   if (kind === 'overloaded') return 529
   if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
@@ -119,12 +119,12 @@ export function statusOf({ status, kind, code, type, message, protocol }: Canoni
   return row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
 }
 
-/** The body of an error, which is also the event of a stream that failed. */
+/** The body of an error, which is also the error event of a stream. */
 export function encodeErrorBody(error: CanonicalError): JsonObject {
   const { kind, message, code: given, param, details, requestId, protocol, raw } = error
   if (protocol === protocolName && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
   const own = isObject(details) && protocol === protocolName ? details : undefined
-  // Whoever refused the field need not know what clients of this protocol make of that.
+  // The code that clients of this protocol expect when `thread` is refused, which the one that refused it need not know.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
   const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
   return defined({
@@ -138,13 +138,13 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   })
 }
 
-/** A full context in the words that clients know, with both counts where the message tells them. */
+/** The message of a full context window in the wording that clients match, with both counts if the message has them. */
 function asTooLong(message: string): string {
   const counts = countsIn(message)
   return `prompt is too long: ${counts ? `${counts.count} tokens > ${counts.limit} maximum: ` : ''}${message}`
 }
 
-/** The body written here, and the status and headers that belong to it. */
+/** The body of an error, with its status and headers. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createMessagesReport(options.fieldNames)
   const headers = errorHeaders(error, 'request-id')
@@ -154,7 +154,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
   return { wire: { status: statusOf(error), headers, body: wasBare ? error.raw : encodeErrorBody(error) }, notes: report.notes }
 }
 
-/** What a body of this protocol does not hold of an error. */
+/** Notes what a body of this protocol cannot hold of an error. */
 export function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
   report.ext(ext, bodyOf(at))
   if (protocol === protocolName) return

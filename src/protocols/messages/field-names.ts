@@ -1,6 +1,6 @@
 import type { FieldNames } from '../../protocol.ts'
 
-/** Where this wire has a canonical field. */
+/** The path of each canonical field on this wire. */
 export const fieldNames: FieldNames = {
   maxOutputTokens: 'max_tokens',
   stop: 'stop_sequences',
@@ -43,7 +43,7 @@ export const fieldNames: FieldNames = {
   isError: 'is_error',
   callId: 'tool_use_id',
   toolset: 'toolset_name',
-  // Objects of which what nobody modelled is kept under their own name.
+  // `/*`: objects whose unknown keys are kept under the object's name.
   'error:code': 'details/error_code',
   'error:requestId': '../request_id',
   'error/*': '',

@@ -3,11 +3,11 @@ import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
 
-/** Servers of tools stand in two places here: `mcp_servers` says where they are, a toolset among the tools what of them is offered. */
+/** An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says which of its tools are offered. */
 
 const serverKeys = new Set(['type', 'name', 'url', 'authorization_token'])
 
-/** Do the toolsets say all there is to say of these servers, so that nothing is lost with the list itself? */
+/** Do the decoded toolsets hold all of `mcp_servers`, so that the list itself need not be kept? */
 export function areCovered(servers: unknown, toolsets: readonly (McpServer | undefined)[]): boolean {
   return (
     Array.isArray(servers) &&
@@ -37,7 +37,7 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
   }
 }
 
-/** The server and its toolset. Undefined: the provider could not find it, or not be told so here. */
+/** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
 export function encodeMcp(mcp: McpServer | undefined, at: string | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
   if (mcp?.url === undefined) return undefined
   const { label, url, authorization, allowed, deferLoading, approval, others } = mcp

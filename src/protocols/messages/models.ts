@@ -1,4 +1,4 @@
-/** What the name of a model tells of what its server takes. */
+/** What a server takes, judged by the name of the model. */
 
 type Version = { family: string | undefined; major: number; minor: number }
 
@@ -36,25 +36,25 @@ export function onlyManualThinking(model: string | undefined): boolean {
   return version !== undefined && before(version, 4, 6)
 }
 
-/** Adaptive thinking takes a forced tool beside it; of a name that is not known nobody can say which way its server thinks. */
+/** Adaptive thinking can be combined with a forced tool. An unknown name: false, because its server may have manual thinking only. */
 export function thinksAdaptively(model: string | undefined): boolean {
   const version = model === undefined ? undefined : versionOf(model)
   return version !== undefined && !before(version, 4, 6)
 }
 
-/** From Opus 4.1 on the temperature or `top_p`, not both. */
+/** From Opus 4.1 on a request may have `temperature` or `top_p`, not both. */
 export function takesOneSampling(model: string | undefined): boolean {
   const version = model === undefined ? undefined : versionOf(model)
   return version !== undefined && !before(version, 4, 1)
 }
 
-/** After Opus 4.6 servers refuse all sampling but the default. */
+/** After Opus 4.6 servers refuse all sampling values but the defaults. */
 export function takesNoSampling(model: string | undefined): boolean {
   const version = model === undefined ? undefined : versionOf(model)
   return version !== undefined && !before(version, 4, 7)
 }
 
-/** Some families always think and refuse to be told otherwise. */
+/** Some families always think, and their servers refuse to disable it. */
 export function alwaysThinks(model: string | undefined): boolean {
   return model !== undefined && /claude-(fable|mythos)/.test(model)
 }

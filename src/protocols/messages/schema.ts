@@ -3,11 +3,11 @@ import * as s from '../../kit/schema.ts'
 
 /** Shapes as in the public reference of the Messages API; loose, because a new field must never break an old client. */
 
-/** A block of any kind, as it stands on the wire. */
+/** A block of any type, as it is on the wire. */
 export type MessagesRawBlock = { type: string; [key: string]: unknown }
 
 const cacheControl = s.object({ type: s.string(), ttl: s.unknown().optional() }).nullish()
-/** Blocks inside blocks; the annotation ends the recursion of types. */
+/** Blocks inside blocks. The type annotation ends the recursion of types. */
 const blocks = s.array(s.lazy((): s.Schema<MessagesRawBlock> => MessagesBlock))
 
 const source = s.open([
@@ -63,7 +63,7 @@ const toolResult = s.object({
 
 const known = [text, image, document, searchResult, thinking, redactedThinking, toolUse, toolResult] as const
 
-/** A block of a kind that is modelled field by field. */
+/** A block of a type that is modelled field by field. */
 export type MessagesBlock = s.Infer<(typeof known)[number]>
 export const MessagesBlock = s.open(known)
 export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<MessagesBlock, { type: Type }>

@@ -14,7 +14,7 @@ import type { MessagesRawBlock } from './schema.ts'
 import { requestTier } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
-/** A format, and what is unknown of it: all of it, when its kind is. */
+/** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
 export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject } {
   const { type, schema, ...rest } = wire
   if (type !== 'json_schema' || !isObject(schema)) return { unknown: wire }
@@ -25,7 +25,7 @@ export function maxTokensFor(model: string | undefined, { defaultMaxTokens: give
   return typeof given === 'function' ? given(model) : given
 }
 
-/** JSON without a schema is asked for in words: then a line is added to `conversation`. */
+/** With `amJsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `conversation.system`. */
 export function encodeFormat(
   output: OutputSpec | undefined,
   conversation: { system?: string | MessagesRawBlock[] },
@@ -52,7 +52,7 @@ export function encodeFormat(
     }
     case 'schema':
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
-      // The name is a label; the description is read by the model.
+      // The name is only a label, and gets no note; the description would be read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
       return { type: 'json_schema', schema: native ? format.schema : closed(format.schema, report) }
     case 'enum':
@@ -67,7 +67,7 @@ export function encodeFormat(
   }
 }
 
-/** The server refuses a schema with an object that other keys may come in, which elsewhere need not be said. */
+/** The server refuses a schema whose objects do not exclude additional properties. Other protocols do not require that. */
 function closed(schema: JsonObject, report: MessagesReport): JsonObject {
   const made = closeObjects(schema)
   if (made !== schema) report.add('output.closed', undefined, 'output.format.schema')
@@ -102,7 +102,7 @@ export function encodeSampling(
 
 type Asked = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
 
-/** What a model is known to refuse is left out. */
+/** Leaves out what the model is known to refuse. */
 function takenBy(model: string | undefined, asked: Asked, report: MessagesReport): Asked {
   const { temperature, topP } = asked
   const lose = (key: keyof Asked) => {
@@ -120,7 +120,7 @@ function takenBy(model: string | undefined, asked: Asked, report: MessagesReport
   return { ...asked, topP: undefined }
 }
 
-/** The server refuses a stop sequence of nothing but white space. */
+/** The server refuses a stop sequence that is only white space. */
 export function encodeStop(stop: readonly string[] | undefined, { native, report }: RequestWriting): string[] | undefined {
   if (!stop || native) return stop && [...stop]
   const kept = stop.filter(sequence => sequence.trim())
@@ -144,7 +144,7 @@ export function encodeUser(user: CanonicalRequest['user'], request: CanonicalReq
   return { user_id: fits ? id : hashHex(id, 64) }
 }
 
-/** `spelled`: a word of another vendor that came as this one's. */
+/** `spelled`: the tier of the original request, if this protocol does not define it. */
 export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], spelled: unknown, { native, options, report }: RequestWriting): JsonObject {
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
@@ -169,7 +169,7 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], spelled
 export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, { report, options, native, marks }: RequestWriting): JsonObject {
   const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
   report.rest(rest, undefined, 'cache.')
-  // This wire has cache marks and no mode: both known modes come down to whether there are marks.
+  // This protocol has cache marks and no mode: both known modes only say whether there are marks.
   if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
   if (!native) report.rest({ diagnostics }, undefined, 'cache.')
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
@@ -184,7 +184,7 @@ export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRe
   return own
 }
 
-/** `limited`: the limit of tool calls is written at the one tool that the provider runs. */
+/** `limited`: `maxToolCalls` is already written as `max_uses` of the only tool that the provider runs. */
 export function encodeState(state: StateSpec | undefined, { limited }: { limited: boolean }, { native, options, report }: RequestWriting): JsonObject {
   if (!state) return {}
   const { store, contextManagement, maxToolCalls, container, thread, ...memory } = state

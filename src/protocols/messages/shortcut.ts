@@ -13,7 +13,7 @@ export const shortcut: Shortcut = {
 
 function read(state: DecoderState, { part, delta }: PartDelta): boolean {
   let block = state.latest === undefined ? undefined : state.open[state.latest]
-  // It is nearly always the same one as before.
+  // Nearly always it is the same block as before.
   if (block?.part !== part) {
     const found = Object.entries(state.open).find(([, one]) => one.part === part)
     if (!found) return false

@@ -31,7 +31,7 @@ export function unknownOfToolChoice({ type, name, disable_parallel_tool_use: _, 
   return type === 'tool' || name === undefined ? rest : { ...rest, name }
 }
 
-/** Names of the tools that alone may be called, as this wire knows them; undefined: any. */
+/** Wire names of the tools that may be called. Undefined: any. */
 export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
   const choice = context?.request?.toolChoice
   const names = choice?.mode === 'allowed' ? choice.tools.map(({ name }) => name) : choice?.mode === 'validated' ? choice.tools : undefined

@@ -6,7 +6,7 @@ import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
 import { replyTier } from './vocabulary.ts'
 
-/** Takes the counts with these names; `unknown`: the same keys without what was taken, as undefined. To delete a key is dear. */
+/** Reads the counts with these names. `unknown`: the object with the keys that were read set to undefined, because deleting a key is slow. */
 function takeCounts<Key extends string>(
   wire: JsonObject,
   keys: readonly Key[],
@@ -27,8 +27,8 @@ function takeCounts<Key extends string>(
 const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'] as const
 
 /**
- * Input counts exclude the cache on this wire and include it in the model. The service tier is the reply's, not counted here.
- * Total: counts that cannot be read never break a reply.
+ * Input counts exclude cached tokens on this wire and include them in the canonical model. The service tier belongs to the reply and
+ * is not returned here. Never throws: counts that cannot be read are kept as unknown keys.
  */
 export function decodeUsage(given: JsonObject): Usage {
   const { told: wire, nothing } = told(given)
@@ -55,7 +55,7 @@ export function decodeUsage(given: JsonObject): Usage {
     cacheWriteByTtl: Object.keys(cacheWriteByTtl).length > 0 ? cacheWriteByTtl : undefined,
     reasoning,
     ...(isObject(calls) && decodeCalls(calls, unknown)),
-    // A word of another vendor that is spelled as a word of the model.
+    // A tier of another vendor that equals a canonical tier name.
     ...keep(defined(unknown), nothing, typeof tier === 'string' && replyTier.toOurs(tier) === undefined && replyTier.toWire(tier) ? { tier } : undefined),
   })
 }
@@ -76,11 +76,11 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): { serverTools: Rec
 
 const counted = new Set(['web_search', 'web_fetch'])
 
-/** Keys that every reply has today, even where its server does not know the count. */
+/** Keys that every reply has today; null: unknown. */
 const untold: JsonObject = { cache_creation: null, output_tokens_details: null, server_tool_use: null, service_tier: null, inference_geo: null, speed: null }
 
 /**
- * `usage` absent: nothing is known. `whole`: the keys that every reply of today has are written, with 0 where nobody told.
+ * `usage` undefined: no count is known. `whole`: all keys that a reply has today are written; unknown counts are 0.
  */
 export function encodeUsage(
   usage: Usage | undefined,
@@ -120,7 +120,7 @@ export function encodeUsage(
   return foreign ? Object.assign({}, untold, defined(known)) : wireOf(known, ext)
 }
 
-/** Of other protocols the parts may exceed the whole, where they overlap. */
+/** Input tokens without the cached ones. In other protocols the cache counts may overlap, and then exceed the input. */
 function fresh(input: number, cacheRead = 0, cacheWrite = 0, foreign = true): number {
   const left = input - cacheRead - cacheWrite
   return foreign ? Math.max(0, left) : left

@@ -2,7 +2,7 @@ import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/two-way.ts'
 
-/** `stop_reason`. The last two rows are words of compatible servers. */
+/** `stop_reason`. */
 export const stopReason = twoWay<string, FinishReason>([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop_sequence'],
@@ -12,7 +12,7 @@ export const stopReason = twoWay<string, FinishReason>([
   ['refusal', 'refusal'],
   ['model_context_window_exceeded', 'context_window'],
   ['compaction', 'compaction'],
-  // Words of servers that took this shape.
+  // Values of compatible servers.
   ['stop', 'stop'],
   ['length', 'length'],
   ['tool_calls', 'tool_calls'],
@@ -20,7 +20,7 @@ export const stopReason = twoWay<string, FinishReason>([
   ['sensitive', 'content_filter'],
 ])
 
-/** The nearest `stop_reason` of meanings that have no word here. */
+/** The nearest `stop_reason` for finish reasons that have none here. */
 export const nearestStopReason: Partial<Record<FinishReason, string>> = {
   content_filter: 'refusal',
   recitation: 'refusal',
@@ -35,7 +35,7 @@ export const requestTier = twoWay<string, string>([
   ['standard_only', 'default'],
 ])
 
-/** `usage.service_tier` of a reply; other words are the same on both sides. */
+/** `usage.service_tier` of a reply; other values are the same on both sides. */
 export const replyTier = twoWay<string, string>([
   ['standard', 'default'],
   ['priority', 'priority'],
@@ -64,7 +64,7 @@ export function serverToolOfName(word: unknown): ServerToolKind {
   return (typeof word === 'string' && callNames.get(word)) || 'other'
 }
 
-/** Block types of server tools other than `server_tool_use`, by what they are. */
+/** Block types of server tools other than `server_tool_use`. */
 export const serverBlocks = new Map<string, { phase: 'call' | 'result'; tool: ServerToolKind }>([
   ['web_search_tool_result', { phase: 'result', tool: 'web_search' }],
   ['web_fetch_tool_result', { phase: 'result', tool: 'web_fetch' }],
@@ -87,7 +87,7 @@ export const controlBlocks = new Map<string, 'compaction' | 'fallback' | 'contai
   ['tool_removal', 'tool-removal'],
 ])
 
-/** Families of tools with a dated `type`. `client`: the caller runs it and the provider only knows its schema. */
+/** Families of tools with a dated `type`. `client`: the client runs the tool, and the provider only knows its schema. */
 const toolFamilies: readonly (readonly [prefix: string, tool: ServerToolKind, runs: 'server' | 'client'])[] = [
   ['web_search_', 'web_search', 'server'],
   ['web_fetch_', 'web_fetch', 'server'],
@@ -102,13 +102,13 @@ const toolFamilies: readonly (readonly [prefix: string, tool: ServerToolKind, ru
   ['browser_toolset_', 'computer', 'client'],
 ]
 
-/** `type` of a tool that is no function; undefined: of no known family. */
+/** The family of a tool that is no function, by its `type`. Undefined: it is unknown. */
 export function toolFamily(type: string): { tool: ServerToolKind; clientExecuted: boolean } | undefined {
   const row = toolFamilies.find(([prefix]) => type.startsWith(prefix))
   return row && { tool: row[1], clientExecuted: row[2] === 'client' }
 }
 
-/** What another provider's tool is called here, with `serverTools: 'map'`. */
+/** The nearest tool here for one of another provider, with `serverTools: 'map'`. */
 export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; name: string }>> = {
   web_search: { type: 'web_search_20250305', name: 'web_search' },
   web_fetch: { type: 'web_fetch_20250910', name: 'web_fetch' },

@@ -14,40 +14,40 @@ import type { MessagesOptions, Options } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 
-/** What carries the signature of a text, and where that stood. */
+/** Blocks that may only hold a signature, each with the path of its part. */
 export type Carriers = Map<JsonObject, string | undefined>
 
-/** What writing a part needs to know. In a request all keys are there from the start: a copy with other values is then made in no time. */
+/** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
 export type Writing = {
   report: MessagesReport
   /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
   to: 'provider' | 'client'
-  /** The message came from this protocol, and its blocks are written as they stood. */
+  /** The message came from this protocol, and its blocks are written as they were. */
   native: boolean
-  /** Another provider took part in the conversation: so thinking without a proof of this one is not its own. */
+  /** Another provider took part in the conversation, so thinking without a signature is not taken for this provider's. */
   mixed?: boolean
   /** The id that a call and its result are written with. */
   callId(part: ToolCallPart | ToolResultPart): string
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
-  /** Ids of the calls in the request: what a result says of its tool stands there. A reply need not have the call. */
+  /** Ids of the calls in the request: the name of a result's tool is there. Undefined: a reply, which may not have the call. */
   called?: ReadonlySet<string>
   unsigned: 'drop' | 'text'
-  /** Who will read it. */
+  /** The model that the request is for. */
   model?: string | undefined
   serverToolHistory?: 'drop' | 'text'
-  /** A tool that joins in mid-conversation; absent: it stands with the others. */
+  /** The block that adds a tool in mid-conversation. Undefined: such a tool is in `tools`, with the others. */
   addTool?(tool: Tool): MessagesRawBlock[]
-  /** Citations of a user's text, and documents of an assistant, are refused by the newest version. */
+  /** API version 2026-10-21, which refuses citations in user text and documents in assistant messages. */
   newest: boolean
   convertMedia?: MessagesOptions['convertMedia'] | undefined
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
-  /** Gathers blocks that may only carry a signature, and where that was. */
+  /** Collects blocks that may only hold a signature. */
   carriers?: Carriers | undefined
 }
 
-/** The block of a part with its cache mark, which the limit on marks may take back later. Changes the block. */
+/** Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark later. */
 export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to, native }: Writing): T {
   if (!cache) return block
   if (to === 'client' && !native) {
