@@ -66,7 +66,7 @@ function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): So
   return { known, unknown: under('source', unread), nothing: under('source', nulls(wire)) }
 }
 
-/** The MIME type of a text source. Undefined: any other type, such as `image/png`: text under it would be read as base64. A charset must be UTF-8, as in JSON. */
+/** The MIME type of a text source. Undefined: any other, such as `image/png`: text under it would be read as base64. A charset must be UTF-8, as in JSON. */
 function textTypeOf(mime: unknown): string | undefined {
   return typeof mime === 'string' ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i.exec(mime.trim())?.[1]?.toLowerCase() : undefined
 }
