@@ -73,7 +73,7 @@ function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonOb
   return new Set(surplus.map(({ wire }) => wire))
 }
 
-/** Removes marks from their blocks. Changes `blocks`, which the encoder has made. */
+/** Removes the marks in `gone`. Changes `blocks`, which the encoder has made. */
 function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<JsonObject>): void {
   for (const block of blocks) {
     const mark = block['cache_control']

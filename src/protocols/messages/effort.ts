@@ -145,7 +145,7 @@ export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { for
 
 /**
  * The last turn has called tools, and the thinking before them was lost: manual thinking would be refused. `lost`: decides that
- * by the signature of the turn's first part; undefined: that part is no reasoning, or has no signature.
+ * by the signature of the turn's first part. It gets undefined if that part is no reasoning or has no signature.
  */
 export function isUnsignedLoop(messages: readonly Message[], lost: (signature: Signature | undefined) => boolean = isForeign): boolean {
   const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))

@@ -60,7 +60,7 @@ export type EncoderState = MachineState & {
   lastProof: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: JsonObject; at?: string }[]
-  /** What the stop fields depend on, of the parts so far. */
+  /** What the end of the reply depends on: which parts it has had so far. */
   seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: string } }
   finish: Finish | undefined
   finishAt: string | undefined

@@ -94,7 +94,7 @@ function readBody(body: unknown): Said {
   })
 }
 
-/** A `detail` with a list of errors in place of a message, as JSON text. */
+/** A `detail` that is a list or an object in place of a message, as JSON text. */
 const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
 
 /** The unknown keys of a body, at their places. */
@@ -124,7 +124,7 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   const { kind, message, code: given, param, details, requestId, protocol, raw } = error
   if (protocol === protocolName && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
   const own = isObject(details) && protocol === protocolName ? details : undefined
-  // The code that clients of this protocol expect when `thread` is refused, which the one that refused it need not know.
+  // Clients of this protocol expect this code when `thread` is refused; an error from elsewhere may not have it.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
   const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
   return defined({

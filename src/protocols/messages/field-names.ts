@@ -43,7 +43,7 @@ export const fieldNames: FieldNames = {
   isError: 'is_error',
   callId: 'tool_use_id',
   toolset: 'toolset_name',
-  // `/*`: objects whose unknown keys are kept under the object's name.
+  // With `/*`: objects whose unknown keys are kept under the object's name.
   'error:code': 'details/error_code',
   'error:requestId': '../request_id',
   'error/*': '',

@@ -198,7 +198,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   }
 }
 
-/** Does the server fetch a URL of this type? Of documents it fetches only PDFs. An unknown type is written. */
+/** Does the server fetch a URL of this type? Of documents it fetches only PDFs. Undefined: the type is unknown, which counts as yes. */
 function fetches(type: 'image' | 'document', mime: string | undefined): boolean {
   return mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
 }
@@ -209,7 +209,7 @@ function spelledType(part: MediaPart, mime: string): unknown {
   return textTypeOf(came) === mime ? came : mime
 }
 
-/** An image that the option `convertMedia` converts to a type that the server takes. Undefined: it does not. */
+/** The image converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */
 function convert({ at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): MessagesRawBlock | undefined {
   const made = mime === undefined ? undefined : convertMedia?.({ mime, data })
   if (!made || !imageTypes.has(made.mime)) return undefined

@@ -14,7 +14,7 @@ import { replyCallId, replyToolName, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { marked } from './writing.ts'
 
-/** The one open block of a stream: its start, its deltas and its end. */
+/** Writes the one open block of a stream: its start, its deltas and its end. */
 
 export function openBlock(state: EncoderState, block: Block, emit: EmitWire): void {
   state.open = block

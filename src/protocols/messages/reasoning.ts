@@ -42,7 +42,7 @@ export function signedBy(model: string | undefined, signature: Signature): Signa
 
 /**
  * Makes notes of `input_transformations`: what the provider did to the thinking in the request. A value that is no such list is returned.
- * `thinking_dropped`: it was left out; any other type: it was accepted although it did not match its prefix.
+ * `thinking_dropped`: it was left out; any other type: it was accepted although it did not fit the conversation before it.
  */
 export function takeTransformations(value: unknown, at: string, report: MessagesReport): unknown {
   if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return value
@@ -74,7 +74,7 @@ export function carrierOf(block: MessagesRawBlock): Carried | undefined {
 /** A signature from a carrier block. `attach`: the part that it belongs to, see `ownerOf`. */
 export type Carried = Proof & { attach: string }
 
-/** The reasoning part that the signature belongs to, counted from 0. Undefined: it belongs to another part. */
+/** Number of the reasoning part that the signature belongs to, from 0. Undefined: it belongs to no reasoning part. */
 export function ordinalOf(attach: string): number | undefined {
   const nth = /^r(\d+)$/.exec(attach)?.[1]
   return nth === undefined ? undefined : Number(nth)

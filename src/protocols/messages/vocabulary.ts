@@ -78,7 +78,7 @@ export const serverBlocks = new Map<string, { phase: 'call' | 'result'; tool: Se
   ['mcp_tool_listing', { phase: 'result', tool: 'mcp_list' }],
 ])
 
-/** Blocks that steer the conversation. */
+/** Block types of control parts. */
 export const controlBlocks = new Map<string, 'compaction' | 'fallback' | 'container-upload' | 'tool-addition' | 'tool-removal'>([
   ['compaction', 'compaction'],
   ['fallback', 'fallback'],

@@ -43,7 +43,7 @@ export type Writing = {
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
-  /** Collects blocks that may only hold a signature. */
+  /** Collects blocks of a reply that may only hold a signature. */
   carriers?: Carriers | undefined
 }
 
@@ -93,7 +93,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
   }
 }
 
-/** The id of a call, or of the call that a result answers, as it came. */
+/** The id of a call, or of the call that a result answers, unchanged. */
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
 
 const nameLimit = 128
