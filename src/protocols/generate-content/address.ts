@@ -3,7 +3,7 @@ import { isObject } from '../../kit/json.ts'
 import { unescaped } from '../../kit/text.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
-/** Calls are words behind the model, which stands in the path; some clients escape the colon between them. */
+/** The operation follows the model in the path, after a colon that some clients escape. */
 const call = /^\/v1(?:beta\d*|alpha)?\/(?:projects\/[^/]+\/locations\/[^/]+\/)?(?:publishers\/[^/]+\/)?(models|tunedModels)\/(.+)(?::|%3[Aa])(\w+)$/
 const operations = new Map([
   ['generateContent', { operation: 'generate', stream: false }],
@@ -13,7 +13,7 @@ const operations = new Map([
 
 const version = 'v1beta'
 
-/** What a POST to this path asks for. */
+/** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
 export function match(asked: string): ReturnType<Address['match']> {
   const [, kind, written = '', word = ''] = call.exec(asked.replace(/\?.*$/s, '').replace(/(?<=.)\/+$/, '')) ?? []
   const known = operations.get(word as 'generateContent')
@@ -22,18 +22,18 @@ export function match(asked: string): ReturnType<Address['match']> {
   return known.operation === 'generate' ? { operation: 'generate', model, stream: known.stream } : { operation: 'count-tokens', model }
 }
 
-/** Models of one's own stand beside those of the provider. */
+/** The path prefix of a model, unless its name has one: tuned models and those of publishers and projects do. */
 const ownerOf = (model: string) => (/^(?:models|tunedModels|publishers|projects)\//.test(model) ? '' : 'models/')
 
-/** Where a model stands whose name is more than a word. */
+/** The path of a model whose name is not a single plain word. */
 function placeOf(model: string): string {
   const steps = model.toWellFormed().split('/')
-  // `.` and `..` must not lead to another path: such a name is escaped as one step.
+  // `.` and `..` must not lead to another path: such a name is escaped as one path segment.
   const isPlain = steps.every(step => !/^\.{1,2}$/.test(step))
   return `${isPlain ? ownerOf(model) : 'models/'}${steps.map(encodeURIComponent).join(isPlain ? '/' : '%2F')}`
 }
 
-/** Path and query of a call. */
+/** Path and query of an operation. */
 export function target({ operation, model, stream }: Parameters<Address['target']>[0], api: string = version): string {
   const place = `/${api}/${/^\w[\w.-]*$/.test(model) ? `models/${model}` : placeOf(model)}`
   if (operation === 'count-tokens') return `${place}:countTokens`
@@ -69,7 +69,7 @@ export const address: Address = {
     return headers['x-goog-api-key'] !== undefined || query.has('key') ? 3 : 0
   },
 
-  // Without a size it gives fifty.
+  // Without `pageSize` the server lists only fifty.
   listing: `/${version}/models?pageSize=1000`,
 
   list: models => ({ models: models.map(describe) }),

@@ -27,7 +27,7 @@ export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, readi
     input: args ? JSON.stringify(args) : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at: reading.place(`${at}/functionCall`),
-    // What the part says stands beside the call or the result in it.
+    // Fields of the part are kept with those of the call in it, under the prefix `../`.
     ...keep(
       { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
       { ...asInside(nulls(functionCall)), ...(id === '' && { id }), ...asBeside(silenceOf(wire)) },
@@ -72,7 +72,7 @@ function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
   return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
-/** What the model is told: the text or texts of a sole `output` or `result`, or of an `error`; else the whole object. */
+/** The content of a result: the text or texts under an only key `output`, `result` or `error`; else the whole object as JSON. */
 function readResponse(response: JsonObject | null | undefined, at: string): { content: TextPart[]; isError?: boolean } {
   if (!response) return { content: [] }
   const [only, ...others] = Object.entries(response)
@@ -123,14 +123,14 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const inside = shown.filter(part => !hasText(part))
   const told = shown.filter(part => hasText(part) && !isInner(part, report))
   const written = write(told)
-  // What a search result or a document of parts holds may be media, too.
+  // A search result or a document of parts may also contain media.
   const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
   const form = ownForm(part.ext)
   const kept = splitBeside(ownKeys(part.ext))
   const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part) || undefined
   const functionResponse: JsonObject = { ...kept.inside }
   const call = writing.callOf?.(part)
-  // Servers look for the call by its name.
+  // Servers match a result to its call by name.
   if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
   else if (name !== undefined && (name || form)) functionResponse['name'] = writing.toolName(name, part.namespace, at)
   else if (!form) {
@@ -146,12 +146,12 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   return { ...kept.beside, functionResponse, ...sign(part, writing) }
 }
 
-/** What stands beside the text of a result holds data alone. */
+/** Can it be written as text in `response`? The rest goes to `parts`, which holds only data. */
 function hasText(part: Part): boolean {
   return part.type === 'media' ? part.source.type === 'parts' || part.source.type === 'reference' : part.type !== 'opaque'
 }
 
-/** The object that a result is here: as it came while it still says the same, else its text under one key. */
+/** The `response` of a result: as it came if its text is unchanged, else the text under one key, or parsed if `parseJson` is set. */
 function encodeResponse(
   written: readonly GeminiPart[],
   { structured, isError, parseJson }: { structured: JsonObject | undefined; isError: boolean | undefined; parseJson: boolean },

@@ -8,19 +8,19 @@ import { protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
 
 /**
- * Clients that forget thoughts still keep the signatures of calls. For them the signature of a call carries what was thought
- * before it, as a list of `[units of text between the call before and it, thought]`.
+ * Some clients drop thoughts but keep the signatures of calls. For them the signature of a call carries the thoughts before it,
+ * as a list of `[after, thought]`. `after`: the length of the text between the previous call and the thought, in UTF-16 units.
  */
 
-/** What was said and thought since the last call. Plain data, which streams keep. */
+/** The text length in UTF-16 units and the thoughts since the last call. Plain data, because streams keep it in their state. */
 export type Gathered = { units: number; thoughts: [after: number, thought: JsonObject][] }
 
 export const nothingGathered = (): Gathered => ({ units: 0, thoughts: [] })
 
-/** Marks the envelope. */
+/** `attach` of an envelope that carries thoughts. */
 const attach = 'thoughts'
 
-/** A call takes along what was gathered before it; all else is gathered. Changes both. */
+/** Puts the gathered thoughts into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
 export function carryThoughts(gathered: Gathered, part: Part, written: readonly GeminiPart[]): void {
   if (part.type === 'reasoning') {
     const { segments, redacted, signature, id } = part
@@ -40,7 +40,7 @@ export function carryThoughts(gathered: Gathered, part: Part, written: readonly 
   Object.assign(gathered, nothingGathered())
 }
 
-/** Of what is wrapped in a call's signature: what it carries, and the call's own. Undefined: it carries nothing. */
+/** The thoughts that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
 export function carriedBy(envelope: Envelope | undefined): { thoughts: Gathered['thoughts']; own?: string } | undefined {
   if (envelope?.attach !== attach) return undefined
   const { thoughts, own } = asObject(parseJson(envelope.signature.value))
@@ -49,8 +49,8 @@ export function carriedBy(envelope: Envelope | undefined): { thoughts: Gathered[
 }
 
 /**
- * Puts what a call carries back where it stood, in place of whatever the client kept of it. `before`: the parts of the same
- * answer in front of the call, which are changed.
+ * Puts the carried thoughts of a call back at their positions, replacing those that the client kept. `before`: the parts of the
+ * same answer before the call; changed.
  */
 export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: string): void {
   const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1
@@ -65,10 +65,10 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
       before.push(part)
       part = said[++next]
     }
-    // Clients join texts that nothing divides any longer.
+    // Without the thought between them, clients join two texts into one.
     const cut = part?.type === 'text' ? cutIn(part.text, after - units) : 0
     if (part?.type === 'text' && cut > 0) {
-      // Its proof, which is of the whole, stays with its end.
+      // The signature is for the whole text, so it stays on the last piece.
       const { signature: _, ext: __, ...head } = part
       before.push({ ...head, text: part.text.slice(0, cut) })
       said[next] = { ...part, text: part.text.slice(cut) }
@@ -80,7 +80,7 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
   for (const part of said.slice(next)) before.push(part)
 }
 
-/** A proof is of one thought: some clients put what one call carries on others of the same answer, too. */
+/** Was a thought with this signature already put back? Some clients copy the signature of one call to other calls of the same answer. */
 function isTold({ signature }: ReasoningPart, before: readonly Part[]): boolean {
   return signature !== undefined && signature.value !== '' && before.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
 }

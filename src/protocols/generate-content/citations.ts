@@ -4,20 +4,20 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
 
 /**
- * `groundingMetadata`: sources, and spans of the answer that they support. Spans count UTF-8 bytes, in the part that
- * `partIndex` names, and where it names none in all the text of the answer, as servers and their clients do.
+ * `groundingMetadata`: sources, and spans of the answer that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or
+ * if that is absent or 0 in all text of the answer, as servers and their clients count.
  */
 
-/** A text of the answer. `place`: which part of the content it is. */
+/** A text of the answer. `place`: its index among the parts of the content. */
 export type Answer = { text: string; place: number }
 
-/** `answer`: which of the texts the citation stands on. */
+/** `answer`: the index of the text that the citation belongs to. */
 export type Found = { answer: number; citation: Citation }
 
-/** `left`: what no citation holds, where it stood. `rounded`: a span began or ended inside a character. */
+/** `left`: the fields that no citation holds, nested as they were. `rounded`: a span began or ended inside a character. */
 export type Grounding = { found: Found[]; left: JsonObject; rounded: boolean }
 
-/** `chunks`: those of a stream are told bit by bit and counted through. */
+/** `chunks`: all sources so far; in a stream they come over several events and are indexed across all of them. */
 export function decodeGrounding(wire: JsonObject, answers: readonly Answer[], chunks: readonly unknown[] = listIn(wire, 'groundingChunks')): Grounding {
   const { groundingChunks: ownChunks, groundingSupports: ownSupports, ...rest } = wire
   const texts = answers.map(({ text, place }) => ({ bytes: new TextEncoder().encode(text), place }))
@@ -136,12 +136,12 @@ function leftOfSource(chunk: unknown): unknown {
 
 const textIn = (wire: JsonObject, key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
 
-/** What one citation of another protocol cannot say here: all of it, or some. */
+/** How much of a citation cannot be written here. */
 export type Loss = 'none' | 'some' | 'all'
 
 /**
- * Texts of an answer in order with their citations → `groundingMetadata`; undefined: there is nothing to say. `from`: how many
- * bytes and which sources a stream has told before; new ones are added to them.
+ * Texts of an answer in order, with their citations → `groundingMetadata`. Undefined: there are no citations. `from`: the length
+ * in bytes and the sources that a stream has already written; new sources are added to them.
  */
 export function encodeGrounding(
   texts: readonly { text: string; citations: readonly Citation[] }[],
@@ -173,7 +173,7 @@ export function encodeGrounding(
         chunks.push(source)
       }
       const place = known.indexOf(key)
-      // A source that is cited twice supports the text twice.
+      // A source that is cited twice for the same span gets two supports.
       const span = spans.find(one => one.start === start && one.end === end && !one.sources.includes(place))
       if (span) span.sources.push(place)
       else spans.push({ start, end, sources: [place] })

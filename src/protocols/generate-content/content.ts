@@ -15,13 +15,13 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-/** Parts of one content or of a run of them. `before`: those that were read already, to which a thought may belong. */
+/** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and thoughts are put there. */
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
   parts.forEach((given, index) => {
     const wire = withoutCarried(given, before, `${at}/${index}`)
     if (signsBefore(wire, before) || provesThought(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
-    // The part carried hidden reasoning on an empty text, and a client has written into that text: it is read as both.
+    // Hidden reasoning was sent on an empty text; if a client has put text into it, both are read.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
       before.push(part, { type: 'text', text: String(wire['text']), at: `${at}/${index}` })
     else before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
@@ -29,16 +29,16 @@ export function decodeParts(parts: readonly GeminiPart[], at: string, reading: R
   return before
 }
 
-/** A call without the thoughts that its signature carries, which are put among the parts before it. */
+/** Takes the carried thoughts out of a call's signature, and puts them back among the parts before the call. */
 function withoutCarried(wire: GeminiPart, before: Part[], at: string): GeminiPart {
   const carried = isPartOf(wire, 'functionCall') && wire.thoughtSignature ? carriedBy(unwrapSignature(wire.thoughtSignature)) : undefined
   if (!carried) return wire
   giveBack(carried.thoughts, before, at)
-  // The client has put no stand-in there, because it found a signature.
+  // The client added no placeholder, because the call had a signature.
   return { ...wire, thoughtSignature: carried.own ?? placeholder }
 }
 
-/** A signature that came after the text it is of, as streams have it. Changes that part. */
+/** Reads an empty part with the signature of the text before it, as streams write it. Changes that text. False: not such a part. */
 function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
   const { signature, envelope } = decodeSignature(wire.thoughtSignature)
   const owner = before.at(-1)
@@ -57,7 +57,7 @@ export function decodePart(part: GeminiPart, at: string, reading: Reading): Part
     const told = part[key]
     if (isObject(told)) return decodeServerTool(part, told, { phase, tool: tool ?? serverToolOfType(told['toolType']) }, at)
   }
-  // Some servers say something else than text beside the mark of a thought, which nobody has modelled.
+  // Some servers send unknown fields instead of text with `thought: true`: such a part is opaque.
   const isEmpty = Object.keys(part).every(key => key === 'thought' || key === 'thoughtSignature')
   if (part.thought === true && (isPartOf(part, 'text') || (isEmpty && part.thoughtSignature))) return decodeThought(part, at)
   if (isPartOf(part, 'text')) return decodeHidden(part, at) ?? decodeText(part, at)
@@ -65,20 +65,20 @@ export function decodePart(part: GeminiPart, at: string, reading: Reading): Part
   return { type: 'opaque', protocol: protocolName, raw: part, at }
 }
 
-/** Most parts are nothing but a text: to ask first what else they might be took a tenth of a small request. */
+/** A fast path for most parts: checking the other kinds first took a tenth of the time of a small request. */
 function isBareText(part: GeminiPart): part is GeminiPart & { text: string } {
   for (const key in part) if (key !== 'text') return false
   return typeof part['text'] === 'string'
 }
 
-/** Is this part allowed to whoever speaks? Calls (which need a name) come from the model, results from the other side. */
+/** May this role send the part? Calls (which need a name) come from the model, results from the user. */
 function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
   if (speaks === undefined) return true
   const call = part['functionCall']
   return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks === 'user'
 }
 
-/** A signature may stand on nothing at all, which is an empty text. */
+/** A part with only a signature is read as an empty text. */
 function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): TextPart {
   return {
     type: 'text',
@@ -95,7 +95,7 @@ function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phas
 
 // ---- canonical → wire
 
-/** Parts of one message. Text without content vanishes, unless it stood so on this wire or bears a signature. */
+/** Parts of one message. Empty text is left out, unless it came from this protocol or has a signature. */
 export function encodeParts(parts: readonly Part[], writing: Writing): GeminiPart[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
@@ -132,7 +132,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
   }
 }
 
-/** What a result holds is no part of the answer: nothing of it stands beside that. */
+/** For the content of a tool result: it is not part of the answer, so its citations and logprobs are not written beside that. */
 function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }

@@ -23,8 +23,8 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 }
 
 /**
- * Contents → messages. Clients that keep a stream's frames as they came send an answer in many contents of the model: such a
- * run is one message, in which a text goes on from frame to frame.
+ * Contents → messages. Clients that keep stream events as they came send one answer as many contents of the model in a row: they
+ * become one message, in which texts are joined across contents.
  */
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
@@ -65,7 +65,7 @@ function idFrom(place: string): string {
   return `call_${content}_${part}`
 }
 
-/** A text or thought goes on with the first part of the next frame; an empty one there ends it. A signature ends what it stands on. Changes the list. */
+/** Joins a text or thought with the first part of the next content, unless either has a signature or unknown fields. An empty one there ends it. */
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
   if (!before || !part || !isPiece(before) || !isPiece(part)) return
@@ -77,7 +77,7 @@ function join(parts: Part[], from: number): void {
   }
 }
 
-/** Of which nothing is known but what it says. */
+/** Is it a text or thought with nothing but its text? */
 function isPiece({ ext, signature, type }: Part): boolean {
   const own = ext?.[protocolName]
   if (signature || (type !== 'text' && type !== 'reasoning')) return false
@@ -106,7 +106,7 @@ function decodeContent({ role, parts, ...fields }: GeminiContent, at: string, re
   }
 }
 
-/** Results find their calls by id where both have one, else by name and order. */
+/** Matches results to calls: by id if both have one, else by name and order. */
 class OpenCalls {
   readonly #asked = new Set<ToolCallPart>()
   readonly #ids = new Set<string>()
@@ -119,7 +119,7 @@ class OpenCalls {
     this.#open.push(call)
   }
 
-  /** The id of the call, which then is open no longer. */
+  /** The id of the call that a result answers. The call is no longer open then. */
   answeredBy({ id, name }: { id: string | undefined; name: string | undefined }, at: string): string {
     const open = this.#open
     const call =
@@ -128,7 +128,7 @@ class OpenCalls {
       (name === undefined ? open[0] : undefined)
     if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
     this.#open = open.filter(one => one !== call)
-    // Whoever left it out of the call may say it with the result.
+    // A client may send the id only with the result.
     if (id !== undefined && call.idOrigin === 'synthesized' && !this.#ids.has(id)) {
       call.id = id
       this.#ids.add(id)
@@ -150,7 +150,7 @@ export function encodeConversation(messages: readonly Message[], writing: Reques
   return writing.native ? encodeNative(messages, writing) : encodeForeign(messages, writing)
 }
 
-/** What stands around the parts of a message and has no place here. */
+/** Notes the fields of a message that cannot be written here. */
 function encodeEnvelope({ at, ext, name, id, status, phase }: Message, { report }: RequestWriting): void {
   report.ext(ext, at)
   if (name !== undefined) report.add('message.name', at, 'name')
@@ -172,7 +172,7 @@ function encodeNative(messages: readonly Message[], writing: RequestWriting): Co
   return { ...(system && { systemInstruction: contentOf(encodeParts(system.parts, signed), system, 'system') }), contents }
 }
 
-/** A text as the frames of a stream had brought it, while it still is as long. */
+/** A text in the pieces in which it came, if its length is unchanged. */
 function inPieces(part: Part, written: GeminiPart[]): GeminiPart[] {
   const pieces = piecesOf(part)
   const said = textOf(part)
@@ -186,7 +186,7 @@ function inPieces(part: Part, written: GeminiPart[]): GeminiPart[] {
   })
 }
 
-/** The parts of a message in as many contents as they had come in, while they still fit. */
+/** The parts of a message in the contents in which they came, if their number is unchanged. */
 function inContents(wires: GeminiPart[], message: Message): JsonObject[] {
   const counts = ownForm(message.ext)?.['contents']
   const role = message.role === 'assistant' ? 'model' : message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
@@ -206,7 +206,7 @@ function contentOf(parts: GeminiPart[], message: Message, role: string): JsonObj
   return { ...(spelled !== 'absent' && { role: spelled === undefined ? role : spelled }), ...ownKeys(message.ext), ...(!silent && { parts }) }
 }
 
-/** The first call of each step, where its signature did not survive: servers of the newest models refuse it bare. */
+/** The first call of each step, if its signature is lost: servers of the newest models refuse it without one. */
 function unsignedCalls(messages: readonly { parts: readonly Part[] }[], lost: (call: ToolCallPart) => boolean): ReadonlySet<Part> {
   const found = new Set<Part>()
   for (const { parts } of messages) {
@@ -216,7 +216,7 @@ function unsignedCalls(messages: readonly { parts: readonly Part[] }[], lost: (c
   return found
 }
 
-/** Models of earlier generations sign nothing. */
+/** Earlier models (Gemini 1 and 2) sign nothing. */
 const signsNothing = (model: string | undefined) => model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 
 function encodeForeign(messages: readonly Message[], writing: RequestWriting): Conversation {
@@ -279,7 +279,7 @@ function encodeTurns(turns: readonly Turn[], writing: RequestWriting, invented: 
   return wires.map(({ role, parts }) => ({ role, parts }))
 }
 
-/** Instructions in mid-conversation: at the tail of the user's content before them, or in one of their own. */
+/** Instructions in mid-conversation: at the end of the user content before them, or in one of their own. */
 function instruct(wires: Wire[], told: GeminiPart[]): void {
   const tagged = told.map(part => (typeof part['text'] === 'string' ? { ...part, text: `<system>${part['text']}</system>` } : part))
   const before = wires.at(-1)

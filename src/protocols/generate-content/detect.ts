@@ -31,7 +31,7 @@ function requestSigns(body: JsonObject): string[] {
   return signs
 }
 
-/** Whole replies and pieces of them look alike. */
+/** For replies and stream events alike: they have the same fields. */
 function replySigns({ candidates, promptFeedback, usageMetadata }: JsonObject): string[] {
   const signs: string[] = []
   if (Array.isArray(candidates)) signs.push('it has `candidates`')

@@ -8,9 +8,9 @@ import type { GeminiThinkingConfig } from './schema.ts'
 import { thinkingLevel } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
-/** How much to think, as a level or as a budget of tokens: servers refuse both together. */
+/** How much to think, as a level or as a token budget: servers refuse both together. */
 
-/** `fields`: unknown keys of the configuration; `nothing`: known ones that say nothing. */
+/** `fields`: unknown keys of the configuration. `nothing`: known keys to write back as they were (nulls, a level not in upper case). */
 export function decodeReasoningSpec(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec; fields: JsonObject; nothing: JsonObject } {
   const { includeThoughts, thinkingBudget, thinkingLevel: level, ...fields } = thinking
   const effort = level == null ? undefined : thinkingLevel.toOurs(level.toUpperCase())
@@ -42,12 +42,12 @@ export function nativeReasoningSpec(request: CanonicalRequest, { report }: Reque
   return kept || Object.keys(told).length > 0 ? { ...kept, ...told } : undefined
 }
 
-/** Servers read these words in any case. */
+/** The level as it came if it means the same effort: servers read levels in any case. */
 function levelAs(came: unknown, effort: string): string {
   return typeof came === 'string' && thinkingLevel.toOurs(came.toUpperCase()) === effort ? came : (thinkingLevel.toWire(effort) ?? effort)
 }
 
-/** Absolute, because the same effort must not change when the caller lowers the output limit. */
+/** Tokens for each effort. Absolute, because the same effort must not change when the caller lowers the output limit. */
 const budgets = new Map([
   ['none', 0],
   ['minimal', 1024],
@@ -84,12 +84,12 @@ function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, levels: rea
   if (off) {
     noteOff({ effort, budgetTokens }, undefined, report)
     if (!levels) return { thinkingBudget: 0 }
-    // Models that take levels cannot be told not to think.
+    // On models that take levels, thinking cannot be turned off.
     if (mode === 'disabled') report.add('reasoning.effort', undefined, 'reasoning.mode')
     return defined({ thinkingLevel: nearestOf('MINIMAL', levels) })
   }
   if (effort !== undefined) {
-    // A budget in tokens is more exact than the word beside it.
+    // A token budget is more exact than the effort beside it.
     if (budgetTokens !== undefined && !levels) {
       report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
       return { thinkingBudget: budgetTokens }
@@ -110,7 +110,7 @@ function levelOf(effort: string, levels: readonly string[], report: GeminiReport
   return defined({ thinkingLevel: nearest })
 }
 
-/** Between two that are as near, the higher one: less thinking than was asked for is the worse surprise. */
+/** Of two equally near levels the higher one: less thinking than was asked for is worse than more. */
 function nearestOf(level: string, levels: readonly string[]): string | undefined {
   const wanted = allLevels.indexOf(level)
   const distance = (one: string) => Math.abs(allLevels.indexOf(one) - wanted)

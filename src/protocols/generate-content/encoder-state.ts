@@ -9,13 +9,13 @@ import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import { writeTime } from './response.ts'
 
-/** What the files of the stream encoder share: its state, and how an event is written. */
+/** Shared by the files of the stream encoder: its state, and the writing of an event. */
 
-/** A part with all that came of it so far. */
+/** A part with everything received of it so far. */
 export type Pending = {
   key: string
   part: Part
-  /** Of text and thoughts: how much of it is written, in UTF-16 units. */
+  /** For texts and thoughts: the length that is already written, in UTF-16 units. */
   sent: number
   ended: boolean
 }
@@ -23,29 +23,29 @@ export type Pending = {
 /** One candidate: its parts are written one after the other, whatever the order of their deltas. */
 export type Lane = {
   candidate: number
-  /** What nobody knew of its content, for the first event that has one. */
+  /** Unknown fields of its content, for the first event that has a content. */
   around: JsonObject
   open: Pending | undefined
   queue: Pending[]
   called: boolean
-  /** What was written last, where readers would go on with it. */
+  /** The kind of the last written part, if decoders would append the next text of that kind to it. */
   goesOn: 'text' | 'thought' | undefined
-  /** What follows a text: it waits for the finish, which needs a part to stand beside. */
+  /** What follows a text (signature, logprobs, citations): held back for the last event, which needs a part, or until the next part. */
   owed: { part: JsonObject; beside: JsonObject } | undefined
-  /** Thoughts that are over, by key: how many stand before, and how long their segments are. */
+  /** Ended thoughts by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
   thoughts: Record<string, { nth: number; lengths: number[] }>
-  /** What calls are to carry, for clients that forget thoughts. */
+  /** What the next call will carry, for clients that drop thoughts. Undefined: calls carry nothing. */
   gathered: Gathered | undefined
-  /** Proofs that came when their thought was over; they are told last. */
+  /** Parts with signatures that came after their thought had ended; written in the last event. */
   proofs: JsonObject[]
-  /** Texts that are written, and what of their citations is told. */
+  /** The written texts. `told`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
   told: { bytes: number; sources: string[] }
-  /** Some of them went out before the end. */
+  /** Some citations were already written. */
   grounded: boolean
   finish: Finish | undefined
   finishAt: string | undefined
-  /** Of tokens that stand in no text. */
+  /** Of tokens that belong to no text. */
   logprobs: TokenLogprob[] | undefined
   ext: ExtMap | undefined
 }
@@ -53,15 +53,15 @@ export type Lane = {
 export type EncoderState = MachineState & {
   fieldNames: FieldNames
   truncated: 'error' | 'length'
-  /** Do calls carry what was thought before them? */
+  /** Do calls carry the thoughts before them? */
   carries: boolean
   done: boolean
-  /** Something of the reply is written. */
+  /** Some part of the reply is written. */
   begun: boolean
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  /** What every event says of it as JSON, and what that was made of. */
+  /** `text`: the end of every event as JSON, cached for this `start`. */
   written?: { start: EncoderState['start']; text: string }
-  /** By candidate. */
+  /** By candidate index. */
   lanes: Record<string, Lane>
   usage: Usage | undefined
   promptBlocked: CanonicalResponse['promptBlocked']
@@ -96,12 +96,12 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
   return lane
 }
 
-/** What every event says of the reply. */
+/** The fields of the reply that every event has. */
 export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonObject {
   return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
 }
 
-/** Parts of one candidate. `beside`: what else is said of it. */
+/** Writes parts of one candidate as an event. `beside`: other fields of the candidate. */
 export function writeParts(state: EncoderState, lane: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: EmitWire): void {
   if (parts.length === 0) return
   const { candidate, around } = lane

@@ -9,7 +9,7 @@ import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { keep, ownKeys, protocolName, under } from './own.ts'
 import { asBeside, splitBeside } from './wrapper.ts'
 
-/** HTTP status and `status` of every kind; the first row with a word or a number says what that one means. */
+/** HTTP status and `status` string of every kind. When reading, the first row with a status or string counts. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[] = [
   ['invalid_request', 400, 'INVALID_ARGUMENT'],
   ['authentication', 401, 'UNAUTHENTICATED'],
@@ -31,7 +31,7 @@ const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[
   ['content_policy', 400, 'INVALID_ARGUMENT'],
 ]
 
-/** Words that are read and never written. */
+/** More `status` strings for reading; they override the rows. */
 const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
   ['FAILED_PRECONDITION', 'invalid_request'],
   ['OUT_OF_RANGE', 'invalid_request'],
@@ -44,21 +44,21 @@ const byKind = new Map(rows.map(row => [row[0], row]))
 const byStatus = new Map([...rows].reverse().map(row => [row[1], row[0]]))
 const byWord = new Map<string, ErrorKind>([...[...rows].reverse().map(row => [row[2], row[0]] as const), ...otherWords])
 
-/** How this protocol's own servers word a full context, a full server and a missing payment. */
+/** Messages of this protocol's own servers for a full context, an overloaded server and a missing payment. */
 const tooLong = /input token count.*exceeds the maximum/i
 const overload = /overload/i
 const unpaid = /\bbilling\b/i
 
 const types = 'type.googleapis.com/google.rpc.'
 
-/** An error, alone or in the list that a stream without frames is. Some servers between say it in one word. */
+/** An error body, alone or in the array that is a stream without frames. Some intermediaries send `error` as a string. */
 export function isErrorBody(wire: unknown): boolean {
   const outer = Array.isArray(wire) ? wire[0] : wire
   const error = isObject(outer) ? outer['error'] : undefined
   return isObject(error) || (typeof error === 'string' && error !== '')
 }
 
-/** Total: any body becomes an error that keeps its status. */
+/** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { code, message, word, details, at, fields = {} } = readBody(body)
   const told = code !== undefined && code >= 400 && code < 600 ? code : undefined
@@ -83,7 +83,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   return { value, notes: [] }
 }
 
-/** An error inside of a reply, which may itself stand in another object; what stands beside it is unknown to all. */
+/** An error inside a reply. `root`: JSON pointer to the reply if it is nested. `beside`: fields beside the reply, kept as unknown. */
 export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
   const { value } = decodeError({ status: 0, headers: {}, body })
   if (!root) return value
@@ -99,7 +99,7 @@ function kindOf(status: number, byItsWord: ErrorKind | undefined, message: strin
     if (status === 402 || unpaid.test(message)) return 'billing'
     return status === 413 ? 'too_large' : status === 422 ? 'unprocessable' : kind
   }
-  // A quota that is used up for the day does not come back by waiting.
+  // A daily quota that is used up cannot be solved by a short wait.
   if (kind === 'rate_limit') return JSON.stringify(ofType(details, 'QuotaFailure') ?? '').includes('PerDay') ? 'quota' : kind
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
@@ -109,9 +109,9 @@ type Said = {
   message?: string
   word?: string
   details?: unknown
-  /** Where the error stood, when not under `error`. */
+  /** JSON pointer to the error, when it was not under `error`. */
   at?: string
-  /** What nobody modelled. */
+  /** Unknown fields. */
   fields?: JsonObject
 }
 
@@ -155,17 +155,17 @@ function retryAfter(details: readonly JsonObject[]): number | undefined {
   return delay ? Math.round(Number(delay[1]) * 1000) : undefined
 }
 
-/** The status that says it here. */
+/** The HTTP status of an error in this protocol. */
 export function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === protocolName) return status
-  // What this library refuses it has a status for, and clients try a 501 again.
+  // Refusals by this library keep their own status, because clients retry a 501.
   if (protocol === undefined && kind === 'unsupported' && status >= 400) return status
   const row = byKind.get(kind)
   const known = row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
   return known > 599 ? 500 : known
 }
 
-/** The body of an error, which is also the event of a stream that failed: clients see none without a number in `code`. */
+/** The body of an error, also used as the event of a failed stream. Clients recognize an error only with a number in `code`. */
 export function encodeErrorBody(error: CanonicalError): JsonObject {
   const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const came: unknown = Array.isArray(raw) ? raw[0] : raw
@@ -183,7 +183,7 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }
 }
 
-/** A full context has no word of its own here: it is known by its wording, which stands before the message. */
+/** A full context has no `status` of its own: clients recognize the server's wording, which is put before the message. */
 const isReworded = ({ kind, message }: CanonicalError) => kind === 'context_length' && !tooLong.test(message)
 
 function asTooLong(message: string): string {
@@ -192,7 +192,7 @@ function asTooLong(message: string): string {
   return `The input token count (${counts.count}) exceeds the maximum number of tokens allowed (${counts.limit}). ${message}`
 }
 
-/** The body written here, and the status and headers that belong to it. */
+/** An error as status, headers and body. */
 export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
   const report = createGeminiReport(options.fieldNames)
   const { protocol } = error
@@ -203,7 +203,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
   return { wire: { status: statusOf(error), headers, body: came ? error.raw : encodeErrorBody(error) }, notes: report.notes }
 }
 
-/** What a body of this protocol does not hold of an error. */
+/** Notes what a body of this protocol cannot hold of an error. */
 export function noteError(error: CanonicalError, report: GeminiReport): void {
   const { code, details, protocol, at = '/error', ext } = error
   report.ext(ext, bodyOf(at))

@@ -44,7 +44,7 @@ export const fieldNames: FieldNames = {
   'finish.reason': 'finishReason',
   'finish.details': 'finishReason',
   'finish.message': 'finishMessage',
-  // Of a reply itself, which may stand inside of another body.
+  // Fields of the reply itself, which may be nested in another body.
   ':id': 'responseId',
   ':model': 'modelVersion',
   'response:id': 'responseId',
@@ -66,7 +66,7 @@ export const fieldNames: FieldNames = {
   'usage.inputAudio': 'usageMetadata/promptTokensDetails',
   'usage.inputImage': 'usageMetadata/promptTokensDetails',
   'usage.outputAudio': 'usageMetadata/candidatesTokensDetails',
-  // Objects of which what nobody modelled is kept under their own name.
+  // Objects whose unknown keys are kept under the object's own name.
   'generationConfig/*': '',
   'thinkingConfig/*': '',
   'speechConfig/*': '',
@@ -79,7 +79,7 @@ export const fieldNames: FieldNames = {
   'videoMetadata/*': '',
   'mediaResolution/*': '',
   'usageMetadata/*': '',
-  // The reason stands among the details; `code` is the status.
+  // The canonical `code` is the reason in `details`; `code` on the wire is the status.
   'error:code': 'details',
   'error/*': '',
   '0/*': '',
@@ -92,7 +92,7 @@ export const fieldNames: FieldNames = {
   'candidates/*': '',
 }
 
-/** Fields of a node that stands in another, in both spellings of its name. */
+/** Fields of a node nested in `holder`, with the name of the holder in both spellings. */
 function inside(holder: string, fields: FieldNames): FieldNames {
   const other = holder.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
   return Object.fromEntries(Object.entries(fields).flatMap(([field, written]) => [holder, other].map(key => [`${key}:${field}`, written])))

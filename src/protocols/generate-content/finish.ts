@@ -6,9 +6,9 @@ import type { GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import { finishReason, finishWord, nearestFinishReason } from './vocabulary.ts'
 
-/** How a reply ended. This wire has no word for calls: a reply with calls ends as any other. */
+/** How a reply ended. There is no finish reason for calls: a reply with calls ends like any other. */
 
-/** Undefined: the reply has not said how it ended. */
+/** Undefined: there is no finish reason. */
 export function decodeFinish(told: unknown, message: string | null | undefined, hasCalls: boolean): Finish | undefined {
   const raw = finishWord(told)
   if (raw === undefined) return undefined
@@ -20,8 +20,8 @@ export function decodeFinish(told: unknown, message: string | null | undefined, 
 type Ending = { hasCalls: boolean; at: string | undefined; truncated?: 'error' | 'length' | undefined }
 
 /**
- * `finishReason` and `finishMessage`. A reply that failed is none: it has to be written as an error.
- * @throws TranslationError `truncated` for a reply that does not say how it ended
+ * `finishReason` and `finishMessage`. Not for a failed reply, which has to be written as an error.
+ * @throws TranslationError `truncated` without a finish, unless `truncated` is `length`
  */
 export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): JsonObject {
   if (!finish) {
@@ -44,7 +44,7 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
 
 const pausedText = 'The turn was paused and can be continued.'
 
-/** `promptFeedback` of a prompt that was refused. Undefined: it was not, or has none. */
+/** `promptFeedback` of a blocked prompt. Undefined: the prompt was not blocked. */
 export function decodeBlocked(feedback: JsonObject | null | undefined): CanonicalResponse['promptBlocked'] {
   const reason = feedback?.['blockReason']
   if (!feedback || typeof reason !== 'string' || reason === '') return undefined
@@ -52,7 +52,7 @@ export function decodeBlocked(feedback: JsonObject | null | undefined): Canonica
   return { reason, ...(typeof message === 'string' && { message }), raw: feedback }
 }
 
-/** As it came, where it came from this protocol and still says the same. */
+/** As it came, if it came from this protocol and still has the same reason. */
 export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): unknown {
   return isObject(raw) && raw['blockReason'] === reason ? raw : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
 }

@@ -6,7 +6,7 @@ const wrap = (json: string) => `data: ${json}\r\n\r\n`
 const write = (wire: unknown) => wrap(JSON.stringify(wire))
 
 /**
- * With line ends as its own servers have them. No frame has a name, and none ends the stream: clients read `[DONE]` as JSON, and
- * google-genai for Python a comment too, so that a ping is a frame without anything.
+ * With the CRLF line ends of this protocol's own servers. No frame has an event name, and none ends the stream: clients parse
+ * `[DONE]` as JSON. google-genai for Python parses comments, too, so a ping is an empty frame.
  */
 export const frames: Frames = { named: false, write, wrap, ping: '\r\n\r\n', failure: error => write(encodeErrorBody(error)) }

@@ -25,7 +25,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   fieldNames,
   detect,
   withModel,
-  // The path says it.
+  // Only the path shows whether to stream.
   wantsStream: () => undefined,
   decodeRequest,
   encodeRequest,
@@ -40,7 +40,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   shortcut,
 }
 
-/** Requests name their model in the path, and need not do so in the body. */
+/** Sets the model: in a reply always, in a request only if its body has one, because the path names it. */
 function withModel(wire: unknown, model: string): unknown {
   return within(wire, body => {
     const version = 'model_version' in body ? 'model_version' : 'modelVersion'

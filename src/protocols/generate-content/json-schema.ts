@@ -1,27 +1,27 @@
 import type { JsonSchema } from '../../canonical/tool.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 
-/** The schemas of this wire: types in upper case, a mark for what may be null, and big numbers as text. */
+/** The schema dialect of this protocol: types in upper case, `nullable`, and counts as strings. */
 
 const types = new Set(['STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL'])
 const counts = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'])
-/** Each value of them is a schema. */
+/** Keys that hold a map whose values are schemas. */
 const maps = new Set(['properties', 'defs', '$defs', 'definitions', 'patternProperties'])
 const lists = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 const inner = new Set(['items', 'additionalProperties', 'not'])
 
-/** As JSON Schema says it. What is JSON Schema already stays as it is. */
+/** Schema of this protocol → JSON Schema. What is JSON Schema already stays as it is. */
 export function decodeSchema(schema: JsonObject): JsonSchema {
   const written: JsonObject = {}
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'nullable' && typeof value === 'boolean') continue
-    // That there is a list of words is said by the list.
+    // Redundant beside the list in `enum`.
     if (key === 'format' && value === 'enum') continue
     if (key === 'type' && value === 'TYPE_UNSPECIFIED') continue
     setOwn(written, key, decodeValue(key, value))
   }
   if (isObject(written['properties']) && Array.isArray(schema['propertyOrdering'])) {
-    // Elsewhere properties are told in the order in which they stand.
+    // In other protocols the order is that of the keys.
     written['properties'] = ordered(written['properties'], schema['propertyOrdering'])
     delete written['propertyOrdering']
   }
@@ -56,7 +56,7 @@ function ordered(properties: JsonObject, order: readonly unknown[]): JsonObject 
 
 const typeOf = (word: unknown): unknown => (typeof word === 'string' && types.has(word) ? word.toLowerCase() : word)
 
-/** The schema as it came, while it still means what is to be written. */
+/** The schema as it came, if it still means the same as `schema`. Undefined: it does not. */
 export function asItStood(schema: unknown, came: unknown): unknown {
   if (!isObject(came)) return undefined
   return JSON.stringify(decodeSchema(came)) === JSON.stringify(schema) ? came : undefined

@@ -2,11 +2,11 @@ import type { TokenLogprob } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { leastLogprob } from '../../kit/logprobs.ts'
 
-/** `logprobsResult` of a candidate: the tokens of its answer, and beside each what else could have stood there. */
+/** `logprobsResult` of a candidate: the tokens of its answer, and the alternatives to each. */
 
 type Token = Pick<TokenLogprob, 'token' | 'logprob'>
 
-/** `left`: what has no place in the model, where it stood; undefined: nothing. */
+/** `left`: unknown fields, nested as they were. Undefined: none. */
 export function decodeLogprobs(result: JsonObject): { tokens: TokenLogprob[]; left?: JsonObject } {
   const { chosenCandidates, topCandidates, ...rest } = result
   const chosen = listOf(chosenCandidates)
@@ -27,12 +27,12 @@ function listOf(value: unknown): JsonObject[] | undefined {
   return Array.isArray(value) && value.every(isObject) ? value : undefined
 }
 
-/** A number or a text that is its type's default may be left out on this wire. */
+/** A number or string with the default value of its type (0, empty) may be omitted on this wire. */
 function tokenOf({ token, logProbability }: JsonObject): Token {
   return { token: typeof token === 'string' ? token : '', logprob: typeof logProbability === 'number' ? logProbability : 0 }
 }
 
-/** `null` says nothing. */
+/** The unknown fields of a token; null means absent. */
 function leftOf({ token: _, logProbability: __, ...more }: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(more).filter(([, value]) => value !== null))
 }
@@ -50,7 +50,7 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
 
 const encodeToken = ({ token, logprob }: Token): JsonObject => ({ token, logProbability: Math.max(logprob, leastLogprob) })
 
-/** Does a token have other bytes than its text, which alone has a place here? */
+/** Does a token have bytes that differ from its text? Only the text can be written here. */
 export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {
   const differs = ({ token, bytes }: Pick<TokenLogprob, 'token' | 'bytes'>) =>
     bytes != null && JSON.stringify(bytes) !== JSON.stringify([...new TextEncoder().encode(token)])

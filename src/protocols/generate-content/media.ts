@@ -8,7 +8,7 @@ import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import { kindOfMime, resolution } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
-/** Media inside a part, and media that it refers to. */
+/** Inline media, and media that a part refers to. */
 
 // ---- wire → canonical
 
@@ -87,10 +87,10 @@ function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData
   }
 }
 
-/** Servers read both alphabets of base64, and the official Python SDK writes this one; other wires know the standard one only. */
+/** Servers accept both alphabets of base64, and the official Python SDK writes this one; other protocols accept only the standard one. */
 const isUrlSafe = (data: string) => (data.includes('-') || data.includes('_')) && !data.includes('+') && !data.includes('/')
 
-/** Anyone can fetch it; the address of a stored file means something to its provider alone. */
+/** Can anyone fetch it? The URI of a file stored at the provider works only there. */
 function isPublic(uri: string): boolean {
   return /^https?:\/\//i.test(uri) && !/^https:\/\/[\w.-]*googleapis\.com\/(?:upload\/)?v\d\w*\/files\//i.test(uri)
 }
@@ -140,7 +140,7 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   }
   const written = encodeSource(part, writing)
   if (!written) return []
-  // The name of a file is taken by some hosts of this protocol alone.
+  // Only some hosts of this protocol accept a file name.
   const named = native ? {} : defined({ filename })
   report.rest({ ...rest, ...named, ...defined({ title, context, citations, transcript, expiresAt, cache }) }, at)
   report.ext(ext, at)
@@ -163,12 +163,12 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
   ]
 }
 
-/** Of data that nobody told the type of. */
+/** The MIME type that is written for data without one. */
 const usualMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
 
 const isEmpty = (source: MediaPart['source']) => (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '')
 
-/** The part without its common fields. */
+/** The part without its common fields. Undefined: it cannot be written. */
 function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
   const { source, filename, at } = part
   const displayName = native && filename !== undefined ? { displayName: filename } : {}

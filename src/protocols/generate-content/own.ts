@@ -10,13 +10,13 @@ export { nulls, told, under } from '../../kit/own.ts'
 const own = createOwn(protocolName)
 export const { ownForm, ownKeys, ownUnder } = own
 
-/** What is unknown of a node stands in several objects here: nulls are told apart when it is gathered. */
+/** Keeps unknown `fields`, with nulls among them moved to `nothing`: fields come from several objects here, so this is done in one place. */
 export function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject): { ext?: ExtMap } {
   const unknown = told(fields)
   return own.keep(unknown.told, { ...nothing, ...unknown.nothing }, form)
 }
 
-/** The texts that are empty: they say as little as a null, and are kept as one is. */
+/** The empty strings among these: they mean absence, as null does, and are kept in the same way. */
 export function emptyTexts(texts: JsonObject): JsonObject {
   const empty: JsonObject = {}
   for (const key in texts) if (texts[key] === '') empty[key] = ''

@@ -18,42 +18,42 @@ import { GeminiPart } from './schema.ts'
 import { addPieces, type StreamedCall } from './streamed-call.ts'
 import type { Reading } from './writing.ts'
 
-/** The parts of one candidate of a stream: text goes on where it stopped, and all else comes whole. */
+/** Reads the parts of one candidate of a stream: texts are continued from event to event, all other parts come whole. */
 
 export type Open = {
   part: number
   kind: 'text' | 'thought'
-  /** The text so far, in which citations count; for a thought, one piece for each segment. */
+  /** The text so far, to which offsets of citations refer; for a thought, one item for each segment. */
   pieces: string[]
-  /** Nothing follows a signature. */
+  /** It has its signature: the next text begins a new part. */
   signed: boolean
 }
 
 export type Answering = {
   candidate: number
-  /** Where it stands in the whole reply. */
+  /** JSON pointer to it in the whole reply. */
   at: string
   begun: boolean
-  /** What nobody knows of its content. */
+  /** Unknown fields of its content. */
   around: JsonObject
   nextPart: number
-  /** Calls that came without an id. */
+  /** The number of calls that came without an id. */
   unnamed: number
   called: boolean
   open: Open | undefined
-  /** The parts that are thoughts, in order. */
+  /** The indexes of the parts that are thoughts, in order. */
   thoughts: number[]
   call: StreamedCall | undefined
-  /** Texts that are over, in order; the open one is not among them. */
+  /** The ended texts, in order. */
   answers: Answer[]
   raw: string | undefined
   message: string | undefined
-  /** What the model has no place for, the latest of each. */
+  /** Unknown fields, each with its latest value. */
   fields: JsonObject
   grounding: { wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
-  /** All of them, as they came. */
+  /** All of `logprobsResult`, as it came. */
   logprobs: JsonObject | undefined
-  /** Those of tokens that stand in no text. */
+  /** Logprobs of tokens that belong to no text. */
   loose: TokenLogprob[]
 }
 
@@ -82,7 +82,7 @@ export function startAnswering(candidate: number, at: string): Answering {
   }
 }
 
-/** `around`: what nobody knows of the content that it begins with. */
+/** `around`: unknown fields of the first content. */
 export function begin(answering: Answering, emit: EmitEvent, around: JsonObject = {}): void {
   if (answering.begun) return
   answering.begun = true
@@ -92,8 +92,8 @@ export function begin(answering: Answering, emit: EmitEvent, around: JsonObject 
 }
 
 /**
- * Text goes on from event to event. Where one ends and another of its kind begins, an empty one stands before it in the same
- * event, which says nothing to other readers; an empty thought before a thought begins its next segment.
+ * Text is continued from event to event. An empty text before a text or thought in the same event begins a new part; it has no
+ * effect on other clients. An empty thought before a thought begins its next segment.
  */
 export function takeParts(answering: Answering, wires: readonly unknown[], path: string, around: Around, emit: EmitEvent): void {
   for (const [place, wire] of wires.entries()) {
@@ -126,7 +126,7 @@ function takePart(answering: Answering, wire: unknown, path: string, around: Aro
   emit({ type: 'part.end', candidate: answering.candidate, part: answering.nextPart - 1 })
 }
 
-/** Is it a plain text, as nearly all parts of a stream are? Not an empty one that carries another protocol's reasoning. */
+/** Is it a text without unknown fields, as nearly all parts of a stream are? */
 function isPlainText(wire: unknown): wire is PlainText {
   if (!isObject(wire) || typeof wire['text'] !== 'string') return false
   for (const key in wire) {
@@ -174,7 +174,7 @@ function takeText(answering: Answering, wire: PlainText, around: Around, emit: E
   const { open } = answering
   const goesOn = open?.kind === kind && !open.signed
   const signed = thoughtSignature ? readWhole(answering, wire, around) : undefined
-  // What is signed with another protocol's reasoning is that reasoning, and no text.
+  // A text with the signature of another protocol's reasoning is that reasoning, not text.
   if (!goesOn || (signed && signed.type !== (kind === 'thought' ? 'reasoning' : 'text'))) {
     closeParts(answering, emit)
     const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(answering, wire, around))
@@ -192,7 +192,7 @@ function takeText(answering: Answering, wire: PlainText, around: Around, emit: E
   if (signed.type === 'reasoning') closeThought(answering, open, { whole: signed, value: thoughtSignature }, emit)
 }
 
-/** A proof that came when its thought was over, which was told before. */
+/** Emits a signature that came after its thought had ended. False: not such a part. */
 function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignature }: PlainText, emit: EmitEvent): boolean {
   const { signature, envelope } = text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
   const part = envelope && thoughts[ordinalOf(envelope) ?? -1]
@@ -201,7 +201,7 @@ function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignatu
   return true
 }
 
-/** A thought whose envelope tells of what segments it was made. */
+/** Ends a thought whose signature is in an envelope, with the segments that the envelope describes. */
 function closeThought(
   answering: Answering,
   { part, pieces }: Open,
@@ -216,7 +216,7 @@ function closeThought(
   emit({ type: 'part.end', candidate: answering.candidate, part, final })
 }
 
-/** Arguments in pieces: a call with a name begins, those without go on, and the one that does not go on ends. */
+/** Arguments in pieces: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such a part. */
 function takePieces(answering: Answering, wire: JsonObject, path: string, around: Around, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
   const { partialArgs: pieces, willContinue, ...head } = call

@@ -17,10 +17,10 @@ import { ownKeys, protocolName } from './own.ts'
 import { sign } from './reasoning.ts'
 import { isCalled, replyWriting, standIn } from './response.ts'
 
-/** The parts of one candidate in a stream: texts and thoughts go out as they come, all else whole. */
+/** Writes the parts of one candidate in a stream: texts and thoughts as their deltas come, all other parts whole. */
 
 export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: EmitWire): void {
-  // A part begins once.
+  // A repeated start is ignored.
   if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
   lane.called ||= isCalled(head)
   const pending: Pending = { key, part: copyOf(head), sent: 0, ended: false }
@@ -41,7 +41,7 @@ export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: D
   if (pending === lane.open) flush(state, lane, pending, emit)
 }
 
-/** A proof of a thought that is over stands on an empty text, and says of which. */
+/** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
 function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kinds }: Proof): void {
   const thought = Object.hasOwn(thoughts, key) ? thoughts[key] : undefined
   if (!thought) return
@@ -49,7 +49,7 @@ function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kin
   proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
 }
 
-/** `final`: the part as its source gave it at its end. */
+/** `final`: the complete part, if its source sent it at the end. */
 export function endPart(state: EncoderState, lane: Lane, key: string, final: Part | undefined, emit: EmitWire): void {
   const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
   if (!pending) return
@@ -72,7 +72,7 @@ function open(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire)
 const told = (part: Part): string =>
   part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : ''
 
-/** What of a text is not written yet. */
+/** Writes the text that is not written yet. */
 function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
   const { part, sent } = pending
   const pieces = unsent(part, sent)
@@ -82,14 +82,14 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   const parts: JsonObject[] = []
   for (const { text, divided } of pieces) {
     pending.sent += text.length
-    // An empty thought before it begins the next segment.
+    // An empty thought before the piece begins the next segment.
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
   }
   const [first, ...rest] = parts
   writeParts(state, lane, sent === 0 ? [...apart(lane, [{ ...ownKeys(part.ext), ...first }]), ...rest] : parts, {}, emit)
 }
 
-/** The pieces of a part that are still to be written; `divided`: another segment was written before it. */
+/** The pieces of a part that are not written yet. `divided`: the piece begins a segment that is not the first. */
 function unsent(part: Part, sent: number): { text: string; divided: boolean }[] {
   if (part.type !== 'reasoning') {
     const text = told(part).slice(sent)
@@ -105,7 +105,7 @@ function unsent(part: Part, sent: number): { text: string; divided: boolean }[] 
   return pieces
 }
 
-/** Readers go on with a text where another of its kind follows: an empty one before it says that this is a new one. */
+/** Decoders append a text to a previous one of the same kind: an empty text between them marks a new part. */
 function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
   return parts.flatMap(part => {
     const { text, thought, thoughtSignature } = part
@@ -117,14 +117,14 @@ function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
   })
 }
 
-/** What is said already stays said. */
+/** Replaces the collected part by the final one, unless this contradicts text that is already written: then it is noted. */
 function settle(state: EncoderState, pending: Pending, final: Part): void {
   const { part, sent } = pending
   const before = told(part).slice(0, sent)
   if (final.type === part.type && beginsWith(told(final), before)) pending.part = copyOf(final)
   else if (sent > 0) reportOf(state).add('stream.final-differs', part.at)
   else pending.part = copyOf(final)
-  // What only the beginning and the deltas told.
+  // The final part may lack what came with the start and the deltas.
   if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
   if (part.signature && !pending.part.signature) pending.part.signature = part.signature
 }
@@ -141,7 +141,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   if (part.type === 'reasoning' && written.length > 0)
     lane.thoughts[pending.key] = { nth: Object.keys(lane.thoughts).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
   if (sent === 0) {
-    // What leaves nothing behind is no part that anything could stand before.
+    // A part of which nothing is written does not count as the next part.
     if (written.length > 0) payOwed(state, lane, emit)
     const parts = apart(lane, written)
     report.settle(parts, '/candidates/0/content/parts')
@@ -167,7 +167,7 @@ function countText(lane: Lane, part: TextPart): void {
 
 const byteLength = (text: string) => new TextEncoder().encode(text).length
 
-/** The odds of a text's tokens, and the sources that it cites. */
+/** The logprobs and citations of a text, which are fields of its candidate. */
 function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): JsonObject {
   const report = reportOf(state)
   const lost = (_: number, loss: 'some' | 'all') => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
@@ -178,7 +178,7 @@ function besideText(state: EncoderState, lane: Lane, { text, citations = [], log
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
 }
 
-/** Writes what stands behind a text (odds and sources) before the next part begins. */
+/** Writes what follows a text (signature, logprobs, citations) before the next part begins. */
 export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
   const { owed } = lane
   if (!owed) return

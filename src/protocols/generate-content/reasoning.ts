@@ -7,25 +7,25 @@ import { keep, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Parts of thought, and the signatures that stand on parts of any kind. */
+/** Thoughts, and the signatures of parts of any kind. */
 
-/** The stand-in that the server accepts for a signature that was lost. */
+/** The placeholder that the server accepts instead of a lost signature. */
 export const placeholder = 'skip_thought_signature_validator'
 
 // ---- wire → canonical
 
-/** The signature of a part of any kind, and what an envelope holds beside it. */
+/** The signature of a part of any kind, and its envelope if it came in one. */
 export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
   if (!value || value === placeholder) return {}
   const envelope = unwrapSignature(value)
   const carried = carriedBy(envelope)
   if (carried) return decodeSignature(carried.own)
-  // A damaged envelope proves nothing.
+  // A damaged envelope has no valid signature.
   if (!envelope && isEnvelope(value)) return {}
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: protocolName, form: 'thought' } }
 }
 
-/** Keys of a part that say nothing, kept for their spelling: `thought: false`, and a signature that proves nothing. */
+/** Keys of a part without meaning, kept to be written back: `thought: false`, and an empty, placeholder or damaged signature. */
 export function silenceOf({ thought, thoughtSignature: value }: Pick<GeminiPart, 'thought' | 'thoughtSignature'>): JsonObject {
   return {
     ...(thought === false && { thought }),
@@ -35,7 +35,7 @@ export function silenceOf({ thought, thoughtSignature: value }: Pick<GeminiPart,
 
 const isDamaged = (value: string | undefined) => value !== undefined && isEnvelope(value) && unwrapSignature(value) === undefined
 
-/** Fields that nobody modelled. */
+/** The fields of a part, without `thought: false`. */
 export function fieldsOf({ thought, ...fields }: GeminiPart): GeminiPart {
   return thought === false || thought === undefined ? fields : { ...fields, thought }
 }
@@ -55,7 +55,7 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: string)
 
 const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
 
-/** Reasoning of another protocol that shows no text: its signature came in an envelope on an empty text. Undefined: not such a part. */
+/** Reasoning of another protocol without visible text: an empty text with its signature in an envelope. Undefined: not such a part. */
 export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
@@ -72,8 +72,8 @@ export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart &
 }
 
 /**
- * A thought that was written in pieces, by segment or by the frames of a stream, is one again where its envelope tells the
- * lengths and they fit. Changes the list of parts before it.
+ * Joins a thought that was written in pieces (segments or stream events), if the lengths in its envelope match. Removes the
+ * earlier pieces from `before`.
  */
 export function rejoin(part: ReasoningPart, value: string | null | undefined, before: Part[]): ReasoningPart {
   const envelope = value ? unwrapSignature(value) : undefined
@@ -103,13 +103,13 @@ function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[
   })
 }
 
-/** Which thought a late proof belongs to, counted from 0 (`r2`: the third). Undefined: the envelope is not of a late proof. */
+/** Which thought a late signature belongs to, counted from 0 (`r2`: the third). Undefined: not the envelope of a late signature. */
 export function ordinalOf({ attach }: Envelope): number | undefined {
   const nth = /^r(\d+)$/.exec(attach ?? '')?.[1]
   return nth === undefined ? undefined : Number(nth)
 }
 
-/** Gives a late proof to the thought of the length that it tells; pieces of one thought are joined. Changes the list of parts. False: no such thought. */
+/** Puts a late signature on the thought whose length its envelope gives, and joins the pieces of that thought. Changes `parts`. False: no such thought. */
 export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
@@ -131,7 +131,7 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
 
 // ---- canonical → wire
 
-/** The signature as a part bears it: bare for its own provider, in an envelope for a client, nothing for any other provider. */
+/** The signature to write. This provider's own: bare, or in an envelope that has more. Another's: in an envelope for a client, not for a provider. */
 export function sign(part: Part, { report, to, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
   const { signature, at } = part
   if (signature?.issuer === protocolName) {
@@ -144,7 +144,7 @@ export function sign(part: Part, { report, to, model, unsigned }: Writing, besid
   return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
 }
 
-/** One part for each segment; the signature stands on the last. */
+/** One part for each segment; the last one has the signature. */
 export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPart[] {
   const { report, to, native } = writing
   const { type: _, segments, redacted: __, id, signature, cache, at, ext, ...rest } = part
@@ -167,14 +167,14 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   if (!last) {
     const says = native && form !== undefined && form['hidden'] !== true
     if (!signed.thoughtSignature && !says) return []
-    // Clients that keep no thoughts keep what is signed.
+    // A foreign signature goes on a text, not a thought: clients that drop thoughts keep signed texts.
     const thought = says || signature?.issuer === protocolName
     return [{ ...ownKeys(part.ext), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
   }
   return told.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === told.length - 1 && signed) }))
 }
 
-/** `gemini-3-pro` of `gemini-3-pro-preview-11-2025`. */
+/** Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one is unknown. */
 function isOtherFamily(signer: string | undefined, reader: string | undefined): boolean {
   if (signer === undefined || reader === undefined) return false
   return familyOf(signer) !== familyOf(reader)

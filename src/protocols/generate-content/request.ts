@@ -20,8 +20,8 @@ import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wra
 import { type Reading, startWriting } from './writing.ts'
 
 /**
- * Body and path → request. The model and whether to stream stand in the path, which `options.path` tells.
- * @throws TranslationError `malformed` when the body is no request of this protocol
+ * Body and path → request. The model and whether to stream are in the path, `options.path`.
+ * @throws TranslationError `malformed` when the body is not a request of this protocol
  */
 export function decodeRequest(given: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createGeminiReport()
@@ -29,7 +29,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
   const request = check(protocolName, GeminiRequest, spelling.wire, path => place(at + path))
-  // The usual keys stand last, where V8 begins to look for them.
+  // The most frequent keys come last, where V8 starts its lookup.
   const {
     model,
     safetySettings,
@@ -100,7 +100,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
 type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject; schemaAt: string | undefined }
 
 function decodeConfig(config: GeminiGenerationConfig): Config {
-  // The usual keys stand last, where V8 begins to look for them.
+  // The most frequent keys come last, where V8 starts its lookup.
   const {
     topP,
     topK,
@@ -167,12 +167,12 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
 }
 
 /**
- * Request → body; `context.path` says the model and whether to stream.
- * @throws TranslationError `inexpressible` for references to memory of another provider, unless they are to be noted
+ * Request → body. The model and whether to stream are in `context.path`.
+ * @throws TranslationError `inexpressible` for references to state that another provider stores, unless `onUnresolvable` is `note`
  */
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createGeminiReport(options.fieldNames)
-  // The usual keys stand last, where V8 begins to look for them.
+  // The most frequent keys come last, where V8 starts its lookup.
   const {
     parallelToolCalls,
     output,
@@ -204,7 +204,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   if (!hasLabels) report.rest({ metadata }, undefined)
   report.rest(safetyLeft, undefined, 'safety.')
   if (!native) report.rest({ settings }, undefined, 'safety.')
-  // An empty name names nobody.
+  // Empty user ids mean nothing, so they need no note.
   if (user) report.rest(native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')), undefined, 'user.')
   report.ext(ext, undefined)
   if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
@@ -254,6 +254,6 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   return { wire: wrapAgain(body, form?.['wrapper'], { ...outer, ...beside }), notes: report.notes, context }
 }
 
-/** Models go by their whole name where a body tells them. */
+/** The model for a body: spelled as it came (`models/` or not), with the new name if the model was changed. */
 const spelledModel = (came: string, model: string | undefined) =>
   model === undefined || came.replace(/^models\//, '') === model ? came : came.startsWith('models/') ? `models/${model}` : model

@@ -24,7 +24,7 @@ import { finishWord } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
 import type { Reading, Writing } from './writing.ts'
 
-/** @throws TranslationError `malformed` when the body is no reply of this protocol. An error body is a reply with `error`. */
+/** @throws TranslationError `malformed` when the body is not a reply of this protocol. An error body becomes a reply with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const { body: told, at: root, beside } = unwrapReply(wire, options)
   if (isErrorBody(told)) return { value: { candidates: [], error: decodeErrorInside(told, root, beside) }, notes: [] }
@@ -65,7 +65,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
 
-/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
+/** Usage and error of a reply, as `decodeResponse` reads them; nothing else is read. */
 export function outcome(wire: unknown, options: Options = {}): Outcome {
   const { body, at, beside } = unwrapReply(wire, options)
   if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }
@@ -75,12 +75,12 @@ export function outcome(wire: unknown, options: Options = {}): Outcome {
   return isObject(counts) ? { usage: decodeUsage(counts) } : {}
 }
 
-/** Who made a signature, which a later request has to know. Changes the part. */
+/** Adds to a signature the model that made it, which later requests need. Changes the part. */
 export function signedBy(model: string | undefined, part: Part): void {
   if (model !== undefined && part.signature?.issuer === protocolName && part.signature.model === undefined) part.signature = { ...part.signature, model }
 }
 
-/** Unix seconds of a time as this wire has it; fractions are left to `form`. */
+/** RFC 3339 time → Unix seconds, without the fraction, which `form` keeps. Undefined: not such a time. */
 export function readTime(text: unknown): number | undefined {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined
   const seconds = Math.floor(Date.parse(text) / 1000)
@@ -92,7 +92,7 @@ export function writeTime(createdAt: number | undefined): string | undefined {
   return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
 }
 
-/** The index of a candidate. Servers leave out a 0, and some leave out every index: then it is the place in the list. `taken`: those of the same list. */
+/** The index of a candidate. Servers omit 0, and some omit all: then it is the position in the list. `taken`: indexes used in the list; changed. */
 export function indexOf(told: unknown, place: number, taken: Set<number>): number {
   const isCount = Number.isSafeInteger(told) && (told as number) >= 0
   const wanted = isCount && !taken.has(told as number) ? (told as number) : place
@@ -102,7 +102,7 @@ export function indexOf(told: unknown, place: number, taken: Set<number>): numbe
   return index
 }
 
-/** Ids of calls that came without: the same reply gives the same ids. */
+/** Makes ids for calls that came without one: the same reply always gets the same ids. */
 export function readingCalls(responseId: string): Pick<Reading, 'callId'> & { next(candidate: number): void } {
   let candidate = 0
   let ordinal = 0
@@ -161,7 +161,7 @@ function messageOf({ role, parts: wire, ...fields }: NonNullable<GeminiCandidate
   return { role: 'assistant', origin: 'message', parts, at, ...keep(fields, {}, form) }
 }
 
-/** Probabilities go to the text that they are of, where there is one. Changes the part. */
+/** Puts the logprobs on the first text that is not empty. `loose`: there is none. `left`: unknown fields. Changes the part. */
 function attachLogprobs(parts: readonly Part[], result: JsonObject): { loose?: TokenLogprob[]; left?: JsonObject } {
   const { tokens, left } = decodeLogprobs(result)
   const text = parts.find(part => part.type === 'text' && part.text !== '')
@@ -169,14 +169,14 @@ function attachLogprobs(parts: readonly Part[], result: JsonObject): { loose?: T
   return { ...(!text && tokens.length > 0 && { loose: tokens }), ...(left && { left }) }
 }
 
-/** The texts of an answer that grounding counts in. */
+/** The texts of an answer, to which the offsets of grounding refer. */
 export const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
   flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
-/** Thoughts may have become one: a part knows best where it stood. */
+/** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */
 const placeIn = (at: string | undefined) => (at === undefined ? undefined : Number(/\d+$/.exec(at)?.[0]))
 
-/** Changes the texts. Gives what no citation holds. */
+/** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
 function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {
   const answers = answersIn(parts)
   const { found, left, rounded: isRounded } = decodeGrounding(grounding, answers)
@@ -189,8 +189,8 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
 }
 
 /**
- * All candidates as a reply.
- * @throws TranslationError `truncated` for a reply that does not say how it ended
+ * All candidates as one reply. An error or a failed candidate becomes an error body.
+ * @throws TranslationError `truncated` for a reply without a finish, unless `options.truncated` is `length`
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createGeminiReport(options.fieldNames)
@@ -257,7 +257,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   }
 }
 
-/** The written text of a part that is no text (a refusal, say): offsets of citations count it, too. */
+/** The text that was written for a part of another type, such as a refusal: offsets of citations count it, too. */
 export function standIn({ text, thought }: JsonObject): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
@@ -265,12 +265,12 @@ export function standIn({ text, thought }: JsonObject): TextPart[] {
 /** Is it a call that a client can answer? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
-/** Without the unknown keys of grounding and odds, which are kept for notes only: both objects are written back whole elsewhere. */
+/** Without the unknown keys of grounding and logprobs, which are kept only for notes: both objects are written back whole elsewhere. */
 export function withoutLeft(keys: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(keys).filter(([key, value]) => value === null || (key !== 'groundingMetadata' && key !== 'logprobsResult')))
 }
 
-/** What stands beside the parts of a content, and how all of it was spelled. */
+/** `around`: the other fields of a content, and how it was spelled. */
 type Content = { around: JsonObject; parts: GeminiPart[] }
 
 function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
@@ -284,7 +284,7 @@ function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
   }
 }
 
-/** `gathered`: what calls are to carry; changed. */
+/** `gathered`: the text length and thoughts since the last call, for the next one to carry; changed. */
 function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): Content {
   const { report } = writing
   const { role: _, parts, origin: __, id, status, phase, name, at, ext, ...rest } = message
@@ -300,7 +300,7 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
   return { around: { ...ownKeys(message.ext), ...form }, parts: flatMap(parts, write) }
 }
 
-/** How parts of a reply are written. */
+/** Context for writing parts of a reply. */
 export function replyWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiPart) => void): Writing {
   return {
     report,
@@ -319,10 +319,10 @@ function replyToolName(name: string, namespace: string | undefined, at: string |
   return `${namespace}__${name}`
 }
 
-/** Tokens, and the node that they are of. */
+/** Logprobs, and the JSON pointer of their node. */
 type Odds = { logprobs?: TokenLogprob[] | undefined; at?: string | undefined }
 
-/** As it came, where it came from this protocol and still says the same. */
+/** `came`, if the logprobs are still the same; else written anew. Undefined: there are none. */
 export function writeLogprobs(odds: readonly Odds[], came: unknown, report: GeminiReport): JsonObject | undefined {
   const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
   if (isObject(came) && same(decodeLogprobs(came).tokens, tokens)) return came
@@ -339,7 +339,7 @@ function writeGrounding(texts: readonly TextPart[], came: unknown, report: Gemin
   return encodeGrounding(cited, (text, loss) => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'))
 }
 
-/** Undefined: the citations are others now. */
+/** `came`, if the citations are still the same. Undefined: they have changed. */
 export function groundingAsItCame(texts: readonly TextPart[], came: JsonObject): JsonObject | undefined {
   return same(placed(decodeGrounding(came, answersIn(texts)).found), placed(standing(texts))) ? came : undefined
 }

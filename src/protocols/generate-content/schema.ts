@@ -1,6 +1,6 @@
 import * as s from '../../kit/schema.ts'
 
-/** Shapes as in the public reference of the API, in camelCase (`spelling.ts` reads the other one); loose, because a new field must never break an old client. */
+/** Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a new field must never break an old client. */
 
 const object = s.record(s.unknown())
 const word = s.string().nullish()
@@ -10,7 +10,7 @@ const flag = s.boolean().nullish()
 const blob = s.object({ mimeType: word, data: s.string(), displayName: word })
 const file = s.object({ fileUri: s.string(), mimeType: word, displayName: word })
 
-/** What any part may say beside its content. */
+/** Fields that a part of any kind may have. */
 const beside = {
   thought: flag,
   thoughtSignature: word,
@@ -51,11 +51,11 @@ const kinds = {
 }
 type Kinds = { [Key in keyof typeof kinds]: s.Infer<(typeof kinds)[Key]> }
 
-/** A part of any kind, as it stands on the wire. */
+/** A part of any kind, as it is on the wire. */
 export type GeminiPart = { [key: string]: unknown; thought?: boolean | null | undefined; thoughtSignature?: string | null | undefined }
 export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
 
-/** Of a kind that nobody modelled, or of none: a known kind with a fault in it is refused. */
+/** A part of an unknown kind, or of none. A part of a known kind that does not match its schema is refused. */
 const other = s.object(beside).forOthers(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null))
 
 export const GeminiPart = s.union([text, call, result, inline, stored, code, output, toolCall, toolResponse, other])
@@ -79,7 +79,7 @@ const declaration = s.object({
 })
 export type GeminiDeclaration = s.Infer<typeof declaration>
 
-/** One entry may name several tools. */
+/** One entry may declare several tools. */
 export const GeminiTool = s.object({
   functionDeclarations: s.array(declaration).nullish(),
   googleSearch: object.nullish(),
@@ -118,12 +118,12 @@ export const GeminiGenerationConfig = s.object({
 })
 export type GeminiGenerationConfig = s.Infer<typeof GeminiGenerationConfig>
 
-/** Body of POST …:generateContent; the model stands in the path and may stand here too. */
+/** Body of POST …:generateContent. The model is in the path, and may be here, too. */
 export const GeminiRequest = s.object({
   model: word,
   contents: s.array(GeminiContent),
   systemInstruction: GeminiContent.nullish(),
-  /** Servers read a lone entry as a list of it. */
+  /** Servers accept a single entry instead of a list. */
   tools: s.union([s.array(GeminiTool), GeminiTool]).nullish(),
   toolConfig: toolConfig.nullish(),
   safetySettings: s.array(s.object({ category: word, threshold: word })).nullish(),
@@ -157,7 +157,7 @@ const logprob = s.object({ token: s.string().optional(), tokenId: count, logProb
 
 export const GeminiCandidate = s.object({
   content: GeminiContent.nullish(),
-  /** Some hosts write words as their numbers when asked to. */
+  /** Some hosts write enum values as numbers when asked to. */
   finishReason: s.union([s.string(), s.number()]).nullish(),
   finishMessage: word,
   index: count,

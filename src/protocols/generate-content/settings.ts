@@ -17,7 +17,7 @@ const words = 'text/x.enum'
 
 type Format = { format?: OutputFormat; came: JsonObject; fields: JsonObject; schemaAt?: string }
 
-/** `came`: the fields that say it, as they stood. `fields`: what of them nobody modelled. `schemaAt`: where its schema stands. */
+/** `came`: the fields for the format, as they were. `fields`: those that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
 export function decodeFormat(config: GeminiGenerationConfig): Format {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
   const came = some({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject | undefined
@@ -43,7 +43,7 @@ export function decodeFormat(config: GeminiGenerationConfig): Format {
   return { came, fields: { ...left, ...(mime != null && { responseMimeType: mime }) } }
 }
 
-/** The newer spelling, when it asks for text or JSON alone. */
+/** The newer field `responseFormat`. Undefined: it asks for something other than text or JSON. */
 function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
   const only: unknown = Array.isArray(responseFormat) && responseFormat.length === 1 ? responseFormat[0] : responseFormat
   const text = isObject(only) && Object.keys(only).length === 1 ? only['text'] : undefined
@@ -65,7 +65,7 @@ function encodeFormat(format: OutputFormat | undefined, request: CanonicalReques
     case 'json':
       return { responseMimeType: json }
     case 'schema': {
-      // The name is a label; the description is read by the model.
+      // The name is only a label and needs no note; the description is read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
       return { responseMimeType: json, responseJsonSchema: format.schema }
@@ -93,7 +93,7 @@ export function encodeOutput(output: OutputSpec | undefined, request: CanonicalR
 
 const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
 
-/** The one voice of an answer; `fields`: what else is said of its speech. */
+/** The voice of an answer. `fields`: the rest of `speechConfig`. */
 export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?: { voice: string }; fields: JsonObject } {
   if (speechConfig === undefined) return { fields: {} }
   const { voiceConfig: _, ...speech } = speechConfig ?? {}
@@ -121,7 +121,7 @@ function encodeVoice(audio: unknown, request: CanonicalRequest, { native, report
 
 const largestSeed = 2 ** 31
 
-/** The range of penalties ends before 2 here, and at 2 elsewhere. */
+/** Penalties have to be below 2 here; in other protocols 2 is allowed. */
 const largestPenalty = 1.99
 
 export function encodeSampling(sampling: Sampling | undefined, { native, report }: RequestWriting): JsonObject {
@@ -176,7 +176,7 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { nativ
   return tier === 'fast' ? 'priority' : undefined
 }
 
-/** The reference to cached content, which only its own provider can follow. */
+/** The reference to cached content, which only its own provider can resolve. */
 export function encodeCaching(cache: CacheSpec | undefined, { native, options, report }: RequestWriting): string | undefined {
   if (!cache) return undefined
   const { contentRef, mode, ...rest } = cache
@@ -194,7 +194,7 @@ export function encodeState(state: StateSpec | undefined, { native, options, rep
   return defined({ store, continuationToken: native ? continuationToken : undefined })
 }
 
-/** What of the configuration is kept and not written by any of these. */
+/** The kept keys of `generationConfig` that none of these functions writes. */
 export function keptConfig(request: CanonicalRequest): JsonObject | undefined {
   const own = ownUnder(request.ext, 'generationConfig')
   if (!own) return undefined

@@ -22,7 +22,7 @@ function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelt
 function write(state: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
   const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
   const { open } = lane ?? {}
-  // The first piece of a part also tells what stands beside it.
+  // The first piece of a part is written with the part's other fields.
   if (state.done || !lane || lane.owed || open?.key !== String(part) || open.sent === 0) return undefined
   const { part: whole } = open
   if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text
@@ -36,7 +36,7 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
   return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${headText(state)}\r\n\r\n`
 }
 
-/** What every event ends with is written once. */
+/** The JSON that ends every event, cached. */
 function headText(state: EncoderState): string {
   if (state.written?.start !== state.start) {
     const text = JSON.stringify(headOf(state)).slice(1)

@@ -5,12 +5,12 @@ import type { FieldNames } from '../../protocol.ts'
 import { fieldNames } from './field-names.ts'
 
 /**
- * Servers of this protocol read field names in camelCase and in snake_case, and clients send either. Codecs know the first
- * only: a body is respelled before it is read. `snake`: where the other spelling stood, as pointers in camelCase.
+ * Servers of this protocol read field names in camelCase and in snake_case, and clients send either. Codecs know only camelCase:
+ * a body is converted before it is read. `snake`: JSON pointers, in camelCase, to the fields that were in snake_case.
  */
 export type Spelling = { wire: unknown; snake: string[] }
 
-/** Fields of two words and more, as both spellings are read. */
+/** Field names of two or more words, which are read in both spellings. */
 const fields = `
   systemInstruction toolConfig safetySettings generationConfig cachedContent serviceTier continuationToken
   functionCall functionResponse inlineData fileData executableCode codeExecutionResult toolCall toolResponse thoughtSignature
@@ -34,10 +34,10 @@ function snakeOf(field: string): string {
   return field.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 }
 
-/** Below these keys names are the caller's own. */
+/** Names below these keys are the caller's own and stay as they are. */
 const ownNames = new Set(['args', 'partMetadata', 'labels', 'parametersJsonSchema', 'responseJsonSchema', '_responseJsonSchema', 'default', 'example'])
 
-/** Their keys are the caller's own, and each holds something with fields again. */
+/** The keys directly below these are the caller's own, but their values have fields again. */
 const ownKeys = new Set(['properties', 'defs', '$defs'])
 
 export function inCamelCase(wire: unknown): Spelling {
@@ -46,7 +46,7 @@ export function inCamelCase(wire: unknown): Spelling {
   return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
 }
 
-/** Does the body hold a field in snake_case? Most do not, and to look costs a tenth of respelling it all. */
+/** Does the body have a field in snake_case? Most do not, and checking takes a tenth of the time of converting. */
 function holdsSnake(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(holdsSnake)
@@ -60,19 +60,19 @@ function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclar
   const written: JsonObject = {}
   for (const [key, inner] of Object.entries(value)) {
     const known = walk.hasOwnKeys ? undefined : camel.get(key)
-    // Said in both spellings, it is said in the first.
+    // If a field is present in both spellings, camelCase counts.
     const field = known !== undefined && !Object.hasOwn(value, known) ? known : key
     const place = at + step(field)
     if (field !== key) walk.snake.push(place)
     const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
-    // What a function answered is the caller's own; what a declared one answers is a schema.
+    // `response` of a result is the caller's own; `response` of a declaration is a schema.
     const isOwn = !walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))
     setOwn(written, field, isOwn ? inner : respelled(inner, place, { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }))
   }
   return written
 }
 
-/** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, where the body stands. */
+/** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, the pointer to the body. */
 export function placesOf({ snake }: Spelling, root: string): (pointer: string) => string {
   if (snake.length === 0) return pointer => pointer
   const known = new Set(snake)
@@ -87,7 +87,7 @@ export function placesOf({ snake }: Spelling, root: string): (pointer: string) =
   }
 }
 
-/** Where fields stand in this body: as the table says, but for these, and for words that it spells in the other way. */
+/** The field names of this body that differ from the table: `names`, and those in snake_case. */
 export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
   const changed = { ...names }
   if (snake.length === 0) return changed
@@ -99,7 +99,7 @@ export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
   return changed
 }
 
-/** A written body with the spelling that it came in; places that are gone are passed over. */
+/** Converts a written body back to the spelling it came in. Pointers to fields that are gone are ignored. */
 export function asItCame(wire: JsonObject, snake: unknown): JsonObject {
   if (!Array.isArray(snake) || snake.length === 0) return wire
   return restored(wire, '', new Set(snake)) as JsonObject

@@ -20,29 +20,29 @@ import { asBeside, asInside, unwrapReply } from './wrapper.ts'
 
 export type DecoderState = MachineState & {
   gcWrapper: NonNullable<GeminiOptions['gcWrapper']>
-  /** Where replies stand in their events. */
+  /** JSON pointer to the reply in each event. Empty: the event itself. */
   root: string
   phase: 'before' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
-  /** By index. */
+  /** By candidate index. */
   candidates: Record<string, Answering>
   blocked: boolean
-  /** The counts that came last and were not told yet. */
+  /** The latest usage, if it is not emitted yet. */
   usage: JsonObject | undefined
   countsTold: boolean
   serviceTier: string | undefined
-  /** Unknown keys of events, by what they held when that was told. */
+  /** The value of each unknown key when it was last emitted, as JSON. */
   told: Record<string, string>
 }
 
 /**
- * Wire events → canonical events. Every event is a piece of a reply, and holds what is new in each candidate:
+ * Wire events → canonical events. Every event is a chunk of the reply, with what is new in each candidate:
  *
  *     { candidates: [{ index, content: { parts }, finishReason? }], usageMetadata, modelVersion, responseId }
  *
- * Nothing ends the stream but its end. It was cut off unless every candidate has said how it ended, or the prompt was
- * refused. Servers go on after a finish reason, with metadata or with another one: so all is held open until the end.
+ * No event ends the stream. When it ends, it is complete if every candidate has a finish reason or the prompt was blocked, else
+ * cut off. Servers may send metadata or another finish reason after a finish reason, so everything stays open until the end.
  *
  * @throws TranslationError `malformed` for an event that cannot be read
  */
@@ -65,10 +65,10 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   step(state, wire, emit) {
     if (state.phase === 'ended' || wire === '[DONE]') return
     try {
-      // Without `alt=sse` the stream is one list of the same objects.
+      // Without `alt=sse` the stream is one array of the same objects.
       for (const event of Array.isArray(wire) ? (wire as unknown[]) : [wire]) take(state, event, emit)
     } catch (error) {
-      // Whoever reports the fault does it inside a stream that has begun.
+      // The error is reported inside the stream, so that has to begin first.
       start(state, {}, emit)
       throw error
     }
@@ -99,7 +99,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
     state.root = at
     state.places = { '': at }
   }
-  // Some servers between spell their fields in the other way.
+  // Some intermediaries write snake_case.
   const wire = inCamelCase(body).wire as JsonObject
   if (isErrorBody(wire)) {
     fail(state, { wire, at, beside }, emit)
@@ -107,7 +107,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
-  // Counts go first: some protocols tell the input tokens in the first event of a stream.
+  // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
     if (!Array.isArray(candidates)) throw fault(`${at}/candidates`, 'expected the candidates')
@@ -133,7 +133,7 @@ function start(state: DecoderState, { modelVersion, responseId, createTime }: Js
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
-/** `number`: which answer it is of; `path`: where it is. */
+/** `number`: the index of the candidate. `path`: JSON pointer to it in its event. */
 type Came = { wire: unknown; number: number; path: string }
 
 function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: EmitEvent): void {
@@ -152,7 +152,7 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
 
-/** The last finish reason counts, but a usual end does not take back an earlier reason why the answer was cut off. */
+/** The last finish reason counts, but `STOP` or an unspecified one does not replace an earlier one that explains why the answer was cut off. */
 function lastWord(earlier: string | undefined, later: string | undefined): string | undefined {
   if (later === undefined) return earlier
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
@@ -163,14 +163,14 @@ function takeContent(state: DecoderState, answering: Answering, content: unknown
   const { parts, role: _, ...fields } = content
   const { told: unknown } = told(fields)
   begin(answering, emit, unknown)
-  // Later ones come when the message has begun, so nothing can hold them any more.
+  // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
   for (const key in unknown) if (!same(unknown[key], answering.around[key])) reportOf(state).once('field.unknown', `${answering.at}/content${step(key)}`)
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(`${path}/parts`, 'expected the parts')
   takeParts(answering, parts as unknown[], `${path}/parts`, state, emit)
 }
 
-/** Odds of tokens belong to the text that is open. */
+/** Logprobs belong to the open text, or without one to the candidate. */
 function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { tokens, left } = decodeLogprobs(wire)
   const { open, candidate } = answering
@@ -180,7 +180,7 @@ function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): 
   answering.logprobs = joined(answering.logprobs, wire, ['chosenCandidates', 'topCandidates'])
 }
 
-/** Sources come in pieces and are numbered through all of them. A citation of a text that has ended comes too late. */
+/** Sources come over several events and are indexed across all of them. A citation of a text that has ended comes too late: it stays in `left`. */
 function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { open, answers, grounding, candidate, at } = answering
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
@@ -199,7 +199,7 @@ function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObje
 
 const groundingLists = ['groundingChunks', 'groundingSupports']
 
-/** An object that came in pieces: later values replace earlier ones, but `lists` are continued. */
+/** Merges an object that came in pieces: later values replace earlier ones, but the arrays under the keys `lists` are concatenated. */
 function joined(earlier: JsonObject | undefined, later: JsonObject, lists: readonly string[]): JsonObject {
   if (!earlier) return later
   const both: JsonObject = { ...earlier, ...later }
@@ -215,7 +215,7 @@ function takeFeedback(state: DecoderState, feedback: JsonObject, emit: EmitEvent
   state.blocked ||= promptBlocked !== undefined
 }
 
-/** Counts are of all that came so far, so only the first and the last of them are told. */
+/** Counts are cumulative, so only the first and the last are emitted. */
 function takeUsage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const tier = decodeTier(wire)
   if (tier !== undefined && tier !== state.serviceTier) emit({ type: 'update', serviceTier: tier })
@@ -249,7 +249,7 @@ function close(answering: Answering, emit: EmitEvent): void {
   emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
 }
 
-/** An answer that has no end of its own was ended by what blocked the prompt. */
+/** A candidate without a finish reason was ended by the block of the prompt. */
 function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs, loose }: Answering, emit: EmitEvent): void {
   const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!told) return

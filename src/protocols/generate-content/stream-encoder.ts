@@ -15,8 +15,8 @@ import { encodeUsage } from './usage.ts'
 import { splitBeside } from './wrapper.ts'
 
 /**
- * Canonical events → wire events, each a piece of a reply. Calls are written whole. The last event ends all candidates and
- * tells the counts; it holds parts, for without them clients forget the whole turn. A reply that fails ends in an error.
+ * Canonical events → wire events, each a chunk of the reply. Calls are written whole. The last event has the finish reasons of
+ * all candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed reply ends with an error.
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, GeminiOptions> = {
   initial: (options: Options = {}) => ({
@@ -37,7 +37,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     if (state.done) return
     switch (event.type) {
       case 'start': {
-        // What was said of the whole reply stays said.
+        // These fields are already written.
         if (state.begun) return
         const { type: _, ...start } = event
         state.start = start
@@ -112,14 +112,14 @@ function close(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const failed = lanes.find(({ finish }) => finish?.reason === 'error')?.finish
   if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
-  // A source that left a part open did not come to its own end.
+  // A source that left a part open was cut off.
   else if (lanes.some(isOpen) || lanes.some(({ finish }) => !finish) || (lanes.length === 0 && !state.promptBlocked)) cutOff(state, emit)
   else finish(state, lanes, emit)
 }
 
 const isOpen = ({ open }: Lane) => open !== undefined
 
-/** The source stopped without saying that it had ended. What was cut off in the middle of arguments is no call. */
+/** The source stopped early. A call with incomplete arguments is not written: it makes the end an error. */
 function cutOff(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const isCut = lanes.some(({ open, queue }) => [...(open ? [open] : []), ...queue].some(({ part, ended }) => part.type === 'tool-call' && !ended))
@@ -138,7 +138,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   for (const lane of Object.values(state.lanes)) payOwed(state, lane, emit)
   state.done = true
   noteError(error, report)
-  // What stands in the last frame, which does not come.
+  // These would be in the last event, which is not written.
   report.rest({ usage, serviceTier, promptBlocked }, '')
   for (const { finish: ending, finishAt: at, logprobs } of Object.values(state.lanes)) {
     report.rest({ logprobs }, at)
@@ -148,7 +148,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   emit(encodeErrorBody(error))
 }
 
-/** One event, so that either all of it is there or the stream was cut off. */
+/** All in one event: without it the stream was cut off. */
 function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): void {
   const { start, promptBlocked, ext } = state
   const report = reportOf(state)
@@ -174,11 +174,11 @@ function lastOf(
   const report = reportOf(state)
   const { grounding: came, logprobs } = ownForm(ext) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
-  // Those of the last text may still be owed: with what stands in no text they are one list.
+  // Logprobs of the last text may not be written yet: they go into one list with those that belong to no text.
   const told = isObject(logprobs) ? texts : loose ? texts.slice(-1) : []
   const odds = owed?.beside['logprobsResult'] ? told : []
   const logprobsResult = writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report)
-  // What is known of both went out beside its text, the rest has no other place.
+  // Known fields were written with their texts; unknown ones are noted, unless the whole object is written here.
   const kept = { logprobsResult: logprobsResult === logprobs, groundingMetadata: grounding !== undefined }
   for (const key of ['logprobsResult', 'groundingMetadata'] as const) if (!kept[key] && ownUnder(ext, key)) report.add('field.unknown', `${at ?? ''}/${key}`)
   return {

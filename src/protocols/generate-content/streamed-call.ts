@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
-/** A call whose arguments come in pieces, each with the path of the value that it belongs to. Plain data. */
-export type StreamedCall = { part: number; args: JsonObject /** The path of the text that goes on. */; continues?: string }
+/** A call whose arguments come in pieces, each with the JSON path of its value. Plain data, because streams keep it in their state. */
+export type StreamedCall = { part: number; args: JsonObject /** The path of the string that the next piece continues. */; continues?: string }
 
 /** Adds the pieces of one event. False: one of them could not be placed. Changes the call. */
 export function addPieces(call: StreamedCall, pieces: readonly unknown[]): boolean {
@@ -43,7 +43,7 @@ function valueAt(holder: unknown, key: string | number): unknown {
   return typeof holder === 'object' && holder !== null && Object.hasOwn(holder, key) ? (holder as JsonObject)[key] : undefined
 }
 
-/** A list may only grow by its next member, so that no path makes a huge one; `__proto__` becomes a key like any other. */
+/** An array may only grow by one item at a time, so that no path makes a huge one. `__proto__` becomes an ordinary key. */
 function set(holder: unknown, key: string | number, value: unknown): void {
   if (Array.isArray(holder)) {
     if (typeof key === 'number' && key <= holder.length) holder[key] = value
@@ -52,7 +52,7 @@ function set(holder: unknown, key: string | number, value: unknown): void {
 
 const step = /\.([^.[\]]+)|\[(\d+)\]|\[(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\]/y
 
-/** `$.a[0]['b c']`; undefined: no such path. */
+/** The keys in a path such as `$.a[0]['b c']`. Undefined: not such a path. */
 function keysOf(path: string): (string | number)[] | undefined {
   if (!path.startsWith('$')) return undefined
   const keys: (string | number)[] = []

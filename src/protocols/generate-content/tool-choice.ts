@@ -9,7 +9,7 @@ import type { GeminiToolConfig } from './schema.ts'
 import { nearestServerTool } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
-/** `fields`: what of `toolConfig` nobody modelled. `nothing`: what of it says nothing. */
+/** `fields`: unknown keys of `toolConfig`. `nothing`: known keys to write back as they were (empty ones, a mode not in upper case). */
 export function decodeToolChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {
   const { functionCallingConfig: calling, ...others } = toolConfig
   if (!calling) return { fields: others, nothing: calling === null ? { functionCallingConfig: null } : {} }
@@ -54,7 +54,7 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
 // ---- canonical → wire
 
 /**
- * `toolConfig`: what is asked of the choice, beside what is kept of it. `tools`: all of the request, with those added in mid-conversation.
+ * `toolConfig`: the choice, and the kept keys. `tools`: all tools of the request, with those added in mid-conversation.
  * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
 export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, tools: readonly Tool[], writing: RequestWriting): JsonObject | undefined {
@@ -63,7 +63,7 @@ export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, 
   const { mode, ...kept } = isObject(held) ? held : {}
   const asked = choice && callingOf(choice, tools, writing)
   const names = asked?.['allowedFunctionNames']
-  // The word as it came, while it still means what is chosen.
+  // The mode as it was spelled, if it still means the same choice.
   const isSame =
     choice === undefined || (typeof mode === 'string' && JSON.stringify(choiceOf(mode, Array.isArray(names) ? names : [])) === JSON.stringify(choice))
   const calling = asked || isObject(held) ? { ...asked, ...kept, ...(mode !== undefined && isSame && { mode }) } : undefined
@@ -74,7 +74,7 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || mapped.some(asFunction)
   if (!native && !hasFunctions) {
-    // Without tools none is called anyway.
+    // Without functions `auto` needs no note, and `none` only if mapped server tools are declared.
     const isLost = choice.mode === 'none' ? mapped.some(({ tool }) => nearestServerTool[tool]) : choice.mode !== 'auto'
     if (isLost) report.add('tool_choice.without-tools', undefined, 'toolChoice')
     return undefined
@@ -94,7 +94,7 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
       return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(name => nameTool(name, undefined, undefined)) }) }
     case 'tool':
       if (choice.kind === 'server') {
-        // A mapped tool is declared, although it cannot be forced.
+        // A mapped tool is declared, but cannot be forced.
         if (options.serverTools !== 'map') refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, options)
         return refuse()
       }

@@ -15,7 +15,7 @@ import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
 
-/** One entry may hold several tools: each knows which one it stood in, so that it is put there again. */
+/** One entry may hold several tools: each keeps the index of its entry, to be written back there. */
 export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
   return isList(wires)
     ? flatMap(wires, (wire, entry) => decodeEntry(wire, entry, `${reading.root}/tools/${entry}`, reading))
@@ -26,7 +26,7 @@ const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly Ge
 
 function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Reading): Tool[] {
   const { functionDeclarations, ...others } = wire
-  // Its server would not know the fields; another protocol would never hear of the function.
+  // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
   if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
     throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
   const functions = (functionDeclarations ?? []).map((declaration, index) =>
@@ -117,7 +117,7 @@ function decodeServer(server: unknown): McpServer | undefined {
 
 // ---- canonical → wire
 
-/** All functions stand in one entry, unless they came in several. */
+/** All functions are written in one entry, unless they came in several. */
 export function encodeTools(tools: readonly Tool[], writing: RequestWriting): JsonObject[] | undefined {
   const { report, options, native } = writing
   const entries = new Map<string, JsonObject>()
@@ -142,7 +142,7 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Js
   return written.length > 0 || native ? written : undefined
 }
 
-/** Gemini's own servers take functions beside tools that they run only from those who will hear of the latter. */
+/** Gemini's own servers accept functions beside server tools only if the reply may report the server tools' invocations. */
 export function askForInvocations(written: readonly JsonObject[] | undefined, { native, options, report }: RequestWriting): JsonObject | undefined {
   const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
   if (native || options.gcToolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
@@ -150,7 +150,7 @@ export function askForInvocations(written: readonly JsonObject[] | undefined, { 
   return { includeServerSideToolInvocations: true }
 }
 
-/** Servers of tools stand in one list. */
+/** Adds a tool to an entry; lists (of MCP servers) are concatenated. */
 function merge(entry: JsonObject, wire: JsonObject): void {
   for (const [key, value] of Object.entries(wire)) {
     const before = entry[key]
@@ -158,7 +158,7 @@ function merge(entry: JsonObject, wire: JsonObject): void {
   }
 }
 
-/** A function's declaration under `function`, or what an entry holds of another tool; undefined: it has no form here. */
+/** A function's declaration under `function`, or the fields of an entry for another tool. Undefined: it cannot be written. */
 function encodeTool(tool: Tool, writing: RequestWriting): JsonObject | undefined {
   const { report } = writing
   switch (tool.type) {

@@ -6,17 +6,17 @@ import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 import { isInner } from './writing.ts'
 
-/** Contents as this wire groups them: results stand alone, all of a turn together. */
+/** Contents as this wire groups them: all results of a turn are together, in a content of their own. */
 export type Turn = TurnOf<'user' | 'model' | 'system' | 'results'>
 
 type Repair = NonNullable<GeminiOptions['repairToolPairs']>
 
-/** Which call a result answers. */
+/** The call that each result answers. */
 export type Pairs = Map<ToolResultPart, ToolCallPart>
 
 /**
- * Messages of another protocol in the grouping that this one demands: a turn with calls or thoughts is one content, and the
- * next one holds the results of all its calls, in their order, and nothing else.
+ * Groups messages of another protocol as this one requires: a turn with calls or thoughts is one content, and the next one holds
+ * the results of all its calls, in the order of the calls, and nothing else.
  */
 export function groupTurns(messages: readonly Message[], report: GeminiReport, repair: Repair): { turns: Turn[]; pairs: Pairs; invented: ReadonlySet<Part> } {
   const joined: Turn[] = joinAssistants(withoutStaleResults(messages, report), 'model')
@@ -71,7 +71,7 @@ function orphan(part: ToolResultPart, repair: Repair, report: GeminiReport): Par
   return repair === 'drop' ? [] : part.content.filter(inner => !isInner(inner, report))
 }
 
-/** Results that answer no call stand in a content of their own, too: the wire mixes results with nothing else. */
+/** Results without a call also get a content of their own: this wire mixes results with nothing else. */
 function splitOrphans(turn: Turn): Turn[] {
   if (turn.role !== 'user') return [turn]
   const results = turn.parts.filter(({ type }) => type === 'tool-result')

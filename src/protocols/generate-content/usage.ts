@@ -9,24 +9,24 @@ import { tierWords } from './vocabulary.ts'
 const counters = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'toolUsePromptTokenCount', 'cachedContentTokenCount'] as const
 type Counts = Partial<Record<(typeof counters)[number], number>>
 
-/** Lists that tell a counter by modality. */
+/** Lists that split a count by modality, and that count. */
 const modalities = {
   promptTokensDetails: 'promptTokenCount',
   candidatesTokensDetails: 'candidatesTokenCount',
   cacheTokensDetails: 'cachedContentTokenCount',
   toolUsePromptTokensDetails: 'toolUsePromptTokenCount',
 } as const
-/** What of a list is counted elsewhere, too, in the order in which it is written. Beside it stands the rest, which is text. */
+/** The modalities of each list that canonical usage has fields for, in the order of writing. The rest of a list is text. */
 const counted = { promptTokensDetails: ['AUDIO', 'IMAGE'], candidatesTokensDetails: ['AUDIO'], cacheTokensDetails: [], toolUsePromptTokensDetails: [] } as const
 type Told = Partial<Record<string, number>>
 
 /**
- * `prompt` excludes what tools brought in, `candidates` excludes thoughts: the model includes both. Servers leave out a
- * counter that is 0, so one that is told makes those of its total told. The tier is the reply's, not counted here.
- * Total: counts that cannot be read never break a reply.
+ * `promptTokenCount` excludes `toolUsePromptTokenCount`, `candidatesTokenCount` excludes `thoughtsTokenCount`; `input` and `output`
+ * include them. Servers omit counts of 0, so if one of the four is present, the absent ones are 0. The service tier belongs to the
+ * reply and is not read here. Never throws: unreadable counts must not break a reply.
  */
 export function decodeUsage(wire: JsonObject): Usage {
-  // What is taken is undefined here: to delete a key is dear.
+  // Known keys are set to undefined, because `delete` is slow.
   const unknown: JsonObject = { ...wire }
   const counts: Counts = {}
   for (const key of counters) {
@@ -46,7 +46,7 @@ export function decodeUsage(wire: JsonObject): Usage {
   }
   const input = isTold ? (prompt ?? 0) + (toolPrompt ?? 0) : undefined
   const output = isTold ? (candidates ?? 0) + (thoughts ?? 0) : undefined
-  // A total that is no sum is kept, but trusted by nobody.
+  // A total that is not the sum is kept as an unknown key.
   if (isTold && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0)) unknown['totalTokenCount'] = undefined
   if (typeof wire['serviceTier'] === 'string') unknown['serviceTier'] = undefined
   return defined({
@@ -62,7 +62,7 @@ export function decodeUsage(wire: JsonObject): Usage {
   })
 }
 
-/** The tokens of a list by modality, without text. Undefined: the list tells more than these and the rest of the count. */
+/** The tokens of a list by modality, without text. Undefined: the list holds something else, or its sum is not `count`. */
 function toldIn(list: unknown, count: number | undefined, known: readonly string[]): Told | undefined {
   if (!Array.isArray(list)) return undefined
   const told: Told = {}
@@ -81,7 +81,7 @@ function toldIn(list: unknown, count: number | undefined, known: readonly string
   return sum === (count ?? 0) ? told : undefined
 }
 
-/** `usage` absent: nothing is known but, maybe, the tier. Undefined: there is nothing to say. */
+/** Without `usage` only the tier is written. Returns undefined when there is nothing to write. */
 export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): JsonObject | undefined {
   const {
     input,
@@ -101,7 +101,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   const raw = ownForm(ext)?.['wire']
   if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
-  // Losing a count of 0 loses nothing.
+  // A lost count of 0 needs no note.
   for (const count of Object.values(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, 'usage')
   report.rest(defined({ serverTools }), undefined, 'usage.')
   if (output !== undefined && (reasoning ?? 0) + (outputAudio ?? 0) > output) report.once('usage.overlap', undefined, 'usage.output')
@@ -140,7 +140,7 @@ function detailsOf(told: Record<string, number | undefined>, count: number | und
   return text > 0 ? [{ modality: 'TEXT', tokenCount: text }, ...list] : list
 }
 
-/** The tier of a reply. */
+/** The service tier of a reply. */
 export function decodeTier(usage: unknown): string | undefined {
   const word = isObject(usage) ? usage['serviceTier'] : undefined
   return typeof word === 'string' ? (tierWords.toOurs(word) ?? word) : undefined

@@ -23,16 +23,16 @@ export const finishReason = twoWay<string, FinishReason>([
   ['OTHER', 'other'],
 ])
 
-/** Words by the number that some hosts write for them; the others mean one thing here and another there. */
+/** Finish reasons by the number that some hosts write. All other numbers mean different things on different hosts. */
 const numbered = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
 
-/** The word of a `finishReason`; undefined: there is none yet. */
+/** A `finishReason` as a string. Undefined: there is none yet. */
 export function finishWord(raw: unknown): string | undefined {
   if (typeof raw === 'number') return numbered[raw] ?? String(raw)
   return typeof raw === 'string' && raw !== '' ? raw : undefined
 }
 
-/** The nearest `finishReason` of meanings that have no word here, or whose word promises more than is there. */
+/** The nearest `finishReason` for reasons that have none here, or whose own one would mean more than is known. */
 export const nearestFinishReason: Partial<Record<FinishReason, string>> = {
   stop_sequence: 'STOP',
   context_window: 'MAX_TOKENS',
@@ -43,7 +43,7 @@ export const nearestFinishReason: Partial<Record<FinishReason, string>> = {
   cancelled: 'OTHER',
 }
 
-/** `serviceTier`, in requests and in counts of tokens. */
+/** `serviceTier`, in requests and in `usageMetadata`. */
 export const tierWords = twoWay<string, string>([
   ['standard', 'default'],
   ['flex', 'flex'],
@@ -77,7 +77,7 @@ export const resolution = twoWay<string, NonNullable<MediaPart['detail']>>([
   ['MEDIA_RESOLUTION_ULTRA_HIGH', 'ultra_high'],
 ])
 
-/** Parts that only a provider writes, by what they are of. `toolCall` and `toolResponse` tell their tool themselves. */
+/** Parts of server tools by key. `toolCall` and `toolResponse` name their tool in `toolType`. */
 export const serverParts: readonly (readonly [key: string, { phase: 'call' | 'result'; tool: ServerToolKind | undefined }])[] = [
   ['executableCode', { phase: 'call', tool: 'code_execution' }],
   ['codeExecutionResult', { phase: 'result', tool: 'code_execution' }],
@@ -93,12 +93,12 @@ const toolTypes = new Map<string, ServerToolKind>([
   ['FILE_SEARCH', 'file_search'],
 ])
 
-/** `toolType` of a part. */
+/** The tool for the `toolType` of a part. */
 export function serverToolOfType(word: unknown): ServerToolKind {
   return (typeof word === 'string' && toolTypes.get(word)) || 'other'
 }
 
-/** Members of `tools` other than functions, by the key that says which tool it is. */
+/** Keys of `tools` entries other than functions, and the tool that each one is. */
 export const serverTools = new Map<string, ServerToolKind>([
   ['googleSearch', 'web_search'],
   ['googleSearchRetrieval', 'web_search'],
@@ -114,7 +114,7 @@ export const serverTools = new Map<string, ServerToolKind>([
   ['mcpServers', 'mcp'],
 ])
 
-/** What another provider's tool is called here, with `serverTools: 'map'`. */
+/** The key of the nearest tool here for another provider's tool, with `serverTools: 'map'`. */
 export const nearestServerTool: Partial<Record<ServerToolKind, string>> = {
   web_search: 'googleSearch',
   web_fetch: 'urlContext',
@@ -123,7 +123,7 @@ export const nearestServerTool: Partial<Record<ServerToolKind, string>> = {
   maps: 'googleMaps',
 }
 
-/** What media of a type are. */
+/** The kind of media of a MIME type. */
 export function kindOfMime(mime: string | undefined): MediaPart['kind'] {
   const family = mime?.slice(0, mime.indexOf('/')).toLowerCase()
   if (family === 'image' || family === 'audio' || family === 'video') return family

@@ -2,9 +2,9 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { GeminiOptions } from './options.ts'
 
-/** Bodies that stand inside of another: whoever counts tokens wraps the whole request, and some hosts wrap every body. */
+/** Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts wrap every body. */
 
-/** `at`: where the body stands in what was given. `beside`: what stands beside it. */
+/** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields beside it. */
 export type Held = { body: unknown; at: string; beside: JsonObject }
 
 const counted = ['generateContentRequest', 'generate_content_request']
@@ -18,7 +18,7 @@ export function unwrapReply(given: unknown, options: GeminiOptions): Held {
   return isObject(given) && 'candidates' in given ? alone(given) : held(given, asked('response', options))
 }
 
-/** The same change to a body and to what it stands in. Whoever passes it on need not ask whether it may be unwrapped. */
+/** Applies the same change to a body and to the object it is nested in. Regardless of `gcWrapper`, because the body is only passed on. */
 export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
   if (!isObject(given)) return given
   if (isBody(given)) return change(given)
@@ -29,7 +29,7 @@ export function within(given: unknown, change: (body: JsonObject) => JsonObject)
 
 const isBody = (value: unknown): value is JsonObject => isObject(value) && ('contents' in value || 'candidates' in value)
 
-/** A reply to what was blocked and an event that only counts have no candidates. */
+/** A reply to a blocked prompt and an event with only usage have no candidates. */
 const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
 const asked = (key: string, { gcWrapper }: GeminiOptions) => (gcWrapper === 'unwrap' ? [key] : [])
@@ -42,14 +42,14 @@ function held(given: unknown, keys: readonly string[]): Held {
   return { body, at: step(key), beside }
 }
 
-/** Keys that stand beside the body, as they are kept among those of the body: with `../` in front. */
+/** Keys beside the body, as they are kept among those of the body: with the prefix `../`. */
 export function asBeside(fields: JsonObject): JsonObject {
   const beside: JsonObject = {}
   for (const key in fields) beside[`../${key}`] = fields[key]
   return beside
 }
 
-/** Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets a `./` in front. */
+/** Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets the prefix `./`. */
 export function asInside(fields: JsonObject): JsonObject {
   const inside: JsonObject = {}
   for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]
@@ -68,7 +68,7 @@ export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: Jso
   return { inside, beside }
 }
 
-/** A written body inside of what it had come in. */
+/** A written body nested as it came. */
 export function wrapAgain(body: unknown, at: unknown, beside: JsonObject): unknown {
   return typeof at === 'string' ? { ...beside, [at.slice(1)]: body } : body
 }

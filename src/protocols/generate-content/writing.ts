@@ -8,52 +8,52 @@ import type { GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
 import type { GeminiPart } from './schema.ts'
 
-/** What reading a part needs to know. */
+/** Context for reading a part. */
 export type Reading = {
   report: GeminiReport
-  /** Where the body stands in what was given. */
+  /** JSON pointer to the body. Empty: it is not nested. */
   root: string
-  /** A pointer in camelCase → the one into the body as it came. */
+  /** A pointer in camelCase → the pointer into the body as it came. */
   place(pointer: string): string
-  /** Fields of single nodes that stand elsewhere than the table says. Reading adds to it. */
+  /** Field names of this body that differ from the table `fieldNames`. Reading adds to it. */
   names: FieldNames
-  /** The id of a call that came without one. */
+  /** Makes the id of a call that came without one. */
   callId(at: string): string
-  /** Who says it. Absent: whoever may. */
+  /** The role that sends the parts. Absent: it is not checked. */
   speaks?: 'model' | 'user' | 'instructions' | undefined
   /** The id of the call that a result answers. */
   answered?: ((result: { id: string | undefined; name: string | undefined }, at: string) => string) | undefined
 }
 
-/** What writing a part needs to know. In a request all keys are there from the start: a copy with other values is then made in no time. */
+/** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
 export type Writing = {
   report: GeminiReport
-  /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
+  /** Requests go to a provider, which checks signatures; replies go to a client, which only stores them. */
   to: 'provider' | 'client'
-  /** The message came from this protocol, and its parts are written as they stood. */
+  /** The message came from this protocol, and its parts are written as they were. */
   native: boolean
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
-  /** The id that a call and its result are written with; undefined: none. */
+  /** The id that a call and its result are written with. Undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
   /** The call that a result answers. */
   callOf?: ((result: ToolResultPart) => ToolCallPart | undefined) | undefined
-  /** Calls that are written with the documented placeholder, for want of a signature. */
+  /** Calls without a usable signature, which are written with the documented placeholder. */
   unsigned?: ReadonlySet<Part> | undefined
-  /** Are these the instructions, where nothing vanishes unsaid? */
+  /** Are these instructions? There even an empty text that is left out gets a note. */
   instructs?: boolean
-  /** Who will read it. */
+  /** The model that the request is for. */
   model?: string | undefined
   /** Is a result whose text is a JSON object written as that object? */
   parseJson?: boolean
-  /** Is it inside of a result, where media have nothing beside them? */
+  /** Is it inside a result? There media have only their data. */
   inResult?: boolean
   serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
-  /** Takes what of a text stands elsewhere in a reply: its citations and the odds of its tokens. Absent: there is no such place. */
+  /** Receives each text whose citations and logprobs are written elsewhere in the reply. Absent: they cannot be written. */
   beside?: ((part: TextPart, written: GeminiPart) => void) | undefined
 }
 
-/** Notes a part that makes no sense inside of another one: nobody would answer a call there, and a thought would be nobody's. */
+/** Notes a call, result or thought inside another part, where it has no meaning. False: a part of another type. */
 export function isInner({ type, at }: Part, report: GeminiReport): boolean {
   const isOdd = type === 'tool-call' || type === 'tool-result' || type === 'reasoning'
   if (isOdd) report.add('part.unsupported', at)
