@@ -65,7 +65,7 @@ function idFrom(place: string): string {
   return `call_${content}_${part}`
 }
 
-/** Joins a text or thought with the first part of the next content, unless either has a signature or unknown fields. An empty one there ends it. */
+/** Joins a text or thought with the first part of the next content (an empty one ends it), unless either is signed or has kept fields. Changes `parts`. */
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
   if (!before || !part || !isPiece(before) || !isPiece(part)) return

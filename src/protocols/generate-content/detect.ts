@@ -31,7 +31,7 @@ function requestSigns(body: JsonObject): string[] {
   return signs
 }
 
-/** For replies and stream events alike: they have the same fields. */
+/** Signs of a whole reply or of a stream event: both look alike. */
 function replySigns({ candidates, promptFeedback, usageMetadata }: JsonObject): string[] {
   const signs: string[] = []
   if (Array.isArray(candidates)) signs.push('it has `candidates`')

@@ -10,7 +10,7 @@ export { nulls, told, under } from '../../kit/own.ts'
 const own = createOwn(protocolName)
 export const { ownForm, ownKeys, ownUnder } = own
 
-/** Keeps unknown `fields`, with nulls among them moved to `nothing`: fields come from several objects here, so this is done in one place. */
+/** Keeps unknown `fields` and empty values (`nothing`). `fields` is gathered from several objects here, so its nulls are moved only now. */
 export function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject): { ext?: ExtMap } {
   const unknown = told(fields)
   return own.keep(unknown.told, { ...nothing, ...unknown.nothing }, form)

@@ -249,7 +249,7 @@ function close(answering: Answering, emit: EmitEvent): void {
   emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
 }
 
-/** A candidate without a finish reason was ended by the block of the prompt. */
+/** A candidate without a finish reason ended because the prompt was blocked. */
 function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs, loose }: Answering, emit: EmitEvent): void {
   const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!told) return

@@ -37,7 +37,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     if (state.done) return
     switch (event.type) {
       case 'start': {
-        // These fields are already written.
+        // The fields of the reply are already written.
         if (state.begun) return
         const { type: _, ...start } = event
         state.start = start
@@ -148,7 +148,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   emit(encodeErrorBody(error))
 }
 
-/** All in one event: without it the stream was cut off. */
+/** Writes the end of all candidates in one event: if it is missing, the stream was cut off. */
 function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): void {
   const { start, promptBlocked, ext } = state
   const report = reportOf(state)

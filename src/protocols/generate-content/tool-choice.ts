@@ -74,7 +74,7 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || mapped.some(asFunction)
   if (!native && !hasFunctions) {
-    // Without functions `auto` needs no note, and `none` only if mapped server tools are declared.
+    // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are declared.
     const isLost = choice.mode === 'none' ? mapped.some(({ tool }) => nearestServerTool[tool]) : choice.mode !== 'auto'
     if (isLost) report.add('tool_choice.without-tools', undefined, 'toolChoice')
     return undefined
