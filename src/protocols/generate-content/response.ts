@@ -190,7 +190,7 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
 
 /**
  * All candidates as one reply. An error or a failed candidate becomes an error body.
- * @throws TranslationError `truncated` for a reply without a finish, unless `options.truncated` is `length`
+ * @throws TranslationError `truncated` for a reply without a finish (see `options.truncated`)
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createGeminiReport(options.fieldNames)
