@@ -11,7 +11,7 @@ import { absentOf, keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** One part of a message's or a tool result's content. `role`: whose text is usually marked as output. */
+/** One content part of a message or tool result. `role` decides the usual text type: `output_text` for the assistant, else `input_text`. */
 export function decodeContent(wire: ResponsesContent, at: string, role: Message['role'], report?: ResponsesReport): Part {
   switch (wire.type) {
     case 'input_text':
@@ -38,7 +38,7 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
   const { type, text, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   if (role === 'assistant') report?.once('content.input-by-assistant', at)
   const usual = role === 'assistant' ? 'output_text' : 'input_text'
-  // The usual text part has no other key: the short way.
+  // Fast path for the usual text part, which has no other key.
   if (type === usual && Object.keys(wire).length === 2) return { type: 'text', text, at }
   const { cache, form, unread } = decodeMark(breakpoint)
   return { type: 'text', text, ...cache, at, ...keep({ ...rest, ...unread }, nulls(wire), some({ ...form, ...(type !== usual && { type }) })) }
@@ -80,7 +80,7 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
   return { type, text, annotations, ...((writing.target === 'output' || tokens.length > 0) && { logprobs: tokens }) }
 }
 
-/** Log probabilities as they came, when they are still the same. */
+/** The log probabilities as they were on the wire, if they are unchanged. */
 function tokensOf(raw: unknown, logprobs: readonly TokenLogprob[] = []): unknown[] | undefined {
   const written = (tokens: readonly TokenLogprob[]) => JSON.stringify(tokens.map(one => encodeLogprob(one, false)))
   return Array.isArray(raw) && written(decodeLogprobs(raw, '')) === written(logprobs) ? raw : undefined

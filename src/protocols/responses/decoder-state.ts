@@ -7,12 +7,12 @@ import type { MachineState } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
-/** A part that has begun. `value`: what has been told of it so far. */
+/** A part that has begun. `value`: its content so far. */
 export type OpenPart = {
   part: number
   value: Part
   ended: boolean
-  /** Its text was told to the end. */
+  /** Its text is complete. */
   told?: boolean
 }
 
@@ -21,47 +21,47 @@ export type OpenItem = {
   /** The item's `type` on the wire. */
   type: string
   id: string | undefined
-  /** Of a call. */
+  /** `call_id`, if it is a call. */
   call: string | undefined
-  /** By place: `c0` is the first content part, `` the item itself where it is one part. */
+  /** By place: `c0` is the first content part, the empty string the item itself where it is a single part. */
   parts: Record<string, OpenPart>
-  /** Where segments of reasoning stand, by place: `s0` the first of the summary, `c0` the first of the content. */
+  /** Indexes of reasoning segments, by place: `s0` is the first of the summary, `c0` the first of the content. */
   segments: Record<string, number>
-  /** Where the raw reasoning stands that is being told. */
+  /** Place of the raw reasoning that is being streamed. */
   raw?: string
-  /** The arguments it began with, where they were whole: meant only when no others come. */
+  /** The arguments from its announcement, if they were complete: used only if no others come. */
   begun?: string
   done: boolean
-  /** Without its parts; at the end, whole. */
+  /** The message without its parts; at the end in its final form. */
   whole: Message
-  /** Announced without a word, and not told of yet: it may be nothing but the signature of a neighbour. */
+  /** The announced item, if it had no text and no event about it has followed: it may only carry a neighbour's signature. */
   waiting?: JsonObject
-  /** It was the signature of a neighbour, and nothing else. */
+  /** It only carried a neighbour's signature. */
   carrier?: boolean
-  /** The signature of its first part, which has not begun. */
+  /** The signature of its first part, which has not begun yet. */
   carried?: Carried
 }
 
-/** A signature on its way to the part it belongs to. `index`, `id`: of the item that it came in. */
+/** A signature that is not on its part yet. `index`, `id`: of the item that it came in. */
 export type Carried = { signature: Signature; index: number; id?: string }
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'ended'
   items: Record<number, OpenItem>
-  /** Index on the wire → the item that began last under it, where an earlier one has that index already. */
+  /** `output_index` → own index of the item that began last under it, where an earlier item already has that index. */
   moved: Record<number, number>
   messages: number
   parts: number
-  /** Of the reply, as its start told it. */
+  /** Of the reply, from its start. */
   id: string | undefined
   model: string | undefined
-  /** What the last delta was of. */
+  /** The part of the last delta. */
   latest: OpenPart | undefined
-  /** Held back until `response.failed` has added what it knows. */
+  /** Held back until the last event, such as `response.failed`, whose usage is emitted first. */
   error: CanonicalError | undefined
-  /** Ends of parts, told with the next event: until then their signature may follow in an item of its own. */
+  /** Ends of parts, emitted with the next event: until then their signature may follow in an item of its own. */
   ending: CanonicalEvent[]
-  /** What belongs to the item that comes next. */
+  /** The signature of the next item. */
   carried: Carried | undefined
 }
 
@@ -69,14 +69,14 @@ export function malformed(path: string, message: string, code: 'malformed' | 'ou
   return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
-/** The text of a field that an event cannot do without. */
+/** A required string field of an event. */
 export function textOf(event: JsonObject, key: string): string {
   const value = event[key]
   if (typeof value !== 'string') throw malformed(`/${key}`, 'expected a string')
   return value
 }
 
-/** Which item an event is about: by `output_index`, else by id, else the one that was opened last. */
+/** Index of the item that an event is about: by `output_index`, else by id, else the one that was opened last. */
 export function indexOf(state: DecoderState, event: JsonObject): number | undefined {
   const { output_index: index, item_id, item } = event
   const id = item_id ?? (isObject(item) ? item['id'] : undefined)
@@ -86,7 +86,7 @@ export function indexOf(state: DecoderState, event: JsonObject): number | undefi
   return moved === undefined ? index : (openOf(state, one => one.id !== undefined && one.id === id) ?? moved)
 }
 
-/** The last item of those that are open. */
+/** Index of the last open item that matches. */
 export function openOf({ items }: DecoderState, isMeant: (item: OpenItem) => boolean): number | undefined {
   const found = Object.entries(items).findLast(([, item]) => !item.done && isMeant(item))
   return found && Number(found[0])
@@ -94,7 +94,7 @@ export function openOf({ items }: DecoderState, isMeant: (item: OpenItem) => boo
 
 const differ = (one: unknown, other: unknown) => typeof one === 'string' && typeof other === 'string' && one !== other
 
-/** Is this item another one than the one at its index? Some servers give all items the same, others change ids under way. */
+/** Is this another item than the one at its index? Some servers give all items the same index, others change ids within a stream. */
 export function isAnother({ type, id, call, done }: OpenItem, wire: JsonObject): boolean {
   const isOther = type !== wire['type']
   return differ(call, wire['call_id']) || (done ? isOther || differ(id, wire['id']) : isOther && differ(id, wire['id']))

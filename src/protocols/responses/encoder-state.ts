@@ -9,40 +9,40 @@ import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { startWriting, type Writing } from './writing.ts'
 
-/** An item of the output. `wire`: as it would be in a snapshot taken now. */
+/** An item of the output. `wire`: its form in a snapshot taken now. */
 export type Item = {
   wire: JsonObject
   done: boolean
   message: number
-  /** Takes no more parts, and ends with the last of those that are open. */
+  /** It takes no more parts, and ends when its last open part ends. */
   closing: boolean
 }
 
 /** A message that has begun. */
 export type OpenMessage = {
-  /** Without its parts. */
+  /** The message without its parts. */
   head: Message
-  /** The `message` item that takes its texts. */
+  /** The open `message` item for its texts. */
   item: number | undefined
-  /** Its parts so far, where the item comes whole at its end: only texts of the assistant are streamed. */
+  /** Its parts so far, where the item is written whole at its end: only texts of the assistant are streamed. */
   kept?: Part[]
 }
 
-/** A part that has begun, with what was told of it so far. `item` undefined: nothing of it is written before its end. */
+/** A part that has begun, with its content so far. `item` undefined: nothing of it is written before its end. */
 export type OpenPart = {
   message: number
   value: Part
   item: number | undefined
   content: number
-  /** Segments of reasoning that were announced; the last one is open. */
+  /** Number of announced reasoning segments; the last one is open. */
   segments: number
-  /** Offsets and log probabilities that wait for the text they belong to. */
+  /** Citations and log probabilities that wait for the text they belong to. `annotations`: number of annotations written. */
   waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
-  /** Its last delta, for one like it. */
+  /** The frame of its last delta, reused for the next one of the same kind. */
   written?: Written
 }
 
-/** The frame of a delta around its number and its text, and what it was made of. */
+/** The SSE frame of a delta around its `sequence_number` and text, and the values that it was built from. */
 export type Written = { type: string; place: number | undefined; id: unknown; item: number | undefined; before: string; between: string; behind: string }
 
 export function startPartState(message: number, head: Part): OpenPart {
@@ -52,7 +52,7 @@ export function startPartState(message: number, head: Part): OpenPart {
 
 /** What the stream encoder remembers between two events. */
 export type EncoderState = MachineState & {
-  /** `held`: begun, but nothing is written, so that an error that comes at once can still be an HTTP status. */
+  /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
   phase: 'before' | 'held' | 'inside' | 'ended'
   options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'>
   fallbacks: Fallbacks
@@ -64,18 +64,18 @@ export type EncoderState = MachineState & {
   items: Item[]
   messages: Record<number, OpenMessage>
   parts: Record<number, OpenPart>
-  /** The item whose end is not written yet, because a limit may have cut it off. */
+  /** Index of the item whose end is not written yet, because a limit may have cut it off. */
   held: number | undefined
-  /** Items of reasoning, by the part that each is; a proof may still come for them. */
+  /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
   thoughts: Record<number, { nth: number; message: number }>
-  /** There was a call, of whatever kind. */
+  /** There was a call of any kind. */
   called: boolean
   finish: Finish | undefined
   finishExt: ExtMap | undefined
   finishAt: string | undefined
   blocked: boolean
   usage: Usage | undefined
-  /** Candidates beyond the first, which were noted. */
+  /** Indexes of the candidates after the first that were noted. */
   passedOver: number[]
   /** With `rsSequential`: the part being written, and the events that wait for its end. */
   active: number | undefined
@@ -84,7 +84,7 @@ export type EncoderState = MachineState & {
 
 export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)
 
-/** For the encoders of whole items. */
+/** The `Writing` for the encoders of whole items. */
 export function writingOf(state: EncoderState): Writing {
   const writing = startWriting('output', state.envelope?.native ?? false, state.options, state.notes)
   writing.itemId = (wanted, prefix, _, native) => {
@@ -94,18 +94,18 @@ export function writingOf(state: EncoderState): Writing {
   return writing
 }
 
-/** Made when it is first asked for. */
+/** The envelope, made at the first use. */
 export function envelopeOf(state: EncoderState): Envelope {
   state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
   return state.envelope
 }
 
-/** Emits an event with its number. */
+/** Emits an event with its `sequence_number`. */
 export function write(state: EncoderState, type: string, payload: JsonObject, emit: EmitWire): void {
   emit({ type, sequence_number: state.sequence++, ...payload })
 }
 
-/** The first two events, before anything else is written. */
+/** Writes the first two events, before any other. */
 export function open(state: EncoderState, emit: EmitWire): void {
   if (state.phase === 'inside') return
   state.phase = 'inside'
@@ -114,7 +114,7 @@ export function open(state: EncoderState, emit: EmitWire): void {
   write(state, 'response.in_progress', { response }, emit)
 }
 
-/** Where a content part stands, as every event about it says. */
+/** The item of a part, as in every event about the part. */
 export function placeOf(state: EncoderState, part: OpenPart): JsonObject {
   return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
 }

@@ -19,7 +19,7 @@ import { endText, startText } from './text-parts.ts'
 import { encodeUsage } from './usage.ts'
 import { startWriting } from './writing.ts'
 
-/** The last events: how the answer ended, or that it failed. `clean`: the source came to its own end. */
+/** Writes the last events: the ending, or a failure. `clean`: the source was not cut off. */
 export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const complete = clean && (state.finish !== undefined || state.blocked)
   if (!complete) {
@@ -35,14 +35,14 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
   }
   open(state, emit)
   flushHeld(state, emit)
-  // A source that left an item open did not come to its own end.
+  // A source that left an item open was cut off.
   if (state.items.some(({ done }) => !done)) fail(state, truncation, emit)
   else terminate(state, emit)
 }
 
 const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
 
-/** An `error` event, then a failed response with what was told so far. */
+/** Writes an `error` event, then a failed response with the output so far. */
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   open(state, emit)
   const only = state.options.rsMidStreamError === 'failed-only'
@@ -69,7 +69,7 @@ function outputOf(state: EncoderState): JsonObject[] {
   })
 }
 
-/** Puts into its item what an open part has told so far. */
+/** Puts the content so far of an open part into its item. */
 function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPart): void {
   const item = index === undefined ? undefined : state.items[index]
   if (!item) return
@@ -85,10 +85,10 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
 
 const usageOf = (state: EncoderState) => encodeUsage(state.usage, {}, reportOf(state)) ?? null
 
-/** Of a reply that ended well. */
+/** Usage of a reply that did not fail. */
 const finalUsageOf = (state: EncoderState) => encodeUsage(state.usage, envelopeOf(state).native ? {} : state.options, reportOf(state)) ?? null
 
-/** Texts end where they were cut; a call without its end is not presented as one. */
+/** Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no `done` event. */
 function endAsLength(state: EncoderState, emit: EmitWire): void {
   open(state, emit)
   for (const [part, opened] of Object.entries(state.parts)) {
@@ -138,7 +138,7 @@ function terminate(state: EncoderState, emit: EmitWire): void {
 
 const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
 
-/** Is there a call that no item answers? */
+/** Is there a call without a result? */
 function waits(items: Item[]): boolean {
   const answered = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire['type']) ? [] : [wire['call_id']])))
   return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
@@ -147,7 +147,7 @@ function waits(items: Item[]): boolean {
 const said = ({ wire }: Item) =>
   wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].some(part => isObject(part) && Boolean(part['text'] || part['refusal']))
 
-/** The explanation of a refusal, where nothing else was said. */
+/** Writes the explanation of a refusal, where there is no other text. */
 function explain(state: EncoderState, text: string, emit: EmitWire): void {
   reportOf(state).add('refusal.synthesized', '/output')
   const message = Object.keys(state.messages).length + state.items.length
@@ -158,7 +158,7 @@ function explain(state: EncoderState, text: string, emit: EmitWire): void {
   endText(state, part, refusal, emit)
   closeMessageItem(state, message, undefined, emit)
   delete state.messages[message]
-  // The explanation is whole, so its item is completed, even if the answer was cut off before it.
+  // The explanation is complete, so its item is `completed`, even if the answer was cut off before it.
   if (state.held !== undefined) finishItem(state, state.held, emit)
   state.held = undefined
 }

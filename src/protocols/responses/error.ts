@@ -12,7 +12,7 @@ import { keep, ownForm, ownOf, protocolName, told } from './own.ts'
 
 type Row = { status: number; type: string; code: string | null }
 
-/** What each kind of error is on this wire. `overloaded` has its own status on one protocol only; here it is 503. */
+/** Status, type and code of each kind of error. `overloaded` has its own status in one protocol only; here it is 503. */
 const rows: Record<ErrorKind, Row> = {
   invalid_request: { status: 400, type: 'invalid_request_error', code: null },
   context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
@@ -34,7 +34,7 @@ const rows: Record<ErrorKind, Row> = {
   timeout: { status: 504, type: 'server_error', code: 'timeout' },
 }
 
-/** `code` says most, then `type`, then the HTTP status. */
+/** Kinds by `code` or `type`. `code` is the most specific, then `type`, then the HTTP status. */
 const kindsByWord = new Map<string, ErrorKind>([
   ['context_length_exceeded', 'context_length'],
   ['content_policy_violation', 'content_policy'],
@@ -125,7 +125,7 @@ function kindOf(code: unknown, type: unknown, status: number | undefined): Error
   return byStatus ?? byCode ?? byType ?? 'internal'
 }
 
-/** Total: any body becomes an error that keeps its status. */
+/** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const parsed = typeof body === 'string' ? (parseObject(body) ?? body) : body
   const error = readError(parsed, status >= 400 ? status : undefined)
@@ -135,19 +135,19 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
 }
 
-/** Faults that a server lists instead of saying what is wrong. */
+/** A `detail` that is a list of faults instead of a message, as JSON of at most 2000 characters. */
 const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
 
-/** The `error` of a body, of a failed response or of a stream's event, nested or flat → what went wrong. */
+/** The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical error. */
 export function readError(body: unknown, status?: number): CanonicalError {
   const holder = Array.isArray(body) ? body[0] : body
   const inner = isObject(holder) && holder['error'] !== undefined && holder['error'] !== null ? holder['error'] : holder
   const beside = isObject(holder) ? holder : {}
   const error: JsonObject = isObject(inner) ? inner : {}
   const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
-  // Inside a stream, the headers that the same error has outside stand beside its words.
+  // In a stream, the error object has the headers that the same error has over HTTP.
   const headers = isObject(error['headers']) ? error['headers'] : undefined
-  // An event tells its own number beside; only what stands inside the error is about it.
+  // Only keys inside `error` are its details: keys beside it, such as `sequence_number`, belong to the event.
   const isNested = inner !== holder
   const details = isObject(inner) && isNested && Object.keys(more).length > 0 ? more : undefined
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
@@ -178,9 +178,9 @@ export function readError(body: unknown, status?: number): CanonicalError {
   })
 }
 
-/** What nobody modelled beside the words of an error: an event's own keys are known. */
+/** Unknown keys beside the known ones of an error; those of the event around it are known. */
 function besideOf({ error, type: _t, sequence_number: _n, error_type: _e, ...beside }: JsonObject, isNested: boolean): JsonObject {
-  // An object tells its own words.
+  // An `error` object has its own code and message, so any beside it are unknown keys.
   if (isNested && isObject(error)) return beside
   const { code: _c, message: _m, detail: _d, ...others } = beside
   if (isNested) return others
@@ -199,7 +199,7 @@ export function readEvent(event: JsonObject): CanonicalError {
   return event['error'] == null ? { ...error, ...keep(error.ext?.[protocolName]?.fields ?? {}, {}, { bare: true }) } : error
 }
 
-/** As it came, it is no body: nothing stands around it. */
+/** Marks a `raw` that is the error object alone, not a whole body. */
 const bare = keep({}, {}, { bare: true })
 
 const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
@@ -218,7 +218,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
   return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
 }
 
-/** What `{message, type, param, code}` does not hold of an error. */
+/** Notes what `{message, type, param, code}` cannot hold of an error. */
 function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
   report.ext(ext, bodyOf(at))
   if (of === protocolName) return
@@ -227,12 +227,12 @@ function noteError({ kind, code, details, protocol: of, at = '/error', ext }: Ca
   if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
 }
 
-/** Other wires share many codes with this one: they are written where they mean the same here. */
+/** Other protocols share many codes with this one: a code is written if it means the same here. */
 function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
   return typeof code === 'string' && kindsByWord.get(code) === kind ? code : rows[kind].code
 }
 
-/** The same for an error inside an answer or a stream. `only`: it stands in the failed answer alone, which knows no more than code and message. */
+/** As `noteError`, for an error inside an answer or a stream. `only`: it is in the failed answer alone, which has only code and message. */
 export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
   noteError(error, report)
   if (error.protocol === protocolName) return
@@ -243,7 +243,7 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
   if (readError(failureOf(error)).kind !== error.kind) report.add('error.code', at)
 }
 
-/** An HTTP status that clients of this protocol expect: the table's for the kind, unless the upstream's fits as well: a wrong key is no wrong request. */
+/** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key answered with 400. */
 function statusOf({ kind, status }: CanonicalError): number {
   if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return rows[kind].status
   return status >= 400 && status < 600 ? status : rows[kind].status
@@ -262,7 +262,7 @@ function errorObject({ kind, message, type, code, param, details, protocol: of }
   }
 }
 
-/** The payload of an `error` event. Its code is a word wherever the provider writes it, and some clients pass over an event without one. */
+/** The payload of an `error` event. The provider always sends a string as code, and some clients ignore an event without one. */
 export function streamError(error: CanonicalError): JsonObject {
   const { code, ...told } = errorObject(error)
   const own = error.protocol === protocolName
@@ -271,7 +271,7 @@ export function streamError(error: CanonicalError): JsonObject {
   return { ...ownOf(error.ext)?.fields, error: { ...more, ...told, code: isTold ? code : (code ?? told['type']) } }
 }
 
-/** The closed list that the reference gives for `response.error.code`, and one word more that servers send. */
+/** The closed list of the reference for `response.error.code`, and one more value that servers send. */
 const failureCodes = new Set([
   'server_error',
   'rate_limit_exceeded',

@@ -25,7 +25,7 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Jso
   return led
 }
 
-/** Leaves out reasoning with no item of its turn behind it, which the server refuses: the turn was cut off while it thought, or its text is empty. */
+/** Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut off there, or its text is empty. */
 function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
   const led: JsonObject[] = []
   let loose = true
@@ -41,8 +41,8 @@ function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonO
 }
 
 /**
- * Two items of one id are refused, and clients repeat the proof of a turn on several of its parts: it stands where it came
- * first. Another proof under the same id goes without it.
+  * Reasoning items with a repeated id, which the server refuses: clients repeat the signature of a turn on several of its
+  * parts. Only the first item stays; one with another signature stays too, but without the id.
  */
 function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
   const firsts = new Map<string, JsonObject>()
@@ -95,7 +95,7 @@ function missingResults({ parts }: Message, answered: Set<string>, index: number
   })
 }
 
-/** Reasoning has to be followed by what it led to, so it goes with its call. */
+/** Leaves out calls without result and results without call, and reasoning right before such a call: it must be followed by what it led to. */
 function dropLonely(messages: readonly Message[], { report }: Writing): Message[] {
   const calls = callIds(messages)
   const answered = answeredCalls(messages)

@@ -33,7 +33,7 @@ export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent)
   else beginItem(state, index, item, emit)
 }
 
-/** Arguments that are whole at once are meant only when no others follow: some servers tell them twice, others begin with `{}`. */
+/** Complete arguments in the announcement count only if no others follow: some servers send them twice, others begin with `{}`. */
 function beginItem(state: DecoderState, index: number, item: ResponsesItem & JsonObject, emit: EmitEvent): void {
   const { type, arguments: begun } = item
   const isWhole = type === 'function_call' && typeof begun === 'string' && parseObject(begun) !== undefined
@@ -41,7 +41,7 @@ function beginItem(state: DecoderState, index: number, item: ResponsesItem & Jso
   if (isWhole) open.begun = begun
 }
 
-/** Reasoning that shows nothing of itself may be there for its signature alone, and that comes at its end. */
+/** Reasoning announced without text may exist for its signature alone, which comes with its `done` event. */
 const isWordless = ({ summary, content }: JsonObject) => !(Array.isArray(summary) && summary.length > 0) && !(Array.isArray(content) && content.length > 0)
 
 function unopened(wire: JsonObject): OpenItem {
@@ -68,7 +68,7 @@ function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenI
   return item?.waiting ? openItem(state, index, item.waiting, emit) : item
 }
 
-/** Begins a message, and its part where the item is one part. Signatures are whole in the done event only. */
+/** Begins a message, and its part where the item is a single part. Signatures are complete in the `done` event only, so they are left out. */
 function openItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): OpenItem {
   delete state.items[index]
   for (const other of Object.keys(state.items)) openWaiting(state, Number(other), emit)
@@ -132,7 +132,7 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: EmitEvent
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
 
-/** The part as its end tells it; what was streamed stays where the end, as with some servers, repeats nothing of it. */
+/** The final part. If its content is empty, as with some servers, the streamed content is kept. */
 function notUnsaid(final: Part, told: Part): Part {
   if (final.type === 'tool-call' && told.type === 'tool-call' && final.input === '') return { ...final, input: told.input }
   if ((final.type === 'text' && told.type === 'text') || (final.type === 'refusal' && told.type === 'refusal'))
@@ -144,7 +144,7 @@ function notUnsaid(final: Part, told: Part): Part {
   return final
 }
 
-/** The item that an event is about. One that was never announced is opened with what the event tells of it. */
+/** The item that an event is about. One that was never announced is opened from the event. */
 export function itemFor(state: DecoderState, event: JsonObject, type: string, emit: EmitEvent): OpenItem | undefined {
   const index = indexOf(state, event)
   const there = index === undefined ? undefined : openWaiting(state, index, emit)
@@ -160,13 +160,13 @@ export function itemFor(state: DecoderState, event: JsonObject, type: string, em
   return undefined
 }
 
-/** Whose words an event of this type are, if it names another item or none. Arguments may belong to no other call than their own. */
+/** The only open item of the type, for events that name another item or none. Not for calls: arguments must not go to a wrong call. */
 function onlyOpen(state: DecoderState, type: string): number | undefined {
   const open = Object.entries(state.items).filter(([, item]) => !item.done && item.type === type)
   return open.length === 1 && (type === 'message' || type === 'reasoning') ? Number(open[0]?.[0]) : undefined
 }
 
-/** A part of a message has come whole: what was not told of it yet is told now. */
+/** Ends a part of a message with its final content; what was not streamed yet is emitted first. */
 export function completeContent(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): void {
   const open = item.parts[place] ?? goingOn(item, whole)
   if (!open) {
@@ -179,8 +179,8 @@ export function completeContent(state: DecoderState, item: OpenItem, place: stri
 }
 
 /**
- * The open part that goes on where an event tells of a place that was never announced: some servers count up with every
- * delta. `whole`: it is told whole, so what was told of the part is its beginning.
+  * The open part that an event for a place never announced continues: some servers increase the index with every delta.
+  * With `text`, the event has the whole text, so the text so far must be its beginning.
  */
 export function goingOn({ parts }: OpenItem, { type, ...told }: Part | { type: 'text' | 'refusal' }): OpenPart | undefined {
   const last = Object.values(parts).at(-1)
@@ -189,14 +189,14 @@ export function goingOn({ parts }: OpenItem, { type, ...told }: Part | { type: '
   return isNext ? last : undefined
 }
 
-/** Where the nth of so many stands: under its own number, or in turn where the server counted otherwise. */
+/** The place of the nth of `count` parts: its own number, or the nth taken place where the server numbered otherwise. */
 function placesOf(taken: readonly string[], letter: 'c' | 's', count: number): (nth: number) => string {
   const numbers = taken.flatMap(place => (place.startsWith(letter) ? [Number(place.slice(1))] : [])).sort((a, b) => a - b)
   const top = numbers.at(-1) ?? -1
   return nth => `${letter}${top < count ? nth : (numbers[nth] ?? top + 1 + nth)}`
 }
 
-/** Gives what the whole has more than what was given. */
+/** Emits what the final part has beyond the streamed one. */
 function complete(open: OpenPart, whole: Part, emit: EmitEvent): void {
   const { value } = open
   if ((value.type === 'text' && whole.type === 'text') || (value.type === 'refusal' && whole.type === 'refusal')) {
@@ -212,7 +212,7 @@ function complete(open: OpenPart, whole: Part, emit: EmitEvent): void {
   }
 }
 
-/** The end of a text that has not been given yet; empty when what was given is no beginning of it. */
+/** The rest of a text that was not emitted yet. Empty if `given` is not its beginning. */
 export function missing(given: string, whole: string): string {
   return whole.length > given.length && beginsWith(whole, given) ? whole.slice(given.length) : ''
 }
@@ -227,7 +227,7 @@ export function giveSegment(item: OpenItem, open: OpenPart, place: string, of: R
   give(open, { kind: 'reasoning', segment: item.segments[place], of, text }, emit)
 }
 
-/** Gives what whole reasoning has more than what was given. */
+/** Emits what the final reasoning has beyond the streamed segments. */
 function giveSegments(item: OpenItem, open: OpenPart, segments: readonly ReasoningSegment[], emit: EmitEvent): void {
   const counts = { summary: 0, raw: 0 }
   const taken = Object.keys(item.segments)
@@ -247,15 +247,15 @@ export function finishItem(state: DecoderState, event: JsonObject, emit: EmitEve
   completeItem(state, there && isAnother(there, item) ? (openAs(state, item) ?? nextIndex(state)) : index, item, emit)
 }
 
-/** The open item that this one is the whole of. */
+/** The open item that this final one belongs to. */
 function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): number | undefined {
   const isNamed = (item: OpenItem) => (typeof id === 'string' && item.id === id) || (typeof call === 'string' && item.call === call)
   return openOf(state, item => item.type === type && isNamed(item)) ?? onlyOpen(state, String(type))
 }
 
-/** An item has come whole. One that was never announced is announced and ended at once. */
+/** Ends an item with its final form. One that was never announced is announced and ended at once. */
 function completeItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): void {
-  // The last event tells every item again.
+  // The last event repeats every item.
   const there = state.items[index]
   if (there?.done) return
   const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
@@ -292,7 +292,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   closeItem(state, open, message.status, emit)
 }
 
-/** The arguments that a call began with, if there were no others. */
+/** Emits the arguments from a call's announcement, if no others came. */
 function giveBegun(item: OpenItem, emit: EmitEvent): void {
   const { begun: text, parts } = item
   if (text === undefined) return
@@ -310,8 +310,8 @@ export function closeItems(state: DecoderState, status: Message['status'], emit:
 }
 
 /**
- * The items of the last snapshot, which may list fewer than were streamed, and under other ids: those that nothing names
- * are the streamed ones of their type in turn, and what is left over was never streamed.
+  * Completes the items of the last snapshot, which may list fewer than were streamed, and under other ids: an item that no
+  * id matches is taken for the next streamed one of its type. If there is none left, it was never streamed.
  */
 export function completeListed(state: DecoderState, list: readonly ResponsesItem[], emit: EmitEvent): void {
   const left = new Map(Object.entries(state.items))

@@ -13,7 +13,7 @@ import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReaso
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Items → one message each, but for those that only carry the proof of a neighbour. `model`: who made them, where that is known. */
+/** Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. */
 export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string): Message[] {
   const messages: Message[] = []
   const carriers: (Carrier & { index: number })[] = []
@@ -34,7 +34,7 @@ export function decodeItems(items: readonly ResponsesItem[], at: string, report:
 
 type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 
-/** One item → one message. `model`: who made it, where that is known. */
+/** One item → one message. `model`: which made it, if known. */
 export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesReport, model?: string): DecodedItem {
   const wire: JsonObject = item
   const type = typeOf(wire)
@@ -68,7 +68,7 @@ export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesRe
   }
 }
 
-/** One message → its items, in order; neighbouring texts are one item. */
+/** One message → its items, in order. Adjacent texts share an item. */
 export function encodeMessage(message: Message, writing: Writing): JsonObject[] {
   const { report } = writing
   report.ext(message.ext, message.at)
@@ -103,7 +103,7 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
       texts.push(part)
       continue
     }
-    // A part that writes no item does not part two texts.
+    // A part that writes no item does not separate two texts.
     if (leavesItem(part, writing)) flush()
     items.push(...encodeItem(part, message, writing))
   }
@@ -131,7 +131,7 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObj
   return content.length > 0 || own ? [encodeContainer(phase ? { ...message, phase } : message, content, writing)] : []
 }
 
-/** Several messages that came back as one tell it of their texts. */
+/** Where several messages were merged into one, each text has its own phase. */
 const phaseOf = (part: Part | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
 function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, writing: Writing): JsonObject[] {

@@ -39,7 +39,7 @@ function decodeUrl(url: string): MediaSource {
   return inline ? { type: 'base64', ...inline } : { type: 'url', url }
 }
 
-/** A data URL in another spelling than the one that is written. */
+/** The data URL, if it is not spelled as the encoder would write it. */
 function oddUrl(url: unknown, source: MediaSource): JsonObject {
   return source.type === 'base64' && url !== dataUrl(source.mime ?? '', source.data) ? { url } : {}
 }
@@ -95,7 +95,7 @@ export function decodeAudio(wire: ResponsesInputAudio, at: string): Part {
 
 // ---- canonical → wire
 
-/** Media of a request. Undefined: it cannot be said here, which is noted. @throws TranslationError `inexpressible` for a file of another provider */
+/** Media of a request. Undefined: this protocol has no form for it, which is noted. @throws TranslationError `inexpressible` for another provider's file */
 export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | undefined {
   const { type: _, kind, source, filename, title, detail, cache: _cache, at, ext, signature, ...rest } = part
   const { report } = writing
@@ -180,21 +180,21 @@ function encodeVideo(part: MediaPart, writing: Writing): JsonObject | undefined 
   return { type: 'input_video', video_url: url }
 }
 
-/** What sound and moving pictures have here no field for. */
+/** Notes what audio and video have no field for. */
 function leave(part: MediaPart, { report, moved }: Writing): void {
   const { type: _, kind: _kind, source: _source, cache, at, ext: _ext, signature: _signature, ...rest } = part
   report.rest(rest, at)
   if (cache) report.add('cache.place', moved.has(part) ? moved.get(part) : at, 'cache')
 }
 
-// ---- pictures that the model made
+// ---- images made by the model
 
 export type Picture = MediaPart & { source: { type: 'base64' } }
 
-/** A picture that is here in full. */
+/** An image with inline data. */
 export const isPicture = (part: MediaPart): part is Picture => part.kind === 'image' && part.source.type === 'base64'
 
-/** A picture that the model made, as the result of an image generation call. */
+/** An image made by the model, as an `image_generation_call` item. */
 export function imageItem({ source, at }: Picture, writing: Writing): JsonObject {
   writing.report.add('media.as-image-call', at)
   const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6).replace(/^svg\+xml$/, 'svg') } : {}
@@ -207,7 +207,7 @@ export function imageItem({ source, at }: Picture, writing: Writing): JsonObject
   }
 }
 
-/** The picture that an image generation call resulted in, if it did and is here in full: logs and stores shorten such data. */
+/** The image of an image generation call. Absent: there is none, or its data is not whole base64, because logs and stores shorten it. */
 export function pictureOf({ result, output_format: format }: JsonObject, at: string): { picture?: MediaPart } {
   if (typeof result !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(result)) return {}
   const mime = `image/${typeof format === 'string' && format !== '' ? format.replace(/^svg$/, 'svg+xml') : 'png'}`

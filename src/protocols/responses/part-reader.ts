@@ -35,7 +35,7 @@ export function finishContent(state: DecoderState, event: JsonObject, emit: Emit
   if (item) completeContent(state, item, `c${index}`, decodeContent(contentOf(event), at, item.whole.role), emit)
 }
 
-/** `whole`: its text, where it is told to the end. */
+/** `whole`: the complete text, in a `done` event. */
 function textPart(
   state: DecoderState,
   event: JsonObject,
@@ -108,7 +108,7 @@ export function inputDone(
   if (text) give(open, { kind: 'input', text }, emit)
 }
 
-/** A summary is announced: there will be something to read. */
+/** A summary is announced, so the item has text and is opened. */
 export function beginReasoning(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   itemFor(state, event, 'reasoning', emit)
 }
@@ -129,11 +129,11 @@ export function reasoningDone(state: DecoderState, event: JsonObject, of: Reason
   const place = segmentPlace(item, event, of)
   if (of === 'raw') delete item.raw
   const text = missing(segmentText(item, open, place), whole)
-  // One that is empty was said all the same.
+  // An empty segment is kept, too.
   if (text || item.segments[place] === undefined) giveSegment(item, open, place, of, text, emit)
 }
 
-/** Raw reasoning goes on where it began until it is told to its end: some servers count up with every delta. */
+/** Raw reasoning stays at its first place until its `done` event: some servers increase the index with every delta. */
 function segmentPlace(item: OpenItem, event: JsonObject, of: ReasoningSegment['kind']): string {
   if (of === 'summary') return `s${placeOf(event, 'summary_index')}`
   item.raw ??= `c${placeOf(event, 'content_index')}`

@@ -9,12 +9,12 @@ import { absentOf, keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import type { Writing } from './writing.ts'
 
-/** Where a signature belongs that stands in an item of its own: the part after or before it, or reasoning by its number (`r0`). */
+/** Owner of a signature in an item of its own: the part after or before the item, or the nth reasoning of the turn, from 0 (`r0`). */
 export type Attachment = 'next' | 'prev' | (string & {})
 
 /**
- * Takes away an id that was made up for a client, because this wire demands one: beside an envelope without an id. The
- * same protocol still writes it, from the form. Changes the message, which nobody else has seen yet.
+  * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. The
+  * same protocol still writes the id, from the form. Changes the message, which is not shared yet.
  */
 export function forgetMadeUpId(message: Message, { encrypted_content: encrypted }: JsonObject): void {
   const [part] = message.parts
@@ -24,12 +24,12 @@ export function forgetMadeUpId(message: Message, { encrypted_content: encrypted 
   delete part.id
 }
 
-/** `proven`: what it tells of the reasoning that it carries the proof of. */
+/** `proven`: id and segment kinds of the reasoning that the carried signature belongs to. */
 type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: JsonObject; attach?: Attachment; proven?: Proven }
 
 export type Proven = Omit<Proof, 'signature'>
 
-/** Undefined: it has something that reasoning has not, and is kept whole. `model`: who made it, where that is known. */
+/** Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`: which made it, if known. */
 export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
   const { type: _, id, summary, content, encrypted_content: encrypted, status: _status, ...fields } = wire
   const summaries = decodeSegments(summary ?? [], 'summary_text', 'summary')
@@ -73,7 +73,7 @@ function decodeSegments(list: readonly JsonObject[], type: string, kind: Reasoni
   return segments
 }
 
-/** As what a client is shown a segment of this kind. */
+/** The kind under which a client gets a segment of this kind. */
 export function shownAs(
   kind: ReasoningSegment['kind'],
   at: string | undefined,
@@ -85,8 +85,8 @@ export function shownAs(
 }
 
 /**
- * Undefined: it may not be sent, which is noted. Signatures of other issuers travel in an envelope toward a client, and
- * are never shown to an upstream, which would refuse them. `issuer`: of the signature, where that comes later.
+  * Undefined: it may not be sent, which is noted. Signatures of other issuers are sent to a client in an envelope, and never
+  * to an upstream, which would refuse them. `issuer`: of the signature, given apart where the signature comes later.
  */
 export function encodeReasoning(part: ReasoningPart, message: Message, writing: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
   const { signature, id, at, ext, cache } = part
@@ -132,7 +132,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
   return wireOf(known, own ? message.ext : undefined)
 }
 
-/** The envelope that a signature came in, while it holds the same. */
+/** The envelope that a signature came in, if it still holds the same signature. */
 function cameSealed({ value, issuer }: Signature, message: Message | undefined): string | undefined {
   const sealed = ownForm(message?.ext)?.['sealed']
   if (typeof sealed !== 'string') return undefined
@@ -156,7 +156,7 @@ export function carrierItem(signature: Signature, attach: Attachment, writing: W
   }
 }
 
-/** A part whose signature is told elsewhere. */
+/** The part without its signature, which is written elsewhere. */
 export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
 }
@@ -170,27 +170,27 @@ export type Carrier = {
   before: Message | undefined
 }
 
-/** Puts carried signatures back on their parts. Changes the messages, which nobody else has seen yet. */
+/** Puts carried signatures back on their parts. Changes the messages, which are not shared yet. */
 export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
   for (const { attach, signature, id, proven, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
     if (!owner) orphaned(at)
     else if (owner.type !== 'reasoning') Object.assign(owner, bearing(owner, { signature, id }))
     else {
-      // The id that it has was made up for the client.
+      // Its id was made up for the client.
       delete owner.id
       addDelta(owner, { kind: 'signature', signature, ...proven })
     }
   }
 }
 
-/** What a part has of the item that carried its signature. */
+/** What a part takes from the item that carried its signature: the signature, and the item's id in the form. */
 export function bearing(part: Part, { signature, id }: { signature: Signature; id?: unknown }): Pick<Part, 'signature' | 'ext'> {
   if (id === undefined) return { signature }
   return { signature, ext: { ...part.ext, ...keep(ownOf(part.ext)?.fields ?? {}, {}, { ...ownForm(part.ext), carrier: id }).ext } }
 }
 
-/** `index`: how many messages stand before the carrier. */
+/** `index`: number of messages before the carrier. */
 function ownerOf(messages: Message[], index: number, attach: Attachment): Part | undefined {
   if (attach === 'next') return accepts(messages[index]?.parts[0])
   if (attach === 'prev') return accepts(messages[index - 1]?.parts.at(-1))
@@ -202,13 +202,13 @@ function ownerOf(messages: Message[], index: number, attach: Attachment): Part |
   return reasoning[nth]
 }
 
-/** Which of the reasoning, counted from 0. */
+/** The number of the reasoning (`r0` → 0). Undefined: another attachment. */
 export function ordinalOf(attach: Attachment): number | undefined {
   const nth = /^r(\d+)$/.exec(attach)?.[1]
   return nth === undefined ? undefined : Number(nth)
 }
 
-/** The part, where it may have a signature that stands beside it. */
+/** The part, if its signature may be in an item beside it; else undefined. */
 export function accepts(part: Part | undefined): Part | undefined {
   if (part?.type === 'server-tool') return part.tool === 'image_generation' ? part : undefined
   return part?.type === 'tool-call' || part?.type === 'text' || part?.type === 'media' || part?.type === 'refusal' ? part : undefined

@@ -25,7 +25,7 @@ import { startWriting, type Writing } from './writing.ts'
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
   const { report } = startWriting('input', true, options)
   const given = check(protocolName, ResponsesRequest, wire)
-  // Other protocols hold the conversation under these names. Without `input` nothing of it would arrive.
+  // These are the conversation's keys in other protocols. Without `input`, the whole conversation would be lost.
   for (const key of ['messages', 'contents'])
     if (given.input === undefined && Object.hasOwn(given, key))
       throw new TranslationError(
@@ -33,7 +33,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
         `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
       )
   const { told: body, nothing } = told(given)
-  // The usual keys stand last, where V8 begins to look for them.
+  // The usual keys come last, where V8 begins its search.
   const {
     max_tool_calls: maxToolCalls,
     top_p: topP,
@@ -111,7 +111,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
       metadata,
       state: some({
         store,
-        // Some clients send it without a word in it: it refers to nothing.
+        // Some clients send an empty string, which refers to nothing.
         previousId: previous || undefined,
         conversation,
         background,
@@ -144,7 +144,7 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
   return messages
 }
 
-/** Results without the id of their call answer the oldest open call of their name; where none is open, a tool speaks unasked. */
+/** Gives results without a call id the id of the oldest open call of their name. With no call open, a result stays as it is. */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
   if (!messages.some(({ parts }) => parts.some(part => part.type === 'tool-result' && part.callId === ''))) return
   const parts = flatMap(messages, message => message.parts.map(part => ({ part, message })))
@@ -159,14 +159,14 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
     const form = ownForm(message.ext)
     const given = wasUnsaid(form, 'call_id')
     if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' }, part.name !== undefined && { name: part.name })
-    // It has said what it is for: the call, or that it is of none of these.
+    // The name was needed only to find the call. If it matched no open call, the result stays without an id.
     delete part.name
     if (call) part.callId = call.id
     report.add('tool-result.call-id', part.at)
   }
 }
 
-/** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that are not here */
+/** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that do not exist here */
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
   const writing = startWriting('input', ownForm(value.ext) !== undefined, options)
   const wire = encodeBody(value, writing)
@@ -174,11 +174,11 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   return { wire, notes: writing.report.notes, ...(Object.keys(writing.tools).length > 0 && { context: { tools: writing.tools } }) }
 }
 
-/** What a request would be on this wire; `writing.target` `output`: for the echo in an answer, where nothing is refused. */
+/** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
 export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObject {
   const { report } = writing
   const value = withStrictTools(request, report)
-  // The usual keys stand last, where V8 begins to look for them.
+  // The usual keys come last, where V8 begins its search.
   const {
     parallelToolCalls,
     output,
@@ -249,18 +249,18 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   return wireOf(known, value.ext)
 }
 
-/** Where there is no tool, none can be forced. */
+/** Does the choice force or restrict tools? Without tools it cannot be written. */
 const forces = ({ mode }: ToolChoice) => mode === 'required' || mode === 'tool' || mode === 'allowed'
 
 const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
 
-/** How many calls at once may be said all the same, and stands in the same object on some wires. */
+/** Notes mode and name, not the whole choice: some protocols keep the parallel call limit in the same object, and it is still written. */
 function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
   report.add('tool_choice.without-tools', '', 'toolChoice.mode')
   if (mode === 'tool' || mode === 'allowed') report.add('tool_choice.without-tools', '', 'toolChoice.name')
 }
 
-/** The text of the request's own field for instructions, when it can hold them. */
+/** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */
 function plainInstructions(messages: readonly Message[], { native }: Writing): string | undefined {
   const [first, second] = messages
   if (first?.origin !== 'instructions') return undefined

@@ -36,7 +36,7 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   return { value, notes: report.notes }
 }
 
-/** Usage and failure of a reply, as `decodeResponse` has them; nothing else is read. */
+/** Usage and error of a reply, the same as from `decodeResponse`; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: readError(wire) }
   if (!isObject(wire)) return {}
@@ -46,13 +46,13 @@ export function outcome(wire: unknown): Outcome {
 
 const isErrorBody = (wire: unknown) => isObject(wire) && wire['object'] !== 'response' && isError(wire)
 
-/** An error, and nothing of an answer. */
+/** The body has an error, but neither output nor status. */
 const isError = ({ error, output, status }: JsonObject) => error != null && output == null && status == null
 
-/** Some servers leave out the status of an answer that they have only an error to tell of. */
+/** Some servers leave out the status of an answer that has only an error. */
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
 
-/** What a snapshot says beside its items. */
+/** The fields of a snapshot outside its items, usage and ending. */
 export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'candidates'> {
   const {
     id,
@@ -71,7 +71,7 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   const echo: JsonObject = {}
   for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
   const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
-  // An error beside an answer that did not fail is no part of the answer.
+  // An error on an answer that did not fail is kept like an unknown key.
   const error = body.error != null && !hasFailed(body) ? body.error : undefined
   if (error !== undefined) fields['error'] = error
   if (body.incomplete_details != null && hasFailed(body)) fields['incomplete_details'] = body.incomplete_details
@@ -93,7 +93,7 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
   return { index: 0, messages, ...(finish && { finish }), ...(!hasFailed(body) && endingForm(body)) }
 }
 
-/** How the ending was spelled, for what the canonical finish does not hold, and where its reason stood. */
+/** The ending as it was on the wire, for what the canonical finish cannot hold, and the path of its reason. */
 export function endingForm({ status: said, incomplete_details: details }: ResponsesResponse, status: unknown = said): Pick<Candidate, 'at' | 'ext'> {
   const { reason, ...rest } = details ?? {}
   const form = { ...(said != null && { status: said }), ...(details && { details }) }
@@ -102,7 +102,7 @@ export function endingForm({ status: said, incomplete_details: details }: Respon
   return keep(under('incomplete_details', unread), {}, form)
 }
 
-/** Is there a call that only the client can answer, and that nothing here has answered? */
+/** Is there a call that only the client can answer, and that has no result yet? */
 export function awaitsClient(messages: readonly Message[]): boolean {
   const parts = flatMap(messages, message => message.parts)
   const answered = new Set(
@@ -123,7 +123,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier, ext }), fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
-  // Some servers repeat an id; only a stream's reader could not bear it.
+  // Ids that came from such an item are written as they are, even repeated ones, which some servers send: only a stream needs unique ids.
   writing.itemId = (wanted, prefix, own, native = envelope.native) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, native }, used))
   const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
@@ -153,7 +153,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   return { wire, notes: report.notes }
 }
 
-/** No two calls of an answer share an id. */
+/** Gives calls with the id of an earlier call of the answer another id. */
 function separateCalls(output: JsonObject[], candidate: Candidate | undefined, report: ResponsesReport): void {
   const used: string[] = []
   const calls = flatMap(candidate?.messages ?? [], ({ parts }) => parts.filter(({ type }) => type === 'tool-call'))
@@ -162,7 +162,7 @@ function separateCalls(output: JsonObject[], candidate: Candidate | undefined, r
       item['call_id'] = callIdOf(String(item['call_id']), used, calls.shift()?.at, report)
 }
 
-/** `response.error` of an answer that failed: as it came, where it came from this protocol. */
+/** `response.error` of a failed answer; unchanged if it was read from this protocol. */
 export function failureOrRaw(error: CanonicalError): unknown {
   const { raw } = error
   if (error.protocol !== protocolName || raw === undefined) return failureOf(error)
@@ -170,12 +170,12 @@ export function failureOrRaw(error: CanonicalError): unknown {
   return isEvent ? failureOf(error) : raw
 }
 
-/** Calls in a completed answer are read as calls to run, whatever else its source says of its end. */
+/** Notes a finish of `stop` with open calls: clients of this protocol read a completed answer with calls as `tool_calls`. */
 export function noteCalls(finish: Finish | undefined, waits: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
   if (finish?.reason === 'stop' && waits) report.add('finish.approximated', at, 'finish.reason')
 }
 
-/** What an ending says in words has a place where it explains a refusal, or a failure. */
+/** Notes the message of a finish that was not written (`said`): only a refusal or a failure has a field for it. */
 export function noteMessage(finish: Finish | undefined, said: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
   if (!said && finish?.message !== undefined && finish.details === undefined && finish.protocol !== protocolName)
     report.add('field.unsupported', at, 'finish.message')
@@ -211,7 +211,7 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
 }
 
-/** Something that the client is to run; without it, the status says no more than that the answer has ended. */
+/** Without a call, clients cannot tell `tool_calls` from `stop`: both are `completed`. */
 const hasCall = ({ messages }: Candidate) => messages.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'server-tool'))
 
 const hasText = (candidate: Candidate | undefined) =>
@@ -222,7 +222,7 @@ function refusalItem(refusal: string, writing: Writing): JsonObject {
   return { type: 'message', id: writing.itemId?.(undefined, 'msg_'), status: 'completed', role: 'assistant', content: [{ type: 'refusal', refusal }] }
 }
 
-/** The item that the limit cut off. */
+/** Marks the item that the limit cut off: the last one. */
 function markLast(output: JsonObject[]): void {
   const last = output.at(-1)
   if (last && typeof last['status'] === 'string') last['status'] = 'incomplete'

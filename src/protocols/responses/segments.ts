@@ -8,7 +8,7 @@ import { type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf }
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 import { carrierItem, encodeReasoning, shownAs } from './reasoning.ts'
 
-/** Opens a reasoning item. Its seal is written at the end, when it is whole. */
+/** Opens a reasoning item. Its `encrypted_content` is written at its end, when it is complete. */
 export function startReasoning(state: EncoderState, part: OpenPart, head: ReasoningPart, emit: EmitWire): void {
   closeMessageItem(state, part.message, undefined, emit)
   const writing = writingOf(state)
@@ -23,7 +23,7 @@ export function startReasoning(state: EncoderState, part: OpenPart, head: Reason
   for (const [segment, { kind, text }] of head.segments.entries()) giveReasoning(state, part, value, { kind: 'reasoning', segment, of: kind, text }, emit)
 }
 
-/** A piece of a segment; segments up to it are announced. What comes late of one that has ended goes on with the last. */
+/** Writes a delta of a segment, and announces the segments up to it. A delta for a segment that has ended is added to the last one. */
 export function giveReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: EmitWire): void {
   if (told.segment >= value.segments.length + 64) return
   const of = state.envelope?.native ? told.of : shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
@@ -70,14 +70,14 @@ export function endReasoning(state: EncoderState, part: OpenPart, value: Reasoni
   writing.itemId = () => String(id)
   const signature = whole.signature ?? value.signature
   const head = headOf(state, part.message)
-  // The item has to be what its deltas added up to; other cuts of the same text are no other text.
+  // The item must equal the sum of its deltas, so the streamed segments are used even if the final part divides the text otherwise.
   const { segments } = value
   const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, writing)
   if (item && wire) item.wire = wire
   hold(state, part.item, emit)
 }
 
-/** A proof of reasoning whose item has ended stands in an item that says of which. */
+/** Writes the signature of reasoning whose item has ended, in an item that has the number of that reasoning. */
 export function proveLate(state: EncoderState, part: number, { signature, id, kinds }: Proof, emit: EmitWire): void {
   const thought = state.thoughts[part]
   if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writingOf(state), { proven: defined({ id, kinds }) }), emit)

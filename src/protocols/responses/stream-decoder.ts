@@ -27,10 +27,10 @@ import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
 /**
- * Events → canonical events. Items are told apart by `output_index`, because some servers change ids under way; what a
- * `done` event says wins over the deltas before it, and stands in for those that never came.
+  * Events → canonical events. Items are identified by `output_index`, because some servers change ids within a stream. A
+  * `done` event overrides the deltas before it, and replaces those that never came.
  *
- * @throws TranslationError `malformed` for a known event that lacks what it is about, `out-of-order` for the start of another reply
+  * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another reply
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> = {
   initial: () => ({
@@ -56,7 +56,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     const type = typeof event['type'] === 'string' ? event['type'] : event['error'] != null ? 'error' : ''
     const act = known.get(type)
     if (state.phase === 'before') {
-      // What nobody knows may not begin a stream: the start has to wait for who answers.
+      // Pings and unknown events do not begin a stream: the start must have the id and model of the reply.
       if (act === ping) return
       if (!act) return reportOf(state).once('event.unknown', undefined)
       begin(state, event, type, emit)
@@ -70,7 +70,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   },
 }
 
-/** The end of a stream that has no last event, or a failed one. */
+/** Ends a stream that has no last event, or a failed one. */
 function breakOff(state: DecoderState, emit: EmitEvent): void {
   if (state.phase === 'before') emit({ type: 'start' })
   state.phase = 'ended'
@@ -82,7 +82,7 @@ type Act = (state: DecoderState, event: JsonObject, emit: EmitEvent) => void
 
 const nothing: Act = () => {}
 
-/** The start was taken already; another one's is no part of this reply. */
+/** `response.created` after the start: ignored for the same reply, refused for another one. */
 const beginAgain: Act = ({ id }, event) => {
   const { response } = event
   if (id === undefined || !isObject(response) || typeof response['id'] !== 'string' || response['id'] === id) return
@@ -148,7 +148,7 @@ function takeError(state: DecoderState, event: JsonObject): void {
   state.error ??= readEvent(event)
 }
 
-/** The last event: what the snapshot has more than the stream, then how it ended. */
+/** The last event: emits what the snapshot has beyond the stream, then the ending. */
 function finish(state: DecoderState, event: JsonObject, meant: string, emit: EmitEvent): void {
   const body = snapshotOf(event)
   const { status: said } = body

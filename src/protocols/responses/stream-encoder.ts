@@ -17,9 +17,9 @@ import { endText, giveText, startText, takeCitation, takeLogprobs } from './text
 import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
 
 /**
- * Canonical events → events, each with its number, and `[DONE]`. Items are opened in the order in which their parts begin
- * and may be open side by side. The last event always says how the answer ended: accumulators take a stream without it
- * for a success.
+  * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the order in which their
+  * parts begin, and several may be open at once. The last event always has the final status: accumulators take a stream
+  * without it for a success.
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ResponsesOptions> = {
   initial: (options = {}) => ({
@@ -164,7 +164,7 @@ function startMessage(state: EncoderState, { type: _t, candidate: _c, message, .
 
 function startPart(state: EncoderState, { message, part, head }: PartStart, emit: EmitWire): void {
   open(state, emit)
-  // A part begins once.
+  // A second start of a part is ignored.
   if (state.parts[part]) return
   const opened = startPartState(message, head)
   state.parts[part] = opened
@@ -293,7 +293,7 @@ function endMessage(state: EncoderState, message: number, status: Message['statu
   if (typeof held.wire['status'] === 'string' || type === 'reasoning' || ownForm(opened.head.ext)?.['item'] === type) held.wire = { ...held.wire, status }
 }
 
-/** Ends the stream, after everything that still waited. */
+/** Ends the stream, after the events that still wait. */
 function end(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const waiting = state.queue
   state.queue = []
@@ -302,7 +302,7 @@ function end(state: EncoderState, clean: boolean, emit: EmitWire): void {
   conclude(state, clean, emit)
 }
 
-/** With `rsSequential`: everything about other parts waits until the part being written is done. */
+/** With `rsSequential`: events about other parts wait until the part being written has ended. */
 function mustWait(state: EncoderState, event: CanonicalEvent): boolean {
   if (state.active === undefined) return false
   switch (event.type) {
