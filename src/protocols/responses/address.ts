@@ -3,11 +3,11 @@ import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { storedAt } from './stored.ts'
 
 const path = '/v1/responses'
-/** Headers of a caller of this protocol that say on whose behalf it calls, and which of the wire's newer forms it speaks. */
+/** Client headers that are passed on: those that identify the caller, and those that ask for newer forms of the protocol. */
 const passedOn = /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
 
 const countPath = `${path}/input_tokens`
-/** What has tokens, or says how they are read; the server refuses all else. */
+/** Fields that affect the token count; the server refuses all others. */
 const counted = ['model', 'input', 'instructions', 'tools', 'tool_choice', 'parallel_tool_calls', 'reasoning', 'text', 'truncation']
 const compactPath = `${path}/compact`
 const targets = { generate: path, 'count-tokens': countPath, compact: compactPath }
@@ -28,7 +28,7 @@ export const address: Address = {
     return headers
   },
   requestIdHeader: 'x-request-id',
-  // The listing is the same as that of chat-completions, which answers for both.
+  // The model list is the same as that of chat-completions, which serves both.
   listingClaim: () => 0,
   list: models => ({ object: 'list', data: models.map(describe) }),
   describe,

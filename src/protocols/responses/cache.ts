@@ -23,7 +23,7 @@ export function decodeMark(wire: JsonObject | null | undefined): Mark {
   return { cache: { cache: defined({ ttl }) }, form: { breakpoint: wire }, unread }
 }
 
-/** Undefined: there is none, or it may not stand here. */
+/** Undefined: the part has no breakpoint, or it is one of too many, which is noted. */
 export function encodeMark(part: Part, { report, moved, uncached, options }: Writing): JsonObject | undefined {
   const { cache } = part
   const at = moved.has(part) ? moved.get(part) : part.at
@@ -39,7 +39,7 @@ export function encodeMark(part: Part, { report, moved, uncached, options }: Wri
   return defined({ mode: 'explicit', ttl })
 }
 
-/** A cache mark on a whole result stands on its last part here, where that can have one. */
+/** Moves the cache breakpoint of a whole tool result to its last part, if that can have one. */
 export function withMarksInside(message: Message, { moved, report }: Writing): Message {
   if (!message.parts.some(part => part.type === 'tool-result' && part.cache)) return message
   const parts = message.parts.map((part): Part => {
@@ -56,10 +56,10 @@ export function withMarksInside(message: Message, { moved, report }: Writing): M
 
 const takesMark = (part: Part) => part.type === 'text' || (part.type === 'media' && (part.kind === 'image' || part.kind === 'document'))
 
-/** How many marks a request may hold. */
+/** Most breakpoints in a request. */
 const limit = 4
 
-/** Of too many marks those of the instructions are kept first, then the last ones. */
+/** Of too many breakpoints, those of the instructions are kept first, then the last ones. */
 export function limitMarks(messages: readonly Message[], { uncached }: Writing): void {
   const marked: { part: Part; fixed: boolean }[] = []
   for (const { role, parts } of messages) {
@@ -79,7 +79,7 @@ export function limitMarks(messages: readonly Message[], { uncached }: Writing):
   }
 }
 
-/** An empty text of a message is left out, with its mark. */
+/** An empty text of a message is left out, with its breakpoint. */
 const isWritten = (part: Part) => part.type !== 'text' || part.text !== ''
 
 function marksOf(part: Part): Part[] {

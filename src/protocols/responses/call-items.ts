@@ -7,7 +7,7 @@ import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items
 import { carrierItem, unsigned } from './reasoning.ts'
 import { startWriting } from './writing.ts'
 
-/** Opens the item of a call; its signature is told in an item before it. */
+/** Opens the item of a call; its signature is written in an item before it. */
 export function startCall(state: EncoderState, part: OpenPart, head: ToolCallPart, emit: EmitWire): void {
   closeMessageItem(state, part.message, undefined, emit)
   const writing = writingOf(state)
@@ -22,7 +22,7 @@ export function startCall(state: EncoderState, part: OpenPart, head: ToolCallPar
   giveInput(state, part, part.value, input, emit)
 }
 
-/** Where the input of a call stands in its item. */
+/** The key for the input of a call in its item. */
 export const inputKey = ({ kind }: ToolCallPart) => (kind === 'freeform' ? 'input' : 'arguments')
 
 export function giveInput(state: EncoderState, part: OpenPart, value: ToolCallPart, text: string, emit: EmitWire): void {
@@ -43,7 +43,7 @@ export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart
   writing.report.settle(wire, `/output/${part.item}`)
   const due = String(wire[inputKey(value)] ?? '')
   if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)
-  // White space that was told before an input that is `{}` by rule stays a part of it: the item is what its deltas added up to.
+  // White space streamed before an empty input became `{}` stays in the input: the item must equal the sum of its deltas.
   const input = due !== '' && value.input.trim() === due ? value.input : due
   Object.assign(wire, { [inputKey(value)]: input })
   const place = placeOf(state, part)

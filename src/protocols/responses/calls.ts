@@ -38,7 +38,7 @@ export function decodeCall(wire: JsonObject, item: string, at: string): Message 
   }
 }
 
-/** What a call gave. Notes: an output that is neither text nor parts. */
+/** The result of a call. Notes: an output that is neither text nor parts. */
 export function decodeResult(wire: JsonObject, item: string, at: string, report?: ResponsesReport): Message {
   const { type: _, id, call_id: callId, name, namespace, status: _status, caller, output, ...fields } = wire
   const form: JsonObject = { item, ...absentOf(wire, ['output', 'call_id']), ...strangeStatus(wire) }
@@ -73,10 +73,10 @@ function encodeCallId(id: string, at: string | undefined, writing: Writing): str
   return wire
 }
 
-/** As `encodeCallId`, for the result of a call that was noted. */
+/** As `encodeCallId`, without its note: for the result of a call, where the call has it. */
 const wireCallId = (id: string, { native }: Writing) => (native ? id : mapCallId(id, validCallId))
 
-/** A call as an item. `message`: where its id and status stand. */
+/** A call as an item. `message`: has its id and status. */
 export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): JsonObject {
   const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, at, ext, signature, cache, ...rest } = part
   const { report, target } = writing
@@ -106,10 +106,10 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
   return wire
 }
 
-/** The caller that every call has unless something else is said. */
+/** Is it the default caller, the model? */
 const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
 
-/** What a call gave, as an item. */
+/** The result of a call as an item. */
 export function encodeResult(part: ToolResultPart, message: Message, writing: Writing): JsonObject {
   const {
     type: _,
@@ -167,7 +167,7 @@ function encodeOutput(content: Part[], own: Message | undefined, prefix: string,
   const wire = content.flatMap<JsonObject>(part => {
     if (part.type === 'refusal' && !own) return encodeText({ ...part, type: 'text' }, 'tool', writing)
     if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', writing)
-    // What a tool gave is for the model to read, whatever another protocol calls it.
+    // Parts of other kinds become text: a tool result is for the model to read.
     const text = 'raw' in part ? JSON.stringify(part.raw) : part.type === 'reasoning' ? part.segments.map(segment => segment.text).join('\n\n') : ''
     writing.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)
     return text ? { type: 'input_text', text } : []

@@ -5,7 +5,7 @@ import { type Carried, type DecoderState, type OpenItem, reportOf } from './deco
 import { keep } from './own.ts'
 import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
 
-/** Tells ends of parts one event later, so that a signature that stands behind its part still reaches it. */
+/** Emits ends of parts one event later, so that a signature after its part can still be added to it. */
 export function patient(state: DecoderState, emit: EmitEvent): EmitEvent {
   return event => {
     if (event.type === 'part.end' || (event.type === 'message.end' && state.ending.length > 0)) {
@@ -21,7 +21,7 @@ export function patient(state: DecoderState, emit: EmitEvent): EmitEvent {
   }
 }
 
-/** Gives a signature that came in an item of its own to the part before or after it. */
+/** Adds a signature from an item of its own to the part before or after that item. */
 export function carry(state: DecoderState, attach: Attachment, carried: Carried): void {
   if (attach === 'next') {
     orphan(state, state.carried)
@@ -29,7 +29,7 @@ export function carry(state: DecoderState, attach: Attachment, carried: Carried)
   } else if (attach !== 'prev' || !giveBack(state, carried)) orphan(state, carried)
 }
 
-/** Gives a proof to reasoning that was told before. False: it is of something else, or there is no such. */
+/** Adds a signature to earlier reasoning. False: it belongs to something else, or there is no such reasoning. */
 export function prove({ items }: DecoderState, attach: Attachment, proof: Proof, emit: EmitEvent): boolean {
   const nth = ordinalOf(attach)
   const thoughts = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
@@ -38,7 +38,7 @@ export function prove({ items }: DecoderState, attach: Attachment, proof: Proof,
   return part !== undefined
 }
 
-/** Gives a signature to the part before it. False: that has no place for it, or has ended already. */
+/** Adds a signature to the part before it. False: that part cannot have one, or its end was emitted already. */
 function giveBack({ items, ending }: DecoderState, carried: Carried): boolean {
   const { signature, id, index } = carried
   let before = index - 1
@@ -54,7 +54,7 @@ function giveBack({ items, ending }: DecoderState, carried: Carried): boolean {
   return true
 }
 
-/** The signature that was on its way to the first part of an item. */
+/** Takes the signature kept for the first part of an item. Undefined: there is none, or the part cannot have one, which is noted. */
 export function arrived(state: DecoderState, item: OpenItem, accepted: boolean): Carried | undefined {
   const { carried } = item
   delete item.carried

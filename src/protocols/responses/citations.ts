@@ -7,7 +7,7 @@ import { lengthOf } from '../../kit/text.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, ownOf, protocolName } from './own.ts'
 
-/** What is read of an annotation, by its type. */
+/** The known keys of an annotation, by its type. */
 const modelled = new Map<unknown, ReadonlySet<string>>([
   ['url_citation', new Set(['type', 'url', 'title', 'start_index', 'end_index'])],
   ['file_citation', new Set(['type', 'file_id', 'filename', 'index'])],
@@ -15,7 +15,7 @@ const modelled = new Map<unknown, ReadonlySet<string>>([
   ['file_path', new Set(['type', 'file_id', 'index'])],
 ])
 
-/** What of annotations has no canonical place, as the field that they stand in. */
+/** The unknown keys of annotations, as an `annotations` field. */
 export function unreadOf(annotations: readonly JsonObject[] | null | undefined): { annotations?: JsonObject[] } {
   const unread = flatMap(annotations ?? [], wire => {
     const known = modelled.get(wire['type'])
@@ -25,7 +25,7 @@ export function unreadOf(annotations: readonly JsonObject[] | null | undefined):
   return unread.length > 0 ? { annotations: unread } : {}
 }
 
-/** An annotation of a text; offsets count characters of the text it stands on. */
+/** An annotation of a text; its offsets count characters of that text. */
 export function decodeCitation(raw: unknown): Citation {
   const wire = isObject(raw) ? raw : {}
   const asText = (key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
@@ -44,7 +44,7 @@ export function decodeCitation(raw: unknown): Citation {
   }
 }
 
-/** Undefined: it cannot be said here, which is noted. `text`: what the citation stands on. */
+/** Undefined: this protocol has no form for it, which is noted. `text`: the text that has the citation. */
 export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: string | undefined): JsonObject | undefined {
   const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } = citation
   if (citation.protocol === protocolName && isObject(citation.raw)) return citation.raw
@@ -61,11 +61,11 @@ export function encodeCitation(citation: Citation, text: string, report: Respons
   return undefined
 }
 
-/** `at`: of the list; `first`: how many tokens it had before these. */
+/** `at`: path of the list; `first`: number of tokens in it before these. */
 export const decodeLogprobs = (wire: readonly unknown[], at: string, first = 0): TokenLogprob[] =>
   wire.map((one, i) => decodeLogprob(one, `${at}/${first + i}`))
 
-/** What nobody modelled is kept with the token. */
+/** Unknown keys are kept with the token. */
 function decodeLogprob(raw: unknown, at: string): TokenLogprob {
   const { top_logprobs: top, ...token } = isObject(raw) ? raw : {}
   return {
@@ -83,13 +83,13 @@ function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: stri
   })
 }
 
-/** A token of no bytes has an empty list here, for no list may be null. */
+/** A token without bytes has an empty list here, because no list may be null. */
 function decodeBytes(bytes: unknown): number[] | null | undefined {
   if (!Array.isArray(bytes)) return bytes === null ? null : undefined
   return bytes.length === 0 ? null : bytes.filter(byte => typeof byte === 'number')
 }
 
-/** `whole`: bytes and alternatives are required, as in all but the parts of a stream. */
+/** `whole`: bytes and alternatives are required, as everywhere except in stream deltas. */
 export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
     const given = bytes === undefined && whole ? bytesOf(token) : bytes

@@ -12,7 +12,7 @@ const itemTypes = new Set([
   'compaction',
 ])
 
-/** Signs that a body can only be of this protocol. */
+/** Finds signs that a body can only be of this protocol. */
 export function detect(body: unknown): Detection {
   const found: Detection = { request: [], response: [], event: [] }
   if (!isObject(body)) return found

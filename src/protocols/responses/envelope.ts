@@ -8,7 +8,7 @@ import type { Options } from './options.ts'
 import { ownForm, protocolName, wireOf, words } from './own.ts'
 import { tiers } from './vocabulary.ts'
 
-/** The part of a `response` object that is the same in all snapshots of one answer. Plain data. */
+/** The fields of a `response` object that are the same in all snapshots of one answer. Plain data. */
 export type Envelope = {
   id: string
   createdAt: number
@@ -22,7 +22,7 @@ export type Envelope = {
 
 type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'ext'>
 
-/** Where an envelope takes what the source did not tell. Plain data. */
+/** Values for an envelope's fields that the source left out. Plain data. */
 export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: JsonObject; tier?: string }
 
 export function fallbacks(options: Options = {}): Fallbacks {
@@ -38,7 +38,7 @@ export function fallbacks(options: Options = {}): Fallbacks {
   }
 }
 
-/** Notes: a time or a model that nobody told. */
+/** Notes: a missing time or model. */
 export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start, from: Fallbacks, report: ResponsesReport): Envelope {
   const form = ownForm(ext)
   const native = form !== undefined
@@ -57,7 +57,7 @@ export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start,
   }
 }
 
-/** A tier under its name here; other providers have some that this one has not. */
+/** The service tier. One that only another provider has becomes `default`, which is noted. */
 export function tierOf(serviceTier: string | undefined, native: boolean, report: ResponsesReport): { serviceTier?: string } {
   if (serviceTier === undefined) return {}
   if (native || tiers.has(serviceTier)) return { serviceTier }
@@ -67,7 +67,7 @@ export function tierOf(serviceTier: string | undefined, native: boolean, report:
 
 type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
 
-/** What stands for these where nobody told them is blank. */
+/** Keys that are left out again if the source left them out: their substitute is blank. */
 const unsaid: ReadonlySet<string> = new Set(['created_at', 'model', 'id'])
 
 /** A `response` object. */
@@ -110,7 +110,7 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
 
 const isBlank = (value: unknown) => value === '' || value === 0 || value === undefined
 
-/** The id of a call, made another where an earlier call of the answer has it. */
+/** The id of a call, changed if an earlier call of the answer has it. */
 export function callIdOf(id: string, used: string[], at: string | undefined, report: ResponsesReport): string {
   let chosen = id
   for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
@@ -119,7 +119,7 @@ export function callIdOf(id: string, used: string[], at: string | undefined, rep
   return chosen
 }
 
-/** The wanted id of an item where it is one of this protocol and free, else one made from the answer's id and the item's place. */
+/** The wanted id of an item if it is of this protocol and not in use, else one made from the answer's id and the item's place. */
 export function itemIdOf(wanted: string | undefined, prefix: string, { id, native }: Pick<Envelope, 'id' | 'native'>, used: string[]): string {
   const usable = native && wanted !== undefined && wanted !== '' && !used.includes(wanted)
   let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)

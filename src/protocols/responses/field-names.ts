@@ -1,9 +1,9 @@
 import type { FieldNames } from '../../protocol.ts'
 
-/** Where this wire has a canonical field. */
+/** The path of each canonical field in this protocol. */
 export const fieldNames: FieldNames = {
   'error.details': 'error',
-  // Keys of the error itself that nobody knows.
+  // Unknown keys of the error itself.
   details: '',
   toolChoice: 'tool_choice',
   'toolChoice.raw': 'tool_choice',
@@ -47,7 +47,7 @@ export const fieldNames: FieldNames = {
   'safety.moderation': 'moderation',
   'stream.obfuscation': 'stream_options/include_obfuscation',
   'stream.enabled': 'stream',
-  // Objects of which what nobody modelled is kept under their own name.
+  // Objects whose unknown keys are kept under the object's own name.
   'text/*': '',
   'tool_choice/*': '',
   'format/*': '',

@@ -11,29 +11,29 @@ export function typeOf({ type, role }: JsonObject): string {
 /** The id that an item came with. */
 export const idOf = (id: unknown) => (typeof id === 'string' ? { id } : {})
 
-/** The status of an item, where it is a known word. */
+/** The status of an item, if it is a known value. */
 export function statusOf(wire: JsonObject): { status?: NonNullable<Message['status']> } {
   const { status } = wire
   return status === 'completed' || status === 'in_progress' || status === 'incomplete' ? { status } : {}
 }
 
-/** The status of an item, where it is no known word. */
+/** The status of an item, if it is not a known value. */
 export function strangeStatus(wire: JsonObject): JsonObject {
   return wire['status'] !== undefined && !statusOf(wire).status ? { status: wire['status'] } : {}
 }
 
-/** The same as a field that others have no word for. */
+/** The same as an unknown field, if it is a string: other protocols cannot express it. */
 export function unknownStatus(wire: JsonObject): JsonObject {
   const { status } = wire
   return typeof status === 'string' && !statusOf(wire).status ? { status } : {}
 }
 
-/** The message, when what it was decoded from is an item of this kind: only then its spelling fits. */
+/** The message, if it was decoded from an item of this type: only then its wire form fits. */
 export function ownItem(message: Message, item: string): Message | undefined {
   return ownForm(message.ext)?.['item'] === item ? message : undefined
 }
 
-/** The status to write, strange or not. */
+/** The status to write, known or not. */
 export function itemStatus(message: Message): unknown {
   return ownForm(message.ext)?.['status'] ?? message.status
 }

@@ -2,7 +2,7 @@ import type { McpServer } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 
-/** Servers of tools that the provider asks. */
+/** MCP servers that the provider calls. */
 
 export function decodeMcp(wire: JsonObject): McpServer | undefined {
   const { type: _, server_label: label, server_url: url, authorization, allowed_tools, require_approval, defer_loading, ...rest } = wire
@@ -23,11 +23,11 @@ export function decodeMcp(wire: JsonObject): McpServer | undefined {
   }
 }
 
-/** Undefined: nobody said where it is. */
+/** Undefined: its URL is not known. */
 export function encodeMcp(mcp: McpServer | undefined): JsonObject | undefined {
   if (mcp?.url === undefined) return undefined
   const { label, url, authorization, allowed, deferLoading, approval } = mcp
-  // Absent, this protocol asks the client before each call.
+  // Without `require_approval`, the client is asked before each call.
   return {
     type: 'mcp',
     server_label: label,

@@ -12,7 +12,7 @@ import type { Writing } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 
-/** What should be a text and is none; the short form is not checked for it. */
+/** An id that is not a string: the schema of the short form allows it. */
 const strange = ({ id }: JsonObject) => (id === undefined || id === null || typeof id === 'string' ? {} : { id })
 
 /** A `message` item, whole or in its short form. */
@@ -70,7 +70,7 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 /** May this part stand in the content of a message or a result? */
 export const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal' || part.type === 'media' || part.type === 'search-result'
 
-/** A part of a message's content. Undefined: it cannot be said there, which is noted. */
+/** A part of a message's content. Undefined: the content cannot hold it, which is noted. */
 export function encodeContentPart(part: Part, role: Role, writing: Writing): JsonObject | undefined {
   switch (part.type) {
     case 'text':
@@ -84,7 +84,7 @@ export function encodeContentPart(part: Part, role: Role, writing: Writing): Jso
         writing.report.add('media.transcript', part.at)
         return encodeText({ type: 'text', text: part.transcript }, role, writing)
       }
-      // Media are given to the model, which says none here.
+      // Here media can only be input of the model, never its output.
       if (ownForm(part.ext) || (writing.target === 'input' && role !== 'assistant')) return encodeMedia(part, writing)
       writing.report.ext(part.ext, part.at)
       writing.report.add('media.unsupported', part.at)
@@ -99,14 +99,14 @@ export function encodeContentPart(part: Part, role: Role, writing: Writing): Jso
   }
 }
 
-/** A file that is text can be said by the model too. */
+/** The parts of a document that consists of parts; a text file by the model becomes a text part. */
 function innerOf(part: MediaPart, role: Role): readonly Part[] | undefined {
   const { source } = part
   if (source.type === 'parts') return source.parts
   return source.type === 'text' && role === 'assistant' && !ownForm(part.ext) ? [{ type: 'text', text: source.text }] : undefined
 }
 
-/** A part as the content of a message or a result. What has parts of its own elsewhere is given as them, under its title. */
+/** A part as content of a message or a result. A part that consists of parts is written as those, after its title. */
 export function encodeContent(part: Part, role: Role, writing: Writing): JsonObject[] {
   const inner = part.type === 'search-result' ? part.parts : part.type === 'media' ? innerOf(part, role) : undefined
   if (!inner || (part.type !== 'search-result' && part.type !== 'media')) {

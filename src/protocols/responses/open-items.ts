@@ -21,7 +21,7 @@ export function addItem(state: EncoderState, message: number, wire: JsonObject, 
   return index
 }
 
-/** An item that is told whole at once. */
+/** Adds an item and ends it at once. */
 export function wholeItem(state: EncoderState, message: number, wire: JsonObject, emit: EmitWire): void {
   const index = addItem(state, message, wire, emit)
   finishItem(state, index, emit)
@@ -34,13 +34,13 @@ export function finishItem(state: EncoderState, index: number, emit: EmitWire): 
   write(state, 'response.output_item.done', { output_index: index, item: copyOf(item.wire) }, emit)
 }
 
-/** The item is complete, but what comes next tells whether a limit cut it off. */
+/** Holds back the end of a complete item, because only the next event shows whether a limit cut it off. */
 export function hold(state: EncoderState, index: number, emit: EmitWire): void {
   if (state.held !== index) flushHeld(state, emit)
   state.held = index
 }
 
-/** Ends the item that waits for its end. */
+/** Ends the item whose end was held back. */
 export function flushHeld(state: EncoderState, emit: EmitWire): void {
   const { held } = state
   if (held === undefined) return
@@ -53,7 +53,7 @@ export function flushHeld(state: EncoderState, emit: EmitWire): void {
 
 const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause'].includes(reason)
 
-/** The `message` item that takes the texts of a message. */
+/** Index of the `message` item for the texts of a message; it is opened if needed. */
 export function messageItem(state: EncoderState, message: number, emit: EmitWire): number {
   const opened = state.messages[message]
   if (opened?.item !== undefined) return opened.item
@@ -64,13 +64,13 @@ export function messageItem(state: EncoderState, message: number, emit: EmitWire
   return index
 }
 
-/** The content of a `message` item, to be added to. */
+/** The content of a `message` item, to push to. */
 export function contentOf(item: Item | undefined): unknown[] {
   const content = item?.wire['content']
   return Array.isArray(content) ? content : []
 }
 
-/** Texts that follow are another item's. */
+/** Closes the `message` item of a message: texts that follow go into another item. */
 export function closeMessageItem(state: EncoderState, message: number, status: Message['status'], emit: EmitWire): void {
   const opened = state.messages[message]
   if (opened?.kept) {

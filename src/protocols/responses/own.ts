@@ -7,7 +7,7 @@ export const protocolName = 'responses'
 export { nulls, told, under } from '../../kit/own.ts'
 export const { keep, ownForm, ownOf, ownUnder, wireOf } = createOwn(protocolName)
 
-/** Those of these keys that are left out, though they are written as a rule. */
+/** Which of the usual keys are absent. */
 export function absentOf(wire: JsonObject, usual: readonly string[]): { absent?: string[] } {
   const absent: string[] = []
   for (const key of usual) if (wire[key] === undefined) absent.push(key)
@@ -20,7 +20,7 @@ export function wasUnsaid(form: JsonObject | undefined, key: string): boolean {
   return (isObject(nothing) && nothing[key] === null) || words(absent).includes(key)
 }
 
-/** The strings of a list; nothing for anything else. */
+/** The strings of a list; empty for anything else. */
 export function words(value: unknown): string[] {
   return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
 }

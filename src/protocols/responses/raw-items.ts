@@ -17,7 +17,7 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
   ['configuration_update', { control: 'configuration', role: 'developer' }],
 ])
 
-/** An item that other protocols have nothing like: it is kept whole, under what it means. */
+/** An item without an equivalent in other protocols: kept whole, in a part that has its meaning. */
 export function decodeRaw(wire: JsonObject, type: string, at: string, report?: ResponsesReport): Message {
   const control = controls.get(type)
   if (control) {
@@ -52,7 +52,7 @@ const toolsOf = ({ tools }: JsonObject, at: string, report?: ResponsesReport) =>
 
 const isTyped = (tool: unknown): tool is JsonObject & { type: string } => isObject(tool) && typeof tool['type'] === 'string'
 
-/** The effort, where an update changes nothing else. */
+/** The effort, if an update changes nothing else. */
 function effortOf({ type: _, id: __, reasoning, ...rest }: JsonObject): string | undefined {
   if (!isObject(reasoning) || Object.keys(rest).length > 0) return undefined
   const { effort, ...others } = reasoning
@@ -76,12 +76,12 @@ function awaitsClient(wire: JsonObject, type: string): boolean {
   }
 }
 
-/** An item that is kept whole. Its id stands in `raw` and nowhere else. */
+/** An item that is kept whole. Its id is only in `raw`. */
 export function rawMessage(role: Role, part: Part, item: string): Message {
   return { role, parts: [part], origin: 'item', ...(part.at !== undefined && { at: part.at }), ...keep({}, {}, { item }) }
 }
 
-/** Items that only their own protocol can say. @throws TranslationError `inexpressible` where leaving one out would change the question */
+/** Items that only their own protocol can express. @throws TranslationError `inexpressible` where leaving one out would change the request's meaning */
 export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, writing: Writing): JsonObject[] {
   const { report, options } = writing
   if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]

@@ -123,7 +123,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier, ext }), fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
-  // Ids that came from such an item are written as they are, even repeated ones, which some servers send: only a stream needs unique ids.
+  // Ids read from this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
   writing.itemId = (wanted, prefix, own, native = envelope.native) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, native }, used))
   const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)

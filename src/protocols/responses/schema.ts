@@ -1,7 +1,7 @@
 import * as s from '../../kit/schema.ts'
 
-// Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Everything is loose: a
-// field that is added there must never break an older reader.
+// Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Unknown keys are allowed
+// everywhere: a field that is added there must never break an older reader.
 
 const text = s.string().nullish()
 const flag = s.boolean().nullish()
@@ -63,9 +63,9 @@ const content = s.union([s.string(), s.array(ResponsesContent)]).nullish()
 const role = s.literal('user', 'assistant', 'system', 'developer')
 
 export const ResponsesMessage = s.object({ type: s.literal('message'), role, content, id: text, status: text, phase: text })
-/** A message without `type`: short for one in the input. */
+/** A message without `type`: the short form in the input. */
 export const ResponsesEasyMessage = s.object({ type: s.nothing().optional(), role, content })
-/** A reference without `type`, told by having nothing but an id. */
+/** A reference without `type`, recognized by an id without a role. */
 export const ResponsesItemReference = s.object({ type: s.nothing().optional(), role: s.absent().optional(), id: s.string() })
 
 export const ResponsesReasoning = s.object({
@@ -87,7 +87,7 @@ const result = { id: text, call_id: text, name: text, namespace: text, status: t
 export const ResponsesFunctionOutput = s.object({ type: s.literal('function_call_output'), ...result })
 export const ResponsesCustomOutput = s.object({ type: s.literal('custom_tool_call_output'), ...result })
 
-/** What stands in `input` and `output`. Anything with another `type` is kept whole. */
+/** The items of `input` and `output`. One of another `type` is kept whole. */
 export const ResponsesItem = s.union([
   s.open([
     ResponsesMessage,
@@ -197,7 +197,7 @@ export type ResponsesUsage = s.Infer<typeof ResponsesUsage>
 export const ResponsesError = s.object({ message: text, code: s.union([s.string(), s.number()]).nullish(), type: text, param: text })
 export type ResponsesError = s.Infer<typeof ResponsesError>
 
-/** A whole answer, and the snapshots inside a stream's events, which may hold little of it. */
+/** A whole answer, and the snapshots in stream events, which may have only a few of its fields. */
 export const ResponsesResponse = s.object({
   id: text,
   object: text,

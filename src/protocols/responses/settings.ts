@@ -11,7 +11,7 @@ import { unresolvable, type Writing } from './writing.ts'
 export const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
 
-/** `text` → output format and verbosity; what nobody modelled goes into `fields`, nulls into `nothing`. */
+/** `text` → output format and verbosity; unknown keys go into `fields`, nulls into `nothing`. */
 export function decodeOutput(text: ResponsesRequest['text'], fields: JsonObject, nothing: JsonObject): OutputSpec | undefined {
   if (!text) return undefined
   const { format, verbosity, ...rest } = text
@@ -107,13 +107,13 @@ function encodeSampling(sampling: CanonicalRequest['sampling'], { native, option
   report.rest(rest, '', 'sampling.')
   const plain = { temperature, top_p: topP }
   if (native || options.openResponses) return { ...plain, presence_penalty: presencePenalty, frequency_penalty: frequencyPenalty }
-  // A penalty of 0 is none.
+  // A penalty of 0 has no effect, so it is left out without a note.
   if (presencePenalty) report.rest({ presencePenalty }, '', 'sampling.')
   if (frequencyPenalty) report.rest({ frequencyPenalty }, '', 'sampling.')
   return plain
 }
 
-/** Fewer tokens than this are refused. */
+/** The server refuses a lower token limit. */
 const leastLimit = 16
 
 function encodeLimit(limit: number | undefined, { native, report }: Writing): number | undefined {
@@ -128,7 +128,7 @@ function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonOb
   const { native, report } = writing
   const { key, mode, ttl: lifetime, auto, retention, contentRef, diagnostics, ...rest } = cache
   report.rest(rest, '', 'cache.')
-  // The id of a message or reply means something to its own provider alone.
+  // Only its own provider knows the id of a message or reply.
   if (!native) report.rest({ diagnostics }, '', 'cache.')
   if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
   if (contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
@@ -143,7 +143,7 @@ function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonOb
 
 function encodeStream(stream: CanonicalRequest['stream'], request: CanonicalRequest, { report }: Writing): JsonObject {
   if (!stream) return {}
-  // Usage is told in every stream here.
+  // Every stream has usage here.
   const { enabled, obfuscation, includeUsage: _, ...rest } = stream
   report.rest(rest, '', 'stream.')
   return {
@@ -166,7 +166,7 @@ function encodeSafetyId(id: string | undefined, { native, report }: Writing): st
   return hashHex(id, 64)
 }
 
-/** Everything that refers to memory on the provider's side. */
+/** The fields about state that the provider keeps, and `include`. */
 export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, writing: Writing): JsonObject {
   const { report, native } = writing
   const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } =

@@ -6,14 +6,14 @@ import type { EncoderState, OpenPart, Written } from './encoder-state.ts'
 
 export const shortcut: Shortcut = {
   text: new Set(['delta']),
-  // The numbers are counted anew; the other hides how long a delta is.
+  // `sequence_number` is counted anew; `obfuscation` only hides the length of a delta.
   padding: new Set(['sequence_number', 'obfuscation']),
   read: (state, delta) => read(state as DecoderState, delta),
   write: (state, delta, literal) => write(state as EncoderState, delta, literal),
 }
 
 function read({ latest, ending }: DecoderState, { part, delta }: PartDelta): boolean {
-  // An end that was held back is told first.
+  // The ends that are held back must be emitted first.
   if (!latest || latest.part !== part || latest.ended || ending.length > 0) return false
   addDelta(latest.value, delta)
   return true
@@ -46,7 +46,7 @@ function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, 
   }
 }
 
-/** `index`: the key of the place within the item; `rest`: what stands behind the text. */
+/** `index`: the key for the place within the item; `rest`: the JSON after the text. */
 type Way = { type: string; index?: string; rest: string }
 
 const ways = {
@@ -60,7 +60,7 @@ const ways = {
 
 const frame = (state: EncoderState, { before, between, behind }: Written, literal: string) => `${before}${state.sequence++}${between}${literal}${behind}`
 
-/** What every event about a part says around its number and its text is put together once: it was half of a stream's garbage. */
+/** The frame of a part's deltas around number and text, built once per part: built for each delta, it was half of a stream's garbage. */
 function around({ items }: EncoderState, part: OpenPart, { type, index, rest }: Way, place?: number): Written {
   const { item, written } = part
   const id = item === undefined ? undefined : items[item]?.wire['id']

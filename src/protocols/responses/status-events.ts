@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kit/json.ts'
 
-/** Events that tell how an item is getting on: how their types begin, the item they are about, how their types end. */
+/** Progress events of items: the beginning of their types, the type of the item, the endings of their types. */
 const events: readonly [begins: string, item: string, ends: readonly string[]][] = [
   ['web_search_call', 'web_search_call', ['in_progress', 'searching', 'completed']],
   ['file_search_call', 'file_search_call', ['in_progress', 'searching', 'completed']],
@@ -17,10 +17,10 @@ const events: readonly [begins: string, item: string, ends: readonly string[]][]
 
 const items = new Map<string, string>(events.flatMap(([begins, item, ends]) => ends.map(end => [`response.${begins}.${end}`, item] as const)))
 
-/** Events that clients of this protocol know, though nothing else is made of them. */
+/** Types of events that are only forwarded, to clients of this protocol. */
 export const forwardable: ReadonlySet<string> = new Set(items.keys())
 
-/** Is the event about this item? Those on the commands of a shell name none, for one is open at a time. */
+/** Is the event about this item? Events about the commands of a shell have no item id, because only one is open at a time. */
 export function isAbout({ type, item_id: id }: JsonObject, item: JsonObject): boolean {
   return items.get(String(type)) === item['type'] && (id === undefined || id === item['id'])
 }

@@ -7,7 +7,7 @@ import type { StoredReplies, StoredReply } from '../../protocol.ts'
 import { typeOf } from './item-head.ts'
 import { protocolName } from './own.ts'
 
-/** Words that stand in the place of an id and are none. */
+/** Path segments in the place of an id that are operations. */
 const calls: ReadonlySet<string> = new Set(['input_tokens', 'compact'])
 
 const paths = { reply: '', input: '/input_items', cancel: '/cancel' }
@@ -48,7 +48,7 @@ export function storedAt(path: string): StoredReplies {
   }
 }
 
-/** A look from outside: to read a request and look for references takes a hundred times as long, and few have one. */
+/** A quick check of the wire form: decoding a request to find references takes a hundred times as long, and few have one. */
 function mayRefer(request: unknown): boolean {
   if (!isObject(request)) return false
   const { previous_response_id: previous, conversation, input } = request
@@ -59,7 +59,7 @@ const isReference = (item: unknown): item is JsonObject => isObject(item) && typ
 
 type Words = Pick<CanonicalError, 'status' | 'kind' | 'code' | 'param'> & { message(id: string): string }
 
-/** As the reference server says it: what a request goes on from is a fault of the request, all else is not there. */
+/** As on the reference server: an unknown `previous_response_id` is a bad request (400), anything else is not found (404). */
 const unknown: Record<'reply' | 'previous' | 'item', Words> = {
   reply: { status: 404, kind: 'not_found', code: null, param: null, message: id => `Response with id '${short(id)}' not found.` },
   previous: {
@@ -110,7 +110,7 @@ function whole({ body }: StoredReply, query: URLSearchParams): unknown {
   return body
 }
 
-/** The newest item first, unless another order is asked for. */
+/** One page of a list; the newest item comes first, unless another order is asked for. */
 function pageOf(items: readonly JsonObject[], query: URLSearchParams): unknown {
   const limit = Number(query.get('limit') ?? 20)
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw strange('limit', 'expected a whole number from 1 to 100')

@@ -25,14 +25,14 @@ export function startText(state: EncoderState, part: OpenPart, { text, ...head }
   if (head.logprobs) takeLogprobs(state, part, head.logprobs)
 }
 
-/** The head without its lists, which are given as deltas. */
+/** The head without its lists, which are written as deltas. */
 function withoutLists({ citations: _c, logprobs: _l, ...head }: Omit<TextPart, 'text'>): TextPart {
   return { ...head, text: '' }
 }
 
 const isText = (part: Part): part is TextPart | RefusalPart => part.type === 'text' || part.type === 'refusal'
 
-/** Nearly all of a stream: written in one literal, because every spread would be paid for each delta. */
+/** Writes a text delta. Each event is one literal, because deltas are nearly all of a stream and every spread would cost time in each. */
 export function giveText(state: EncoderState, part: OpenPart, value: TextPart | RefusalPart, text: string, emit: EmitWire): void {
   if (text === '') return
   value.text += text
@@ -48,7 +48,7 @@ export function giveText(state: EncoderState, part: OpenPart, value: TextPart | 
   emit({ type: 'response.output_text.delta', sequence_number, item_id, output_index, content_index, delta: text, logprobs })
 }
 
-/** Keeps log probabilities until the text comes that they are written beside. A refusal has no place for them. */
+/** Keeps log probabilities until the text delta that they are written in. A refusal cannot have them, which is noted. */
 export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: TokenLogprob[]): void {
   if (part.value.type === 'refusal') {
     reportOf(state).once('field.unsupported', part.value.at, 'logprobs')
@@ -59,7 +59,7 @@ export function takeLogprobs(state: EncoderState, part: OpenPart, logprobs: Toke
   part.waiting.logprobs.push(...logprobs)
 }
 
-/** Written at once where its place is known, else at the end of the text: with all that follow, for they are counted. */
+/** Writes a citation at once if its offsets are known, else at the end of the text, with all that follow it: `annotation_index` counts them. */
 export function takeCitation(state: EncoderState, part: OpenPart, citation: Citation, emit: EmitWire): void {
   const { value } = part
   if (value.type !== 'text') return
@@ -68,7 +68,7 @@ export function takeCitation(state: EncoderState, part: OpenPart, citation: Cita
   else part.waiting.citations.push(citation)
 }
 
-/** Offsets are known: the citation need not wait for the end of the text. */
+/** Are the offsets known, so that the citation need not wait for the end of the text? */
 const placed = ({ start, end, protocol: of, kind }: Citation) => of === protocolName || kind !== 'url' || (start !== undefined && end !== undefined)
 
 function giveCitation(state: EncoderState, part: OpenPart, { text, at }: TextPart, citation: Citation, emit: EmitWire): void {
@@ -78,7 +78,7 @@ function giveCitation(state: EncoderState, part: OpenPart, { text, at }: TextPar
   write(state, 'response.output_text.annotation.added', { ...place, annotation }, emit)
 }
 
-/** Ends the part, and tells its signature in an item after it. */
+/** Ends the part, and writes its signature in an item after it. */
 export function endText(state: EncoderState, part: OpenPart, whole: TextPart | RefusalPart, emit: EmitWire): void {
   const { value } = part
   if (whole.type === 'text' && value.type === 'text')

@@ -10,7 +10,7 @@ import { nearestOf } from './tools.ts'
 import { serverToolKind } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
-/** `fields`: takes what nobody modelled. */
+/** `fields`: unknown keys are added to it. */
 export function decodeToolChoice(wire: string | (JsonObject & { type: string }), fields: JsonObject): ToolChoice {
   if (typeof wire === 'string')
     return wire === 'auto' || wire === 'none' || wire === 'required' ? { mode: wire } : { mode: 'opaque', protocol: protocolName, raw: wire }
@@ -53,7 +53,7 @@ function decodeAllowed(raw: unknown, at = ''): AllowedTool {
   return { kind: 'server', name: named, at, protocol: protocolName, raw }
 }
 
-/** What of an entry others would lose without a word; a tool of the provider is kept whole, and noted whole. */
+/** The unknown keys of an entry, which other protocols lose. None for a provider's tool, which is kept and noted as a whole. */
 function unknownOfAllowed(raw: unknown): JsonObject {
   if (!isObject(raw) || decodeAllowed(raw).kind === 'server') return {}
   const { type: _, name: _name, namespace, ...rest } = raw
@@ -61,8 +61,8 @@ function unknownOfAllowed(raw: unknown): JsonObject {
 }
 
 /**
- * `tools`: those of the request, among which the choice is. Undefined: it cannot be said here, which is noted.
- * @throws TranslationError `inexpressible` for a forced tool that is not here, unless a note is wished
+  * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is noted.
+  * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the options ask for a note
  */
 export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): unknown {
   const { report } = writing
@@ -78,7 +78,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing), namespace })
       if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, writing) }
       const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearestOf(server)?.['type'] : undefined
-      // The choice knows the tool by its older name alone.
+      // A tool choice allows only the tool's older name.
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
       if (writing.target === 'output') return undefined
       refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
@@ -105,7 +105,7 @@ function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writi
   return undefined
 }
 
-/** As `encodeName`; that the name is another was noted where the tool is defined. */
+/** As `encodeName`, without its note: a changed name was noted at the tool's definition. */
 function wireName(name: string, { native }: Writing): string {
   return native ? name : mapName(name, 128)
 }

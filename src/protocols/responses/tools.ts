@@ -11,7 +11,7 @@ import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool
 import { serverToolKind } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
-/** `tools` of a request or of an item that adds some. A namespace becomes its tools. */
+/** `tools` of a request or of an item that adds tools. A namespace is replaced by its tools. */
 export function decodeTools(wire: readonly ResponsesTool[], at: string, report?: ResponsesReport): Tool[] {
   return flatMap(wire, (tool, index) => decodeTool(tool, `${at}/${index}`, report))
 }
@@ -52,7 +52,7 @@ function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: Respon
   }
 }
 
-/** What strict asks of a schema: nothing is optional and nothing more is allowed. */
+/** Does the schema meet the rules of `strict`: every property required, no additional ones? */
 function isStrictSchema(schema: JsonObject | null | undefined): boolean {
   if (schema?.['additionalProperties'] !== false || !isObject(schema['properties'])) return false
   const { required } = schema
@@ -86,10 +86,10 @@ function decodeFormat(format: JsonObject | null | undefined): FreeformTool['form
   return undefined
 }
 
-/** The first inner tool remembers what the namespace says of itself. */
+/** The first inner tool keeps the namespace's own fields. */
 function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: ResponsesReport): Tool | Tool[] {
   const { type: _, name: namespace, description, tools, ...rest } = wire
-  // A namespace in a namespace is nothing that anybody could call, and nobody has checked what stands in one.
+  // A namespace inside a namespace cannot be called, and the schema does not check its tools.
   const isFlat = Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
   const inner = isFlat ? decodeTools(tools, `${at}/tools`, report) : []
   if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
@@ -136,7 +136,7 @@ function decodePlace(place: JsonObject) {
   return defined({ city: asText('city'), country: asText('country'), region: asText('region'), timezone: asText('timezone') })
 }
 
-/** Undefined where nothing is left. */
+/** Tools that cannot be written are left out; neighbours of one namespace are grouped again. */
 export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObject[] {
   const out: JsonObject[] = []
   let group: { key: string; tools: JsonObject[] } | undefined
@@ -208,20 +208,20 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters, strict: said }, tool.ext)
 }
 
-/** Undefined for what a search would have found, when the search is left out: otherwise no model would ever see it. */
+/** `defer_loading`. Left out if the tool search is left out: nothing else would load the tool. */
 function encodeDefer({ deferLoading, at }: FunctionTool | FreeformTool, { loads, report }: Writing): boolean | undefined {
   if (!loads || !deferLoading) return deferLoading
   report.add('tool.loaded', at, 'deferLoading')
   return undefined
 }
 
-/** Is there a search for tools among them, and none that can be written? */
+/** Is there a tool search, but none that can be written? */
 export function isSearchLost(tools: readonly Tool[] = [], { options }: Writing): boolean {
   const searches = tools.filter(tool => tool.type === 'server' && tool.tool === 'tool_search')
   return searches.length > 0 && options.serverTools !== 'map' && searches.every(tool => tool.type === 'server' && tool.protocol !== protocolName)
 }
 
-/** Who may call a tool beside the model; other providers have other words for the programs of theirs. */
+/** `allowed_callers`; other providers have other values for their code execution. */
 function encodeCallers(callers: string[] | undefined, tool: Tool, { native, report, options }: Writing): string[] | undefined {
   if (native || !callers || callers.every(isCaller)) return callers
   const known = [...new Set(flatMap(callers, one => (isCaller(one) ? one : options.foreignCallers === 'map' ? 'programmatic' : [])))]
@@ -231,15 +231,15 @@ function encodeCallers(callers: string[] | undefined, tool: Tool, { native, repo
 
 const isCaller = (word: string) => word === 'direct' || word === 'programmatic'
 
-/** What is written by `encodeNamespace` around the tool. */
+/** The fields without those that `encodeNamespace` writes around the tool. */
 function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
   const { namespace: _, namespaceDescription: _description, namespaceFields, ...rest } = left
   return ownForm(tool.ext) ? rest : { ...rest, namespaceFields }
 }
 
-/** The name of a tool on this wire; a changed one is noted where it stands first, and remembered for the answer. */
+/** The name of a tool on the wire. A changed name is noted at its first use, and kept for the answer. */
 export function encodeName(name: string, at: string | undefined, { native, report, target, tools }: Writing): string {
-  // A client knows its tools by the names that it gave them.
+  // An answer has the names that the client gave its tools.
   if (native || target === 'output') return name
   const wire = mapName(name, 128)
   if (wire !== name && !Object.hasOwn(tools, wire)) {
@@ -269,7 +269,7 @@ function encodeServerTool(tool: ServerTool, writing: Writing): JsonObject | unde
   return mapped
 }
 
-/** The tool of this provider that does most nearly the same. */
+/** The closest equivalent among the tools of this provider. */
 export function nearestOf({ tool, mcp, common }: ServerTool): JsonObject | undefined {
   const { allowedDomains, contextSize, userLocation } = common ?? {}
   switch (tool) {

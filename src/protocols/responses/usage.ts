@@ -7,7 +7,7 @@ import type { ResponsesOptions } from './options.ts'
 import { keep, ownForm, ownOf } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
 
-/** The counts with these names, and what is left; a number below 0 is none, and is left. */
+/** The counts under these keys, and the other fields; a number below 0 is no count and stays among the others. */
 function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | undefined }, keys: readonly Key[]): [{ [key in Key]?: number }, JsonObject] {
   const counts: { [key in Key]?: number } = {}
   const rest: JsonObject = { ...wire }
@@ -15,13 +15,13 @@ function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | u
     const value = wire[key]
     if (value != null && value < 0) continue
     if (value != null) counts[key] = value
-    // To delete a key is dear.
+    // Deleting the key would be slow.
     rest[key] = undefined
   }
   return [counts, defined(rest)]
 }
 
-/** Totals are inclusive on this wire, too: cached ⊂ input, reasoning ⊂ output. */
+/** Totals are inclusive in this protocol, too: cached ⊂ input, reasoning ⊂ output. */
 export function decodeUsage(wire: ResponsesUsage): Usage {
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, total_tokens: total, ...counts } = wire
   const { cache_write_tokens_details, ...inCounts } = inDetails ?? {}
@@ -33,7 +33,7 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
   if (Object.keys(ttlRest).length > 0) Object.assign(inRest, { cache_write_tokens_details: ttlRest })
   const fields: JsonObject = {
     ...rest,
-    // A total that is no sum is kept, but trusted by nobody.
+    // A total that is not the sum is kept as an unknown key, and not used.
     ...(total != null && total !== (input ?? 0) + (output ?? 0) && { total_tokens: total }),
     ...(Object.keys(inRest).length > 0 && { input_tokens_details: inRest }),
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
@@ -49,7 +49,7 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
   })
 }
 
-/** All details are required here: what nobody told is 0, as on a server that does not cache. Undefined: nobody told any, and the client takes that. */
+/** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the client accepts that. */
 export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
   const raw = ownForm(ext)?.['wire']

@@ -5,7 +5,7 @@ import { protocolName } from './own.ts'
 
 type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
 
-/** Items of tools that the provider knows by itself: what they are of, and which half of a use they tell. */
+/** Items of the provider's own tools: the tool, and whether the item is a call, a result or both. */
 const builtInItems = new Map<string, BuiltIn>([
   ['web_search_call', { tool: 'web_search', phase: 'call+result' }],
   ['file_search_call', { tool: 'file_search', phase: 'call+result' }],
@@ -67,7 +67,7 @@ const incompleteReason = twoWay<string, FinishReason>([
   ['pause_turn', 'pause'],
 ])
 
-/** `status` and `incomplete_details.reason` → how it ended; undefined: it has not. */
+/** `status` and `incomplete_details.reason` → finish. Undefined: the answer has not ended. */
 export function decodeFinish(status: string | undefined, reason: string | undefined, awaitsClient: boolean): Finish | undefined {
   switch (status) {
     case 'completed':
@@ -89,7 +89,7 @@ export function decodeFinish(status: string | undefined, reason: string | undefi
 
 type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; reason?: string; exact: boolean }
 
-/** How it ended → `status` and `incomplete_details.reason`. `exact`: reading it back gives the same. */
+/** Finish → `status` and `incomplete_details.reason`. `exact`: decoding it gives the same reason again. */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
   switch (reason) {
     case 'stop':

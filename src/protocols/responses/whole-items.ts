@@ -13,7 +13,7 @@ import { encodeRaw } from './raw-items.ts'
 import { carrierItem } from './reasoning.ts'
 import { forwardable, isAbout } from './status-events.ts'
 
-/** Items that only this protocol has: known whole, or growing until their end. */
+/** Opens an item that only this protocol has: complete at once, or growing until its end. */
 export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): void {
   const { value } = part
   if (value.type === 'opaque' && isOwnMessage(state, part)) {
@@ -26,10 +26,10 @@ export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): v
   part.item = addItem(state, part.message, wire, emit)
 }
 
-/** Was it read from a `message` item of this protocol, so that whatever stood in it may stand in it again? */
+/** Was it read from a `message` item of this protocol? Then all of its content can be written into one again. */
 export const isOwnMessage = (state: EncoderState, { message }: OpenPart) => ownForm(headOf(state, message)?.ext)?.['item'] === 'message'
 
-/** Content of a `message` item that comes whole. */
+/** Opens a content part of a `message` item that is written whole. */
 export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire): void {
   const wire = encodeContentPart(part.value, 'assistant', writingOf(state))
   if (!wire) return
@@ -40,7 +40,7 @@ export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire
   write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
 }
 
-/** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: it is not one. */
+/** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: there is nothing to write. */
 function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
   const raw = isObject(value.raw) ? value.raw : undefined
@@ -56,7 +56,7 @@ function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
   return { ...raw, id, ...call }
 }
 
-/** Items that are written from canonical parts, never as they came. */
+/** Items that are always written from canonical parts, never as they came. */
 const modelled = new Set(['message', 'function_call', 'custom_tool_call'])
 const needsCallId = new Set(['shell_call', 'shell_call_output'])
 
@@ -95,7 +95,7 @@ function endContent(state: EncoderState, part: OpenPart, item: number, emit: Emi
   endClosing(state, item, emit)
 }
 
-/** Ends a part that is written in one piece. */
+/** Ends a part that is written whole. */
 export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit: EmitWire): void {
   if (part.item !== undefined) {
     endContent(state, part, part.item, emit)
@@ -114,7 +114,7 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
   for (const item of items) hold(state, addItem(state, part.message, item, emit), emit)
 }
 
-/** Content that has become text: told as such, for readers that know deltas alone. */
+/** Writes whole content. Text gets a delta too, for readers that know only deltas. */
 function tellContent(state: EncoderState, part: OpenPart, wire: JsonObject, emit: EmitWire): void {
   const item = messageItem(state, part.message, emit)
   const content = contentOf(state.items[item])
@@ -133,7 +133,7 @@ function tellContent(state: EncoderState, part: OpenPart, wire: JsonObject, emit
   endClosing(state, item, emit)
 }
 
-/** Events of this protocol about an item that is open here; those of others mean nothing to a client of this one. */
+/** Forwards events of this protocol about an open item; others mean nothing to a client of this protocol, and are noted. */
 export function forward(state: EncoderState, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: EmitWire): void {
   const event = of === protocolName && isObject(raw) ? raw : undefined
   const type = event?.['type']

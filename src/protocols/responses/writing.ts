@@ -4,32 +4,32 @@ import type { EncodingContext } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
 
-/** What every encoder of a request or an answer needs to know. */
+/** The context that all encoders of a request or an answer share. */
 export type Writing = {
   report: ResponsesReport
   options: Options
-  /** Where the items go: into a request, or into an answer, whose items must have ids. */
+  /** Target of the items: a request, or an answer, whose items must have ids. */
   target: 'input' | 'output'
   /** The request or reply was read from this protocol: names, ids and limits are written as they are. */
   native: boolean
   /**
-   * An id for an item of an answer: the wanted one, when it may be used there. `own`: the message, where it was decoded from such an
-   * item. `native`: the wanted id is one of this protocol; absent: it is where the reply was read from this protocol.
+    * Gives an item of an answer its id: the wanted one, if it may be used. `own`: the message, if it was decoded from an item of
+    * the same type. `native`: the wanted id is of this protocol; absent: it is if the reply was read from this protocol.
    */
   itemId?: (wanted: string | undefined, prefix: string, own?: Message, native?: boolean) => string | undefined
-  /** Nothing is stored of the request and its answer, so that an id alone leads nowhere. */
+  /** The provider does not store the request and its answer, so an item with only an id cannot be resolved. */
   storeless?: boolean
-  /** What a search was to find is there from the start, because the search is left out. */
+  /** Deferred tools are loaded from the start, because the tool search is left out. */
   loads?: boolean
-  /** Cache breakpoints that stood on what is around their part: where. */
+  /** Parts that got the cache breakpoint of the part around them → path of that part. */
   moved: Map<Part, string | undefined>
-  /** Cache breakpoints beyond the allowed number. */
+  /** Parts with a cache breakpoint beyond the allowed number. */
   uncached: Set<Part>
-  /** Reasoning by the item that was written for it. */
+  /** Written reasoning item → its part. */
   thoughts: Map<JsonObject, Part>
-  /** The calls written so far: the name by id. */
+  /** Id → name of the calls written so far. */
   calls: Map<string, string>
-  /** By the name written on this wire. */
+  /** Changed tool names, by the name written on the wire. */
   tools: NonNullable<EncodingContext['tools']>
 }
 
@@ -47,7 +47,7 @@ export function startWriting(target: Writing['target'], native: boolean, options
   }
 }
 
-/** Notes or refuses what only another provider can look up; within an answer nothing is refused. */
+/** Notes or refuses what only another provider can resolve; in an answer nothing is refused. */
 export function unresolvable(at: string | undefined, field: string | undefined, { report, options, target }: Writing): void {
   report.unresolvable(at, field, target === 'input' ? options : { onUnresolvable: 'note' })
 }
