@@ -81,7 +81,7 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
   return echo
 }
 
-/** The parts of a request that its answers repeat, as the provider does, without secrets: replies are stored and logged where requests are not. */
+/** The fields of a request that its answers repeat, as the provider does, without secrets: replies are stored and logged where requests are not. */
 export function remembered(request: CanonicalRequest): CanonicalRequest {
   // Only keys that the copy already has are set: new ones would give each copy a hidden class of its own in V8, 2 µs for each request.
   const kept = { ...request }

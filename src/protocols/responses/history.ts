@@ -41,8 +41,8 @@ function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonO
 }
 
 /**
-  * Reasoning items with a repeated id, which the server refuses: clients repeat the signature of a turn on several of its
-  * parts. Only the first item stays; one with another signature stays too, but without the id.
+ * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the signature of a turn on several
+ * of its parts. Only the first item stays; one with another signature stays too, but without the id.
  */
 function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
   const firsts = new Map<string, JsonObject>()

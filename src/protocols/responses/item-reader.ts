@@ -179,8 +179,8 @@ export function completeContent(state: DecoderState, item: OpenItem, place: stri
 }
 
 /**
-  * The open part that an event for a place never announced continues: some servers increase the index with every delta.
-  * With `text`, the event has the whole text, so the text so far must be its beginning.
+ * The open part that an event for a place never announced continues: some servers increase the index with every delta.
+ * With `text`, the event has the whole text, so the text so far must be its beginning.
  */
 export function goingOn({ parts }: OpenItem, { type, ...told }: Part | { type: 'text' | 'refusal' }): OpenPart | undefined {
   const last = Object.values(parts).at(-1)
@@ -310,8 +310,8 @@ export function closeItems(state: DecoderState, status: Message['status'], emit:
 }
 
 /**
-  * Completes the items of the last snapshot, which may list fewer than were streamed, and under other ids: an item that no
-  * id matches is taken for the next streamed one of its type. If there is none left, it was never streamed.
+ * Completes the items of the last snapshot, which may list fewer than were streamed, and under other ids: an item that no
+ * id matches is taken for the next streamed one of its type. If there is none left, it was never streamed.
  */
 export function completeListed(state: DecoderState, list: readonly ResponsesItem[], emit: EmitEvent): void {
   const left = new Map(Object.entries(state.items))

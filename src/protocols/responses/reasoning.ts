@@ -13,8 +13,8 @@ import type { Writing } from './writing.ts'
 export type Attachment = 'next' | 'prev' | (string & {})
 
 /**
-  * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. The
-  * same protocol still writes the id, from the form. Changes the message, which is not shared yet.
+ * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. The
+ * same protocol still writes the id, from the form. Changes the message, which is not shared yet.
  */
 export function forgetMadeUpId(message: Message, { encrypted_content: encrypted }: JsonObject): void {
   const [part] = message.parts
@@ -85,8 +85,8 @@ export function shownAs(
 }
 
 /**
-  * Undefined: it may not be sent, which is noted. Signatures of other issuers are sent to a client in an envelope, and never
-  * to an upstream, which would refuse them. `issuer`: of the signature, given apart where the signature comes later.
+ * Undefined: it may not be sent, which is noted. Signatures of other issuers are sent to a client in an envelope, and never
+ * to an upstream, which would refuse them. `issuer`: of the signature, given apart where the signature comes later.
  */
 export function encodeReasoning(part: ReasoningPart, message: Message, writing: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
   const { signature, id, at, ext, cache } = part

@@ -27,10 +27,10 @@ import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
 /**
-  * Events → canonical events. Items are identified by `output_index`, because some servers change ids within a stream. A
-  * `done` event overrides the deltas before it, and replaces those that never came.
+ * Events → canonical events. Items are identified by `output_index`, because some servers change ids within a stream. A
+ * `done` event overrides the deltas before it, and replaces those that never came.
  *
-  * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another reply
+ * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another reply
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> = {
   initial: () => ({

@@ -61,8 +61,8 @@ function unknownOfAllowed(raw: unknown): JsonObject {
 }
 
 /**
-  * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is noted.
-  * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the options ask for a note
+ * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is noted.
+ * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the options ask for a note
  */
 export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): unknown {
   const { report } = writing

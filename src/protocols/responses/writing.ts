@@ -13,8 +13,8 @@ export type Writing = {
   /** The request or reply was read from this protocol: names, ids and limits are written as they are. */
   native: boolean
   /**
-    * Gives an item of an answer its id: the wanted one, if it may be used. `own`: the message, if it was decoded from an item of
-    * the same type. `native`: the wanted id is of this protocol; absent: it is if the reply was read from this protocol.
+   * Gives an item of an answer its id: the wanted one, if it may be used. `own`: the message, if it was decoded from an item of
+   * the same type. `native`: the wanted id is of this protocol; absent: it is if the reply was read from this protocol.
    */
   itemId?: (wanted: string | undefined, prefix: string, own?: Message, native?: boolean) => string | undefined
   /** The provider does not store the request and its answer, so an item with only an id cannot be resolved. */
