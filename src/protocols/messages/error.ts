@@ -160,6 +160,6 @@ export function noteError({ kind, message, code, param, details, protocol, at = 
   if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')
-  if (param !== undefined && param !== null && !(kind === 'unsupported' && param === '/thread')) report.add('field.unsupported', at, 'param')
+  if (param !== undefined && param !== null && !(kind === 'unsupported' && param === 'thread')) report.add('field.unsupported', at, 'param')
   if (code !== undefined && code !== null && code !== threadCode && kind !== 'quota') report.add('field.unsupported', at, 'code')
 }

@@ -107,6 +107,12 @@ describe('writing', () => {
     expect(write('context_length', 400, { message: 'prompt is too long: 3 > 2' }).wire.body).toMatchObject({ error: { message: 'prompt is too long: 3 > 2' } })
   })
 
+  test('a refused thread is told by its code, so that the field needs no note', () => {
+    const { wire, notes } = write('unsupported', 400, { param: 'thread' })
+    expect(wire.body).toMatchObject({ error: { details: { error_code: 'thread_unsupported_request' } } })
+    expect(notes).toEqual([])
+  })
+
   test('a thread that is not served says so in its code', () => {
     expect(write('unsupported', 400, { code: 'thread_unsupported_request' }).wire.body).toMatchObject({
       error: { details: { error_code: 'thread_unsupported_request' } },
