@@ -11,10 +11,14 @@ export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: U
   for (const { messages, logprobs, finish, at, ext: own } of candidates) {
     report.rest({ logprobs }, at)
     report.ext(own, at)
-    // Of several answers, others may have ended well.
-    if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
+    noteFinish(finish, at, report)
     for (const message of messages) noteMessage(message, report)
   }
+}
+
+/** Notes the finish reason of an answer in a failed reply, unless it is the failure itself: of several answers, others may have ended well. */
+export function noteFinish(finish: Finish | undefined, at: string | undefined, report: Pick<Untold, 'add'>): void {
+  if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
 }
 
 type Untold = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf'>

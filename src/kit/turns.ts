@@ -6,6 +6,12 @@ export function isInstruction({ type }: Part): boolean {
   return type === 'text' || type === 'control' || type === 'opaque'
 }
 
+/** Do the parts contain a thought with the signature of this one already? Some clients copy what one call carries to other calls. */
+export function isRepeatedThought({ type, signature }: Part, parts: readonly Part[]): boolean {
+  if (type !== 'reasoning' || !signature?.value) return false
+  return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
+}
+
 /** The ids of all calls in a conversation. */
 export function callIds(messages: readonly Message[]): Set<string> {
   const ids = new Set<string>()

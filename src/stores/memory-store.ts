@@ -4,7 +4,9 @@ import { LRUCache } from 'lru-cache'
 export function createMemoryStore(limitBytes: number) {
   const kept = new LRUCache<string, string>({ maxSize: limitBytes, sizeCalculation: sizeOf })
   return {
-    get: async (key: string): Promise<unknown> => kept.get(key),
+    async get(key: string): Promise<string | undefined> {
+      return kept.get(key)
+    },
     async set(key: string, text: string, ttlMs?: number): Promise<void> {
       kept.set(key, text, ttlMs === undefined ? {} : { ttl: ttlMs })
     },

@@ -7,15 +7,14 @@ import { all } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
 
+const chatReply = (...choices: object[]) => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices })
+const responsesHead = { id: 'resp_1', object: 'response', created_at: 1, model: 'm' }
+
 /** Whole replies with most of what each wire has. */
 const replies: Record<ProtocolName, object[]> = {
   'chat-completions': [
     {
-      id: 'c1',
-      object: 'chat.completion',
-      created: 1,
-      model: 'm',
-      choices: [
+      ...chatReply(
         {
           index: 0,
           finish_reason: 'stop',
@@ -32,7 +31,7 @@ const replies: Record<ProtocolName, object[]> = {
           },
         },
         { index: 1, finish_reason: 'stop', logprobs: null, message: { role: 'assistant', content: 'no', refusal: null } },
-      ],
+      ),
       usage: {
         prompt_tokens: 1,
         completion_tokens: 2,
@@ -41,61 +40,34 @@ const replies: Record<ProtocolName, object[]> = {
         completion_tokens_details: { reasoning_tokens: 1 },
       },
     },
-    {
-      id: 'c1',
-      object: 'chat.completion',
-      created: 1,
-      model: 'm',
-      choices: [
-        {
-          index: 0,
-          finish_reason: 'tool_calls',
-          logprobs: null,
-          message: {
-            role: 'assistant',
-            content: null,
-            refusal: null,
-            reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'QUJD', index: 0 }],
-            tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
-          },
-        },
-      ],
-    },
-    {
-      id: 'c1',
-      object: 'chat.completion',
-      created: 1,
-      model: 'm',
-      choices: [
-        {
-          index: 0,
-          finish_reason: 'stop',
-          logprobs: null,
-          message: { role: 'assistant', content: null, refusal: 'no', audio: { id: 'x', data: 'AAAA', expires_at: 9, transcript: 'b' } },
-        },
-      ],
-    },
-    {
-      id: 'c1',
-      object: 'chat.completion',
-      created: 1,
-      model: 'm',
-      choices: [
-        {
-          index: 0,
-          finish_reason: 'function_call',
-          logprobs: null,
-          message: { role: 'assistant', content: [{ type: 'text', text: 'yes' }], refusal: null, function_call: { name: 'f', arguments: '{}' } },
-        },
-      ],
-    },
+    chatReply({
+      index: 0,
+      finish_reason: 'tool_calls',
+      logprobs: null,
+      message: {
+        role: 'assistant',
+        content: null,
+        refusal: null,
+        reasoning_details: [{ type: 'reasoning.text', text: 'hm', signature: 'QUJD', index: 0 }],
+        tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
+      },
+    }),
+    chatReply({
+      index: 0,
+      finish_reason: 'stop',
+      logprobs: null,
+      message: { role: 'assistant', content: null, refusal: 'no', audio: { id: 'x', data: 'AAAA', expires_at: 9, transcript: 'b' } },
+    }),
+    chatReply({
+      index: 0,
+      finish_reason: 'function_call',
+      logprobs: null,
+      message: { role: 'assistant', content: [{ type: 'text', text: 'yes' }], refusal: null, function_call: { name: 'f', arguments: '{}' } },
+    }),
   ],
   responses: [
     {
-      id: 'resp_1',
-      object: 'response',
-      created_at: 1,
-      model: 'm',
+      ...responsesHead,
       status: 'completed',
       output: [
         {
@@ -142,10 +114,7 @@ const replies: Record<ProtocolName, object[]> = {
       },
     },
     {
-      id: 'resp_1',
-      object: 'response',
-      created_at: 1,
-      model: 'm',
+      ...responsesHead,
       status: 'incomplete',
       incomplete_details: { reason: 'max_output_tokens' },
       output: [{ type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }],

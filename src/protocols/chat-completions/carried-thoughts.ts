@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { cutIn } from '../../kit/text.ts'
+import { isRepeatedThought } from '../../kit/turns.ts'
 import { hasPhase, piecesOf } from './carriers.ts'
 import { arrange, cutOut, record, type Slots } from './layout.ts'
 import type { ChatReport } from './notes.ts'
@@ -60,7 +61,7 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
       const [said, rest] = divide(left, load.units)
       left = rest
       const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at, told: at })
-      parts.push(...placed.filter(part => !isTold(part, parts)))
+      parts.push(...placed.filter(part => !isRepeatedThought(part, parts)))
       last = parts.length + 1
     }
     parts.push(call)
@@ -68,12 +69,6 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
   const carried = parts.filter(part => part.type === 'reasoning')
   // The rest of the text and the other parts come after the last call that carries reasoning.
   return [...uncarried(plain, carried), ...parts.slice(0, last), ...left, ...others, ...parts.slice(last)]
-}
-
-/** Was it restored before? Some clients copy what one call carries to other calls of the same message. */
-function isTold({ type, signature }: Part, parts: readonly Part[]): boolean {
-  if (type !== 'reasoning' || !signature?.value) return false
-  return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
 }
 
 /** The plain reasoning that no call carries. An empty list if the client has changed the text. */

@@ -365,7 +365,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   report.rest({ promptBlocked, usage: state.writeUsage ? usage : undefined }, '')
   // The head is written in chunks with choices. There were none, so its fields are lost.
   if (![...choices.values()].some(({ begun }) => begun)) report.rest(told, '')
-  emit(encodeBareError(error, reportOf(state), state.settings))
+  emit(encodeBareError(error, report, state.settings))
 }
 
 const early = 'upstream stream ended early'

@@ -4,6 +4,7 @@ import { type Envelope, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import { cutIn } from '../../kit/text.ts'
+import { isRepeatedThought } from '../../kit/turns.ts'
 import { protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
 
@@ -75,14 +76,9 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
       units += cut
     }
     const again = readThought(thought, at)
-    if (!isTold(again, before)) before.push(again)
+    if (!isRepeatedThought(again, before)) before.push(again)
   }
   for (const part of said.slice(next)) before.push(part)
-}
-
-/** Was a thought with this signature already put back? Some clients copy the signature of one call to other calls of the same answer. */
-function isTold({ signature }: ReasoningPart, before: readonly Part[]): boolean {
-  return signature !== undefined && signature.value !== '' && before.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
 }
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)

@@ -2,6 +2,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
+import { noteFinish } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
@@ -142,7 +143,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   report.rest({ usage, serviceTier, promptBlocked }, '')
   for (const { finish: ending, finishAt: at, logprobs } of Object.values(state.lanes)) {
     report.rest({ logprobs }, at)
-    if (ending && ending.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
+    noteFinish(ending, at, report)
   }
   if (!state.begun) report.rest({ id, model, createdAt }, '')
   emit(encodeErrorBody(error))

@@ -2,6 +2,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
 import type { ExtMap, Part, Role, Signature } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
+import { noteFinish } from '../../kit/failed-reply.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeErrorBody, noteError } from './error.ts'
@@ -84,7 +85,7 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   const report = reportOf(state)
   if (state.phase === 'held') report.rest({ id, model, serviceTier }, '')
   report.rest({ promptBlocked: state.promptBlocked }, '')
-  if (state.finish && state.finish.reason !== 'error') report.add('field.unsupported', state.finishAt, 'finish.reason')
+  noteFinish(state.finish, state.finishAt, report)
   state.phase = 'done'
   noteError(error, report)
   noteUsage(state)

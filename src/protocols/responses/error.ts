@@ -196,7 +196,7 @@ export function readFailure(failure: unknown): CanonicalError {
 /** The error of a stream's event. */
 export function readEvent(event: JsonObject): CanonicalError {
   const error = readError(event)
-  return event['error'] == null ? { ...error, ...keep(error.ext?.[protocolName]?.fields ?? {}, {}, { bare: true }) } : error
+  return event['error'] == null ? { ...error, ...keep(ownOf(error.ext)?.fields ?? {}, {}, { bare: true }) } : error
 }
 
 /** Marks a `raw` that is the error object alone, not a whole body. */
