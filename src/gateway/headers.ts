@@ -1,6 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import { setOwn } from '../kit/json.ts'
-import { isKeyHeader } from './credential.ts'
+import { isKeyHeader } from './admission/credential.ts'
 
 export type Headers = Record<string, string>
 

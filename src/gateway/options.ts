@@ -3,9 +3,9 @@ import { isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { OptionWords } from '../protocol.ts'
 import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
-import { longestCredential } from './credential.ts'
+import { longestCredential } from './admission/credential.ts'
+import { faultOfName } from './body/model-name.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
-import { faultOfName } from './model-name.ts'
 
 /** In milliseconds. JavaScript timers with a longer delay fire at once. */
 export const longestMs = 2 ** 31 - 1

@@ -2,7 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import { createTextReader } from '../sse/text.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
-import { join } from './bytes.ts'
+import { join } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
 import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts'
 

@@ -3,7 +3,7 @@
  * @module wireglot/connect
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isAscii, textOf } from '../gateway/bytes.ts'
+import { isAscii, textOf } from '../gateway/body/bytes.ts'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { blotted as blottedError, createBlot, withoutSecrets } from '../../src/gateway/blot.ts'
+import { blotted as blottedError, createBlot, withoutSecrets } from '../../src/gateway/upstream/blot.ts'
 import type { TransportAnswer } from '../../src/transports/transport.ts'
 
 const key = 'sk-sk-0123456789'

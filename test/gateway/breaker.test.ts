@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createBreakers } from '../../src/gateway/breaker.ts'
 import { settle } from '../../src/gateway/options.ts'
+import { createBreakers } from '../../src/gateway/upstream/breaker.ts'
 import { one } from './support.ts'
 
 /** Channels that rest, seen without a gateway; that a gateway goes by them is told by `retry.test.ts`. */

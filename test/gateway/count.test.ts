@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { estimateTokens } from '../../src/gateway/estimate.ts'
+import { estimateTokens } from '../../src/gateway/endpoints/estimate.ts'
 import { hosts, one, post, sendJson, upstream } from './support.ts'
 
 const body = { model: 'nick', messages: [{ role: 'user', content: 'Hi' }] }

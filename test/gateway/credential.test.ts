@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { credentialsOf, isKeyHeader, isKeyParameter } from '../../src/gateway/credential.ts'
+import { credentialsOf, isKeyHeader, isKeyParameter } from '../../src/gateway/admission/credential.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { asking, hosts, one, type Protocol, pairs, paths, post, replies, sendJson, upstream } from './support.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { membersOf, outlineOf, renamed, withMembers } from '../../src/gateway/outline.ts'
+import { membersOf, outlineOf, renamed, withMembers } from '../../src/gateway/body/outline.ts'
 import { attempt } from '../../src/testing/bodies.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)

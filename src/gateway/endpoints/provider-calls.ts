@@ -1,11 +1,11 @@
-import type { Ask, Service, Trace } from './ask.ts'
-import { openFirst } from './attempts.ts'
-import { refusalOf, refuse } from './error.ts'
+import type { Ask, Service, Trace } from '../ask.ts'
+import { refusalOf, refuse } from '../error.ts'
+import { keptHeaders } from '../headers.ts'
+import { type GatewayAnswer, jsonAnswer } from '../request.ts'
+import { recall } from '../stored/recall.ts'
+import { objectOf, readWhole } from '../upstream/answer.ts'
+import { openFirst } from '../upstream/attempts.ts'
 import { estimateTokens } from './estimate.ts'
-import { keptHeaders } from './headers.ts'
-import { recall } from './recall.ts'
-import { type GatewayAnswer, jsonAnswer } from './request.ts'
-import { objectOf, readWhole } from './upstream-body.ts'
 
 // Calls about a conversation that only a provider can answer.
 

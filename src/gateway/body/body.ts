@@ -1,10 +1,10 @@
-import { mayHoldEnvelope } from '../kit/envelope.ts'
-import type { JsonObject } from '../kit/json.ts'
+import { mayHoldEnvelope } from '../../kit/envelope.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { refuse } from '../error.ts'
+import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
-import { refuse } from './error.ts'
 import { type Member, membersOf, nesting, outlineOf } from './outline.ts'
 import { readInPieces } from './pieces.ts'
-import type { GatewayRequest, RequestBody } from './request.ts'
 
 export type ReadBody = {
   /** Its outermost level. In a long body, long members are replaced by placeholders: see `outlineOf`. */

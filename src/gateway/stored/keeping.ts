@@ -1,13 +1,13 @@
-import { collectEvent, startCollecting } from '../canonical/collect.ts'
-import type { Signatures } from '../protocol.ts'
-import { type History, historyOf } from '../translate/history.ts'
-import { createStreamReader } from '../translate/stream-reader.ts'
-import type { Ask, Service, Trace } from './ask.ts'
-import { Refusal } from './error.ts'
-import type { Identity } from './hooks.ts'
+import { collectEvent, startCollecting } from '../../canonical/collect.ts'
+import type { Signatures } from '../../protocol.ts'
+import { type History, historyOf } from '../../translate/history.ts'
+import { createStreamReader } from '../../translate/stream-reader.ts'
+import type { Ask, Service, Trace } from '../ask.ts'
+import { Refusal } from '../error.ts'
+import type { Identity } from '../hooks.ts'
+import type { Candidate } from '../upstream/catalog.ts'
 import { keepsItself } from './recall.ts'
 import type { Kept, Memory } from './store.ts'
-import type { Candidate } from './upstream.ts'
 
 /** A complete reply in the caller's protocol. `signatures`: those that the protocol has no field for. */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }

@@ -1,13 +1,13 @@
-import { dotted } from '../kit/path.ts'
-import type { Protocol, StoredReplies } from '../protocol.ts'
-import { referencesOf } from '../translate/history.ts'
-import type { Reference, Resolvers } from '../translate/references.ts'
-import type { Ask, Service } from './ask.ts'
-import { ChangedBody } from './body.ts'
-import { Refusal, refuse } from './error.ts'
-import type { Identity } from './hooks.ts'
+import { dotted } from '../../kit/path.ts'
+import type { Protocol, StoredReplies } from '../../protocol.ts'
+import { referencesOf } from '../../translate/history.ts'
+import type { Reference, Resolvers } from '../../translate/references.ts'
+import type { Ask, Service } from '../ask.ts'
+import { ChangedBody } from '../body/body.ts'
+import { Refusal, refuse } from '../error.ts'
+import type { Identity } from '../hooks.ts'
+import type { Candidate } from '../upstream/catalog.ts'
 import type { Kept, Memory } from './store.ts'
-import type { Candidate } from './upstream.ts'
 
 /** Does the candidate's provider store replies itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {

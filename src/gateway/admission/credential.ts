@@ -1,5 +1,5 @@
-import type { Address, Headers } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
+import type { Address, Headers } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
 
 const addresses: readonly Address[] = Object.values(protocols).map(({ address }) => address)
 

@@ -1,11 +1,11 @@
-import type { ModelInfo } from '../protocol.ts'
-import { isProtocolName, protocols } from '../protocols/index.ts'
-import { readJson, tooDeep } from './body.ts'
-import { refuse } from './error.ts'
-import type { Identity, UsageRecord } from './hooks.ts'
-import type { Settled } from './options.ts'
-import { nesting } from './outline.ts'
-import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
+import type { ModelInfo } from '../../protocol.ts'
+import { isProtocolName, protocols } from '../../protocols/index.ts'
+import { readJson, tooDeep } from '../body/body.ts'
+import { nesting } from '../body/outline.ts'
+import { refuse } from '../error.ts'
+import type { Identity, UsageRecord } from '../hooks.ts'
+import type { Settled } from '../options.ts'
+import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
 
 /** The page for browsers and its requests. The page itself is public; all data that it shows needs a key. */
 export type Playground = {
@@ -27,7 +27,7 @@ const longestText = 2_000_000
 
 export function createPlayground({ bodyLimitBytes, depthLimit }: Settled['defaults']): Playground {
   const records: UsageRecord[] = []
-  const load = () => import('../page/index.ts')
+  const load = () => import('../../page/index.ts')
   return {
     async page() {
       const { html, headers } = (await load()).page()

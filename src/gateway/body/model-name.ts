@@ -1,6 +1,6 @@
-import { isObject } from '../kit/json.ts'
+import { isObject } from '../../kit/json.ts'
+import { refuse } from '../error.ts'
 import type { ReadBody } from './body.ts'
-import { refuse } from './error.ts'
 import { namesTwoModels } from './outline.ts'
 
 const longest = 256

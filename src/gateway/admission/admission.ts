@@ -1,10 +1,10 @@
-import type { Protocol } from '../protocol.ts'
-import type { Service } from './ask.ts'
+import type { Protocol } from '../../protocol.ts'
+import type { Service } from '../ask.ts'
+import { Refusal, refuse } from '../error.ts'
+import type { Identity } from '../hooks.ts'
+import type { GatewayRequest } from '../request.ts'
 import { credentialsOf, longestCredential } from './credential.ts'
-import { Refusal, refuse } from './error.ts'
-import type { Identity } from './hooks.ts'
 import { createKeyRing } from './keys.ts'
-import type { GatewayRequest } from './request.ts'
 
 /** Authentication and rate limits of clients. */
 export type Admission = {

@@ -1,8 +1,8 @@
-import { defined } from '../kit/defined.ts'
-import type { ModelInfo, Protocol } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
-import type { Identity } from './hooks.ts'
-import type { ChannelEntry, ModelEntry, Settled } from './options.ts'
+import { defined } from '../../kit/defined.ts'
+import type { ModelInfo, Protocol } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
+import type { Identity } from '../hooks.ts'
+import type { ChannelEntry, ModelEntry, Settled } from '../options.ts'
 
 /** A channel that can serve a model. */
 export type Candidate = {

@@ -1,8 +1,8 @@
-import type { Message } from '../canonical/message.ts'
-import { isObject } from '../kit/json.ts'
-import { refuse } from './error.ts'
-import type { Identity, Store } from './hooks.ts'
-import { ConfigError, type Settled, type StoreEntry, storeDefaults } from './options.ts'
+import type { Message } from '../../canonical/message.ts'
+import { isObject } from '../../kit/json.ts'
+import { refuse } from '../error.ts'
+import type { Identity, Store } from '../hooks.ts'
+import { ConfigError, type Settled, type StoreEntry, storeDefaults } from '../options.ts'
 
 /** A stored reply. Plain JSON. */
 export type Kept = {
@@ -98,9 +98,9 @@ export function createMemory(config: Settled['store'], hook: Store | undefined, 
 
 /** The configured store, loaded and opened on first use. */
 function storeOf({ memory, redis, memoryLimitBytes }: StoreEntry, warn: (error: unknown) => void): { open(): Promise<Store>; close(): Promise<void> } {
-  if (memory) return once(async () => (await import('../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes))
+  if (memory) return once(async () => (await import('../../stores/memory-store.ts')).createMemoryStore(memoryLimitBytes))
   if (redis === undefined) throw new ConfigError('store', 'expected "memory": true or "redis": a URL, or the hook `store`')
-  return once(async () => (await import('../stores/redis-store.ts')).createRedisStore(redis, warn))
+  return once(async () => (await import('../../stores/redis-store.ts')).createRedisStore(redis, warn))
 }
 
 function once(open: () => Promise<Store & { close?: () => void }>): { open(): Promise<Store>; close(): Promise<void> } {

@@ -1,7 +1,7 @@
-import type { TransportAnswer } from '../transports/transport.ts'
-import { join } from './bytes.ts'
-import { isPrivate } from './headers.ts'
-import type { ChannelEntry } from './options.ts'
+import type { TransportAnswer } from '../../transports/transport.ts'
+import { join } from '../body/bytes.ts'
+import { isPrivate } from '../headers.ts'
+import type { ChannelEntry } from '../options.ts'
 
 /** In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary words of a reply. */
 const shortestSecret = 12

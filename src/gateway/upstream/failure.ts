@@ -1,11 +1,11 @@
-import { isBottomless, isObject, parseJson } from '../kit/json.ts'
-import { retryHint } from '../kit/retry-hint.ts'
-import type { Protocol } from '../protocol.ts'
-import type { TransportAnswer } from '../transports/transport.ts'
+import { isBottomless, isObject, parseJson } from '../../kit/json.ts'
+import { retryHint } from '../../kit/retry-hint.ts'
+import type { Protocol } from '../../protocol.ts'
+import type { TransportAnswer } from '../../transports/transport.ts'
+import { kindOf, Refusal, refuse } from '../error.ts'
+import { keptHeaders } from '../headers.ts'
 import { blotted } from './blot.ts'
-import { kindOf, Refusal, refuse } from './error.ts'
-import { keptHeaders } from './headers.ts'
-import type { Candidate } from './upstream.ts'
+import type { Candidate } from './catalog.ts'
 
 /**
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how

@@ -1,11 +1,11 @@
-import { idsIn } from '../address/listed.ts'
-import { urlOf } from '../address/paths.ts'
-import type { ModelInfo } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
-import type { Service } from './ask.ts'
-import { withoutSecrets } from './blot.ts'
-import type { Identity } from './hooks.ts'
-import type { ChannelEntry, ModelEntry } from './options.ts'
+import { idsIn } from '../../address/listed.ts'
+import { urlOf } from '../../address/paths.ts'
+import type { ModelInfo } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
+import type { Service } from '../ask.ts'
+import type { Identity } from '../hooks.ts'
+import type { ChannelEntry, ModelEntry } from '../options.ts'
+import { withoutSecrets } from '../upstream/blot.ts'
 
 /** How long an upstream's listing is cached. */
 const freshMs = 60_000

@@ -1,9 +1,9 @@
-import { type Signal, Stopper } from '../transports/stopper.ts'
-import type { Ask, Service, Trace } from './ask.ts'
+import { type Signal, Stopper } from '../../transports/stopper.ts'
+import type { Ask, Service, Trace } from '../ask.ts'
+import { type Refusal, reasonOf, refuse } from '../error.ts'
 import { call, type Opened } from './call.ts'
-import { type Refusal, reasonOf, refuse } from './error.ts'
-import type { Candidate } from './upstream.ts'
-import type { Failure } from './upstream-failure.ts'
+import type { Candidate } from './catalog.ts'
+import type { Failure } from './failure.ts'
 
 export type OpenCall = {
   /** Rejects with the Refusal of the first failure if all attempts fail. */

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
 
 /**

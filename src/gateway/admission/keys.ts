@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import type { Identity } from './hooks.ts'
-import type { KeyEntry } from './options.ts'
+import type { Identity } from '../hooks.ts'
+import type { KeyEntry } from '../options.ts'
 
 /** The configured keys, stored as hashes. */
 export type KeyRing = {

@@ -1,4 +1,4 @@
-import type { ChannelEntry } from './options.ts'
+import type { ChannelEntry } from '../options.ts'
 
 /** Circuit breakers: channels that keep failing get no requests for a while. */
 export type Breakers = {

@@ -1,7 +1,7 @@
-import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, usualKeyEnv } from '../clients/index.ts'
-import type { ModelInfo } from '../protocol.ts'
-import { refuse } from './error.ts'
-import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
+import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, usualKeyEnv } from '../../clients/index.ts'
+import type { ModelInfo } from '../../protocol.ts'
+import { refuse } from '../error.ts'
+import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
 
 /**
  * Settings of client programs for the models that this key sees. Query parameters: `client`, `model` and `key-env`. With

@@ -1,9 +1,9 @@
-import { isBottomless, isObject, type JsonObject, parseJson } from '../kit/json.ts'
-import type { Protocol } from '../protocol.ts'
-import type { Stopper } from '../transports/stopper.ts'
-import type { TransportAnswer } from '../transports/transport.ts'
-import { join, textOf } from './bytes.ts'
-import { Refusal, refuse } from './error.ts'
+import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/json.ts'
+import type { Protocol } from '../../protocol.ts'
+import type { Stopper } from '../../transports/stopper.ts'
+import type { TransportAnswer } from '../../transports/transport.ts'
+import { join, textOf } from '../body/bytes.ts'
+import { Refusal, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
 const maxReplyBytes = 256 * 1024 * 1024

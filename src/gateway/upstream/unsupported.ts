@@ -1,7 +1,7 @@
-import type { Note } from '../canonical/note.ts'
-import { isObject, type JsonObject, without as outOf } from '../kit/json.ts'
-import { pointer } from '../kit/path.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Note } from '../../canonical/note.ts'
+import { isObject, type JsonObject, without as outOf } from '../../kit/json.ts'
+import { pointer } from '../../kit/path.ts'
+import type { Protocol } from '../../protocol.ts'
 import { streamOptions } from './streaming.ts'
 
 // Removes the fields that a model refuses (`unsupported` in its configuration) from requests, with a note for each.

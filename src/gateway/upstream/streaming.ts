@@ -1,6 +1,6 @@
-import { isObject, without } from '../kit/json.ts'
-import type { Protocol } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
+import { isObject, without } from '../../kit/json.ts'
+import type { Protocol } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
 
 /** The request with streaming on or off. Decoded and encoded by its own protocol, so that nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
