@@ -10,7 +10,7 @@ import type { Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
 import type { GatewayRequest } from './request.ts'
-import type { Memory } from './stored/store.ts'
+import type { ReplyStore } from './stored/reply-store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
 import type { Candidate, Catalog } from './upstream/catalog.ts'
@@ -26,7 +26,7 @@ export type Service = {
   /** Has a reply with this id been seen before? */
   isRepeated(id: string): boolean
   /** The store for replies. Absent: nothing is kept. */
-  memory?: Memory
+  replyStore?: ReplyStore
   playground: Playground
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void

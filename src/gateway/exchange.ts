@@ -37,7 +37,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   let started = false
   let early: Refusal | undefined
   let served: Candidate | undefined
-  const keeping = service.memory && keepingOf(service, ask, trace)
+  const keeping = service.replyStore && keepingOf(service, ask, trace)
   const relay = createRelay({
     protocol,
     keepAliveMs: defaults.keepAliveMs,
@@ -115,7 +115,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.firstByte = Date.now()
   const { candidate, settings } = opened
   const from = candidate.protocol
-  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, from === protocol && !service.memory)
+  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, from === protocol && !service.replyStore)
   const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
   const { body, notes, signatures, ...told }: ReturnType<typeof translateCounted> =
     passed === undefined
@@ -125,7 +125,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.usage ??= told.usage ?? {}
   // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
   if (told.error && from !== protocol) throw failedStream(told.error)
-  if (service.memory) await keep(service, ask, trace, { candidate, body, signatures })
+  if (service.replyStore) await keep(service, ask, trace, { candidate, body, signatures })
   if (told.error) trace.ended(200, failedStream(told.error))
   return {
     status: 200,

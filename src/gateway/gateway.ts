@@ -21,7 +21,7 @@ import { demo, type GatewayConfig, longestMs, type Settled, settle } from './opt
 import { report } from './record.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
-import { createMemory } from './stored/store.ts'
+import { createReplyStore } from './stored/reply-store.ts'
 import { createTelemetry } from './telemetry.ts'
 import { verdictOn } from './upstream/attempts.ts'
 import { createBreakers } from './upstream/breaker.ts'
@@ -115,7 +115,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
 function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
-  const memory = createMemory(config.store, hooks.store, error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'))
+  const replyStore = createReplyStore(config.store, hooks.store, error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'))
   const limits = createLimits(config.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'))
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
@@ -145,12 +145,12 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     breakers: createBreakers(config.channels, verdictOn),
     transport: bytes,
     isRepeated: createRepeats(),
-    ...(memory && { memory }),
+    ...(replyStore && { replyStore }),
     playground: createPlayground(config.defaults),
     log,
     attempt,
     release() {
-      released ??= Promise.all([bytes.close?.(), limits.close(), memory?.close()])
+      released ??= Promise.all([bytes.close?.(), limits.close(), replyStore?.close()])
       return released
     },
   }

@@ -16,7 +16,7 @@ import { objectOf, readSome, readWhole, watch } from '../upstream/answer.ts'
 import { withoutSecrets } from '../upstream/blot.ts'
 import { addressed, linked } from '../upstream/call.ts'
 import { failureOf, unreachable } from '../upstream/failure.ts'
-import type { Kept } from './store.ts'
+import type { Kept } from './reply-store.ts'
 
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
 
@@ -26,27 +26,27 @@ type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
  */
 export async function answerStored(service: Service, call: Call, trace: Trace): Promise<GatewayAnswer> {
   const { stored, asked, method, request } = call
-  const { memory } = service
+  const { replyStore } = service
   const owner = trace.identity ?? {}
-  const kept = await memory?.reply(owner, asked.id)
+  const kept = await replyStore?.reply(owner, asked.id)
   if (kept?.body === undefined) {
     const answer = await forward(service, { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model }, trace)
-    if (method === 'DELETE') await memory?.forget(owner, asked.id, [])
+    if (method === 'DELETE') await replyStore?.forget(owner, asked.id, [])
     return answer
   }
   if (asked.part === 'cancel') throw new Refusal(stored.finished)
   if (method === 'DELETE') {
-    await memory?.forget(owner, asked.id, stored.itemsOf(kept.body))
+    await replyStore?.forget(owner, asked.id, stored.itemsOf(kept.body))
     return jsonAnswer(stored.deleted(asked.id))
   }
   return jsonAnswer(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
 }
 
 /** The channel whose provider stores the reply: known from the store, or the only possible one. */
-function channelFor({ config, catalog, memory }: Service, { protocol, stored, asked }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
+function channelFor({ config, catalog, replyStore }: Service, { protocol, stored, asked }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
   const unknown = stored.unknown('reply', asked.id)
   const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
-  if (memory) {
+  if (replyStore) {
     const keeper = speaking.find(({ name }) => name === kept?.channel)
     if (keeper) return keeper
     throw new Refusal(unknown)

@@ -7,19 +7,19 @@ import { Refusal } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import { keepsItself } from './recall.ts'
-import type { Kept, Memory } from './store.ts'
+import type { Kept, ReplyStore } from './reply-store.ts'
 
 /** A complete reply in the caller's protocol. `signatures`: those that the protocol has no field for. */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
 /** Stores a reply before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its reply anyway. */
 export async function keep(service: Service, ask: Ask, trace: Trace, { candidate, body, signatures = {} }: Whole): Promise<void> {
-  const { memory } = service
-  if (!memory) return
+  const { replyStore } = service
+  if (!replyStore) return
   const owner = trace.identity ?? {}
   try {
-    await Promise.all(Object.entries(signatures).map(([callId, text]) => memory.keepSignature(owner, callId, text)))
-    if (ask.recalled?.keeps) await keepReply(memory, ask, { candidate, body, owner })
+    await Promise.all(Object.entries(signatures).map(([callId, text]) => replyStore.keepSignature(owner, callId, text)))
+    if (ask.recalled?.keeps) await keepReply(replyStore, ask, { candidate, body, owner })
   } catch (error) {
     // The store has logged that it cannot be reached.
     const level = error instanceof Refusal ? 'info' : 'warn'
@@ -28,7 +28,7 @@ export async function keep(service: Service, ask: Ask, trace: Trace, { candidate
 }
 
 async function keepReply(
-  memory: Memory,
+  replyStore: ReplyStore,
   { protocol, body: asked, recalled, model }: Ask,
   { candidate, body, owner }: Whole & { owner: Identity },
 ): Promise<void> {
@@ -40,7 +40,7 @@ async function keepReply(
   const kept: Kept = keepsItself(candidate, protocol)
     ? { channel: candidate.channel.name, ...(candidate.model !== model && { model }), ...history }
     : { body, input: stored.inputOf(asked.value, id), ...history }
-  await memory.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
+  await replyStore.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
 }
 
 /** The history. Undefined: it begins with something that only the provider knows. */

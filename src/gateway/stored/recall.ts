@@ -7,7 +7,7 @@ import { ChangedBody } from '../body/body.ts'
 import { Refusal, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { Candidate } from '../upstream/catalog.ts'
-import type { Kept, Memory } from './store.ts'
+import type { Kept, ReplyStore } from './reply-store.ts'
 
 /** Does the candidate's provider store replies itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
@@ -21,19 +21,19 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  * reply comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
  * @throws Refusal when no candidate is left
  */
-export async function recall({ memory }: Service, came: Ask, owner: Identity): Promise<Ask> {
+export async function recall({ replyStore }: Service, came: Ask, owner: Identity): Promise<Ask> {
   const { protocol, candidates } = came
   const { stored } = protocol.address
-  const proofs = memory?.signatures ? await proofsOf(memory, came, owner) : new Map<string, string>()
-  const told = { proof: (callId: string) => proofs.get(callId), keeps: memory !== undefined && stored?.wantsToKeep(came.body.value) === true }
+  const proofs = replyStore?.signatures ? await proofsOf(replyStore, came, owner) : new Map<string, string>()
+  const told = { proof: (callId: string) => proofs.get(callId), keeps: replyStore !== undefined && stored?.wantsToKeep(came.body.value) === true }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
-  const mayRefer = (memory || able.length < candidates.length) && stored?.mayRefer(came.body.value)
+  const mayRefer = (replyStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
   const referred = mayRefer ? historyIn(came.body.value, protocol) : []
   // The new key comes first: see "Speed" in docs/architecture.md.
   if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...told }, ...came }
 
-  const { replies, items } = memory ? await lookUp(memory, referred, { stored, owner }) : nothing
+  const { replies, items } = replyStore ? await lookUp(replyStore, referred, { stored, owner }) : nothing
   const ask = items.size === 0 ? came : { ...came, body: new ChangedBody(came.body, value => stored.inFull(value, id => items.get(id))) }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
   const isWithProvider = (reference: Reference, { channel }: Candidate) => replies.get(reference)?.channel === channel.name
@@ -48,7 +48,7 @@ export async function recall({ memory }: Service, came: Ask, owner: Identity): P
     return byId.size > 0 ? { resolvePrevious: id => byId.get(id) } : {}
   }
   const chosen = candidates.filter(knows)
-  if (chosen.length === 0) throw unknownOf(references.find(reference => !replies.get(reference)?.messages) ?? references[0], protocol, memory)
+  if (chosen.length === 0) throw unknownOf(references.find(reference => !replies.get(reference)?.messages) ?? references[0], protocol, replyStore)
   const rank = (candidate: Candidate) => (references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1)
   return {
     ...ask,
@@ -75,11 +75,11 @@ type Found = { replies: Map<Reference, Kept>; items: Map<string, unknown> }
 
 const nothing: Found = { replies: new Map(), items: new Map() }
 
-async function lookUp(memory: Memory, references: readonly Reference[], { stored, owner }: { stored: StoredReplies; owner: Identity }): Promise<Found> {
+async function lookUp(replyStore: ReplyStore, references: readonly Reference[], { stored, owner }: { stored: StoredReplies; owner: Identity }): Promise<Found> {
   const found: Found = { replies: new Map(), items: new Map() }
   const asked = new Map<string, Kept | undefined>()
   const replyOf = async (id: string) => {
-    if (!asked.has(id)) asked.set(id, await memory.reply(owner, id))
+    if (!asked.has(id)) asked.set(id, await replyStore.reply(owner, id))
     return asked.get(id)
   }
   for (const reference of references) {
@@ -88,7 +88,7 @@ async function lookUp(memory: Memory, references: readonly Reference[], { stored
       const kept = await replyOf(id)
       if (kept) found.replies.set(reference, kept)
     } else if (kind === 'item') {
-      const reply = await memory.replyOf(owner, id)
+      const reply = await replyStore.replyOf(owner, id)
       const kept = reply === undefined ? undefined : await replyOf(reply)
       const item = stored.itemOf(kept?.body, id)
       if (item !== undefined) found.items.set(id, item)
@@ -97,16 +97,16 @@ async function lookUp(memory: Memory, references: readonly Reference[], { stored
   return found
 }
 
-async function proofsOf(memory: Memory, { protocol, body }: Ask, owner: Identity): Promise<Map<string, string>> {
+async function proofsOf(replyStore: ReplyStore, { protocol, body }: Ask, owner: Identity): Promise<Map<string, string>> {
   const ids = [...new Set(protocol.keptProofs?.keysOf(body.value))]
-  const texts = await Promise.all(ids.map(id => memory.signature(owner, id)))
+  const texts = await Promise.all(ids.map(id => replyStore.signature(owner, id)))
   return new Map(ids.flatMap((id, index) => (texts[index] === undefined ? [] : [[id, texts[index]]])))
 }
 
-function unknownOf(reference: Reference | undefined, { address }: Protocol, memory: Memory | undefined): Refusal {
+function unknownOf(reference: Reference | undefined, { address }: Protocol, replyStore: ReplyStore | undefined): Refusal {
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
-  if (memory && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
-  const mend = kind !== 'conversation' && !memory ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
+  if (replyStore && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
+  const mend = kind !== 'conversation' && !replyStore ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
   return refuse(400, 'unsupported', `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
     param: dotted(path),
   })

@@ -71,7 +71,7 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
 }
 
 function translated(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared {
-  const { memory, config } = service
+  const { replyStore, config } = service
   const { defaults } = config
   const { protocol, operation, body, model, recalled } = ask
   const { protocol: to, entry, channel } = candidate
@@ -93,7 +93,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...entry.options,
     ...recalled?.resolversFor(candidate),
     ...(keepsHere(ask, candidate) && { keepsReply: true }),
-    ...(memory?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
+    ...(replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   })
   const { body: wire, notes: told } =
     to === protocol ? { body: encoded, notes } : withoutWritten(encoded, entry.unsupported, { to, caller: protocol, body: body.value, notes })
@@ -144,7 +144,7 @@ function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Ca
 
 /** Settings for translating the answer. New keys come before the spread: see "Speed" in docs/architecture.md. */
 function settingsOf(
-  { config: { defaults }, memory, isRepeated }: Service,
+  { config: { defaults }, replyStore, isRepeated }: Service,
   ask: Ask,
   candidate: Candidate,
   { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
@@ -158,7 +158,7 @@ function settingsOf(
   }
   if (defaults.strict) settings.strict = defaults.strict
   if (candidate.model !== ask.model) settings.model = ask.model
-  const proofs = memory?.signatures && ask.protocol.keptProofs?.writing
+  const proofs = replyStore?.signatures && ask.protocol.keptProofs?.writing
   return Object.assign(settings, proofs, neededBy(ask.request.headers['user-agent']), candidate.channel.options, candidate.entry.options)
 }
 

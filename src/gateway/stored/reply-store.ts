@@ -18,7 +18,7 @@ export type Kept = {
 }
 
 /** The store for data between exchanges. Entries can be read only by the client that stored them. */
-export type Memory = {
+export type ReplyStore = {
   /** Are reasoning signatures stored too, for clients that do not send them back? */
   readonly signatures: boolean
   /** @throws Refusal 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
@@ -44,7 +44,7 @@ type Access = 'read' | 'write'
  * Undefined: nothing is stored. `warn`: called when the store cannot be reached, once until it can be reached again.
  * @throws ConfigError when neither the configuration nor a hook has a store
  */
-export function createMemory(config: Settled['store'], hook: Store | undefined, warn: (error: unknown) => void): Memory | undefined {
+export function createReplyStore(config: Settled['store'], hook: Store | undefined, warn: (error: unknown) => void): ReplyStore | undefined {
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
