@@ -13,7 +13,9 @@ import type { GatewayRequest } from './request.ts'
 import type { ReplyStore } from './stored/reply-store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
+import type { Opened } from './upstream/call.ts'
 import type { Candidate, Catalog } from './upstream/catalog.ts'
+import type { Failure } from './upstream/failure.ts'
 
 /** What all exchanges of a gateway share. */
 export type Service = {
@@ -21,7 +23,7 @@ export type Service = {
   hooks: Hooks
   catalog: Catalog
   limits: Limits
-  breakers: Breakers
+  breakers: Breakers<Opened | Failure>
   transport: Transport
   /** Has a reply with this id been seen before? */
   isRepeated(id: string): boolean

@@ -13,7 +13,7 @@ const restMs = 10_000
 function channelOf(failures: number) {
   const { channels } = settle(one('http://upstream.test', 'messages', {}, {}, { breaker: { failures, restMs } }), {})
   const [channel] = channels as [(typeof channels)[0]]
-  const breakers = createBreakers(channels, result => (result === 'well' || result === 'failed' ? result : undefined))
+  const breakers = createBreakers<string>(channels, result => (result === 'well' || result === 'failed' ? result : undefined))
   return {
     rest: () => breakers.restMs(channel),
     run: (result: string) => breakers.run(channel, async () => result),

@@ -27,10 +27,11 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
  * What the result of an attempt says of its channel. Whoever refuses or limits a request is well. Undefined: nothing, because the client
  * left or the upstream was not asked.
  */
-export function verdictOn(result: unknown): 'well' | 'failed' | undefined {
-  const { again, refusal, isUnasked } = result as Partial<Failure>
-  if (isUnasked || refusal?.error.kind === 'cancelled') return undefined
-  return refusal && again !== 'never' && refusal.error.status >= 500 ? 'failed' : 'well'
+export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefined {
+  if (!('again' in result)) return 'well'
+  const { again, refusal, isUnasked } = result
+  if (isUnasked || refusal.error.kind === 'cancelled') return undefined
+  return again !== 'never' && refusal.error.status >= 500 ? 'failed' : 'well'
 }
 
 async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stopper): Promise<Opened> {

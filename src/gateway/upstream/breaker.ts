@@ -1,17 +1,17 @@
 import type { ChannelEntry } from '../options.ts'
 
 /** Circuit breakers: channels that keep failing get no requests for a while. */
-export type Breakers = {
+export type Breakers<Result> = {
   /** Milliseconds until the channel may be tried again. Undefined: it may be used. */
   restMs(channel: ChannelEntry): number | undefined
   /** Runs one attempt and counts its result. Call it only if `restMs` is undefined. */
-  run<Result>(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
+  run(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
 
 /** What the result of an attempt says of its channel. Undefined: nothing. */
-type Judge = (result: unknown) => 'well' | 'failed' | undefined
+type Judge<Result> = (result: Result) => 'well' | 'failed' | undefined
 
-export function createBreakers(channels: readonly ChannelEntry[], judge: Judge): Breakers {
+export function createBreakers<Result>(channels: readonly ChannelEntry[], judge: Judge<Result>): Breakers<Result> {
   const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, judge)]))
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
@@ -23,15 +23,15 @@ export function createBreakers(channels: readonly ChannelEntry[], judge: Judge):
  * Opens after a number of failures in a row. After `restMs` one attempt probes the channel, and only its success closes the circuit.
  * Our own, because cockatiel creates abort signals when it is loaded, which workers forbid.
  */
-class Circuit {
+class Circuit<Result> {
   readonly #settings: ChannelEntry['breaker']
-  readonly #judge: Judge
+  readonly #judge: Judge<Result>
   #failures = 0
   /** When the channel may be probed, in ms since the epoch. Undefined: the circuit is closed. */
   #until: number | undefined
   #isProbed = false
 
-  constructor(settings: ChannelEntry['breaker'], judge: Judge) {
+  constructor(settings: ChannelEntry['breaker'], judge: Judge<Result>) {
     this.#settings = settings
     this.#judge = judge
   }
@@ -43,11 +43,11 @@ class Circuit {
     return left > 0 ? left : undefined
   }
 
-  run<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  run(attempt: () => Promise<Result>): Promise<Result> {
     return this.#until === undefined ? this.#counted(attempt) : this.#probe(attempt)
   }
 
-  async #counted<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  async #counted(attempt: () => Promise<Result>): Promise<Result> {
     const result = await attempt()
     const verdict = this.#judge(result)
     if (verdict === 'well') this.#failures = 0
@@ -56,7 +56,7 @@ class Circuit {
     return result
   }
 
-  async #probe<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  async #probe(attempt: () => Promise<Result>): Promise<Result> {
     this.#isProbed = true
     try {
       const result = await attempt()
