@@ -1,8 +1,7 @@
 import type { Note } from '../canonical/note.ts'
 import { setOwn } from '../kit/json.ts'
+import type { Headers } from '../protocol.ts'
 import { isKeyHeader } from './admission/credential.ts'
-
-export type Headers = Record<string, string>
 
 /** Headers of every upstream call. All others come from the protocol's address or the channel's configuration. */
 export const upstreamDefaults = (accept: string): Headers => ({ 'content-type': 'application/json', 'user-agent': 'wireglot', accept })

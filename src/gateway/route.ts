@@ -1,7 +1,6 @@
 import { faultOf, faultOfListing, isEndpoint, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
-import type { Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
+import type { Headers, Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
-import type { Headers } from './headers.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 

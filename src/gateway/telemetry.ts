@@ -1,5 +1,5 @@
 import { type Attributes, context, createNoopMeter, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
-import type { Headers } from './headers.ts'
+import type { Headers } from '../protocol.ts'
 import type { UsageRecord } from './hooks.ts'
 
 /**
