@@ -101,17 +101,17 @@ const answers = { generate, 'count-tokens': countTokens, compact }
 
 async function readAsk(
   { config, catalog, hooks, attempt }: Service,
-  { kind: operation, protocol, ...told }: CallRoute,
+  { kind: operation, protocol, ...inPath }: CallRoute,
   { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
 ): Promise<Ask> {
   const body = await readJson(request, config.defaults)
   const { outline } = body
-  const named = namedIn(body, told.model)
+  const named = namedIn(body, inPath.model)
   trace.modelAsked = named
   const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
   const candidates = catalog.candidates(routed ?? named, protocol, identity)
   if (!candidates) throw unknownModel(named)
-  trace.stream = operation === 'generate' && (told.stream ?? protocol.wantsStream(outline) ?? false)
+  trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
   const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
   return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
 }

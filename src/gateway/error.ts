@@ -44,8 +44,8 @@ export function reasonOf({ reason }: Signal): Refusal {
 
 /** An error inside a stream or reply of an upstream, as an HTTP error. Without its raw event, which is no error body. */
 export function failedStream({ raw: _, ...error }: CanonicalError, notes: readonly Note[] = []): Refusal {
-  const told = { ...error, status: error.status >= 400 ? error.status : 502 }
-  return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(told, { notes }) : new Refusal(told)
+  const failed = { ...error, status: error.status >= 400 ? error.status : 502 }
+  return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(failed, { notes }) : new Refusal(failed)
 }
 
 /** A retry would be refused by `strict` as well, so clients are asked not to retry. */
@@ -61,10 +61,10 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
   if (thrown instanceof Refusal) return thrown
   if (!TranslationError.is(thrown)) return new Refusal({ status: 500, kind: 'internal', message: 'internal error of the gateway' }, { cause: thrown })
   const { code, message, path, reason, notes } = thrown
-  const told = notes && { notes }
+  const more = { cause: thrown, ...(notes && { notes }) }
   if (side === 'upstream') {
     const error = { status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` } as const
-    return code === 'inexpressible' ? refusedByStrict({ ...error, kind: 'unsupported' }, { cause: thrown, ...told }) : new Refusal(error, { cause: thrown })
+    return code === 'inexpressible' ? refusedByStrict({ ...error, kind: 'unsupported' }, more) : new Refusal(error, { cause: thrown })
   }
   const details = reason !== undefined ? { error_code: reason } : notes ? { notes } : undefined
   return new Refusal(
@@ -76,7 +76,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
       ...(reason !== undefined && { code: reason }),
       ...(details && { details }),
     },
-    { cause: thrown, ...told },
+    more,
   )
 }
 

@@ -103,8 +103,8 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
   recordUsage(value, opened, trace)
-  const told = from === protocol ? { text: explodeResponse(value, from, settings), from } : asEvents(value, from, settings)
-  return { translator: translated(told.from), raw, idleMs: 0, body: only(told.text) }
+  const replayed = from === protocol ? { text: explodeResponse(value, from, settings), from } : asEvents(value, from, settings)
+  return { translator: translated(replayed.from), raw, idleMs: 0, body: only(replayed.text) }
 }
 
 async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
@@ -117,16 +117,16 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const from = candidate.protocol
   const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, from === protocol && !service.replyStore)
   const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
-  const { body, notes, signatures, ...told }: ReturnType<typeof translateCounted> =
+  const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =
     passed === undefined
       ? counted(reply.value, opened, protocol, trace)
       : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
   trace.notes.push(...notes)
-  trace.usage ??= told.usage ?? {}
+  trace.usage ??= usage ?? {}
   // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
-  if (told.error && from !== protocol) throw failedStream(told.error)
+  if (error && from !== protocol) throw failedStream(error)
   if (service.replyStore) await keep(service, ask, trace, { candidate, body, signatures })
-  if (told.error) trace.ended(200, failedStream(told.error))
+  if (error) trace.ended(200, failedStream(error))
   return {
     status: 200,
     headers: {

@@ -17,10 +17,11 @@ import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
 import type { Hooks } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
-import { demo, type GatewayConfig, longestMs, type Settled, settle } from './options.ts'
+import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report } from './record.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isOurs, type Route, routeOf } from './route.ts'
+import { createRunning } from './running.ts'
 import { createReplyStore } from './stored/reply-store.ts'
 import { createTelemetry } from './telemetry.ts'
 import { verdictOn } from './upstream/attempts.ts'
@@ -83,7 +84,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
           if (reported) return
           reported = true
           running.leave(controller)
-          report(service, trace, protocol, status, failure)
+          report(service, trace, { protocol, status, failure })
         },
       }
       const left = () => controller.abort()
@@ -102,8 +103,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const refusal =
           controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
-        const told = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
-        return answerOf(refusal, { protocol, headers: { ...told, ...requestIdHeaders(requestId) }, requestId, asList: asksForList(route, request) })
+        const notes = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
+        return answerOf(refusal, { protocol, headers: { ...notes, ...requestIdHeaders(requestId) }, requestId, asList: asksForList(route, request) })
       }
     },
     async close(graceMs = 10_000) {
@@ -152,47 +153,6 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     release() {
       released ??= Promise.all([bytes.close?.(), limits.close(), replyStore?.close()])
       return released
-    },
-  }
-}
-
-/**
- * The exchanges in progress, and shutting them down. A list and not a set: V8 replaces the table of a set when it is full, and what the
- * old table refers to survives until the next full garbage collection.
- */
-function createRunning() {
-  const running: Stopper[] = []
-  let closing = false
-  let idle = () => {}
-  const drained = new Promise<void>(resolve => {
-    idle = resolve
-  })
-  const tellIfIdle = () => {
-    if (closing && running.length === 0) idle()
-  }
-  return {
-    isClosing: () => closing,
-    enter(exchange: Stopper): void {
-      running.push(exchange)
-    },
-    leave(exchange: Stopper): void {
-      const place = running.indexOf(exchange)
-      const last = running.at(-1)
-      if (place < 0 || !last) return
-      running[place] = last
-      running.pop()
-      tellIfIdle()
-    },
-    /** Waits until none is in progress. After `graceMs` the rest is stopped. */
-    async close(graceMs: number): Promise<void> {
-      closing = true
-      tellIfIdle()
-      const stopAll = () => {
-        for (const exchange of [...running]) exchange.abort(shuttingDown())
-      }
-      const timer = setTimeout(stopAll, Math.min(graceMs, longestMs))
-      await drained
-      clearTimeout(timer)
     },
   }
 }

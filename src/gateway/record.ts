@@ -5,16 +5,14 @@ import type { Service, Trace } from './ask.ts'
 import type { Refusal } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 
+/** How an exchange ended. `protocol`: of the caller. */
+type Ending = { protocol: Protocol; status: number; failure: Refusal | undefined }
+
 /** Reports a finished exchange to the log, the telemetry and the hooks. */
-export function report(
-  { config, hooks, log, attempt, playground }: Service,
-  trace: Trace,
-  protocol: Protocol,
-  status: number,
-  failure: Refusal | undefined,
-): void {
+export function report({ config, hooks, log, attempt, playground }: Service, trace: Trace, ending: Ending): void {
   const { candidate, notes, requestId, modelAsked, observed } = trace
-  const record = recordOf(trace, protocol, status, failure)
+  const { protocol, failure } = ending
+  const record = recordOf(trace, ending)
   if (modelAsked !== undefined) observed.end(record)
   if (failure && failure.error.status >= 500) log('error', { requestId, error: discreet(failure.cause) ?? wordsOf(failure) }, wordsOf(failure))
   log('info', record, 'exchange')
@@ -40,9 +38,7 @@ function discreet(error: unknown): unknown {
 
 function recordOf(
   { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
-  protocol: Protocol,
-  status: number,
-  failure: Refusal | undefined,
+  { protocol, status, failure }: Ending,
 ): UsageRecord {
   return {
     time: new Date(started).toISOString(),
@@ -57,7 +53,7 @@ function recordOf(
     ...(identity?.group !== undefined && { group: identity.group }),
     ...(modelAsked !== undefined && { modelAsked }),
     ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
-    ...(usage && { usage: counted(usage) }),
+    ...(usage && { usage: onlyCounts(usage) }),
     ...(failure && { failure: failure.error.kind }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
@@ -65,10 +61,10 @@ function recordOf(
 }
 
 /** The unknown fields of usage that are numbers, such as the cost. Others may contain any text, and are left out. */
-function counted({ ext, ...counts }: Usage): Usage {
+function onlyCounts({ ext, ...counts }: Usage): Usage {
   const numbers = Object.entries(ext ?? {}).flatMap(([protocol, { fields = {} }]) => {
-    const told = Object.entries(fields).filter(([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key))
-    return told.length > 0 ? [[protocol, { fields: Object.fromEntries(told) }] as const] : []
+    const counted = Object.entries(fields).filter(([key, value]) => typeof value === 'number' && /^\w{1,40}$/.test(key))
+    return counted.length > 0 ? [[protocol, { fields: Object.fromEntries(counted) }] as const] : []
   })
   return numbers.length > 0 ? { ...counts, ext: Object.fromEntries(numbers) } : counts
 }

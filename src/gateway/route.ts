@@ -54,8 +54,8 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
   if (match) {
     const { protocol, found } = match
     if (method !== 'POST') return { kind: 'wrong-method', protocol, allow: 'POST' }
-    const { operation, ...told } = found
-    return { kind: operation, protocol, ...told }
+    const { operation, ...asked } = found
+    return { kind: operation, protocol, ...asked }
   }
   const list = matchListing(path)
   if (list) {

@@ -136,9 +136,9 @@ function isDeeper(value: unknown, limit: number): boolean {
   return false
 }
 
-async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: number, told: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: number, declared: number): Promise<Uint8Array<ArrayBuffer>> {
   const tooLarge = () => refuse(413, 'too_large', `the body is larger than ${limit} bytes`)
-  if (told > limit) throw tooLarge()
+  if (declared > limit) throw tooLarge()
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body.bytes) {

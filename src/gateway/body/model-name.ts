@@ -15,10 +15,10 @@ export function faultOfName(name: string): string | undefined {
   return isPath.test(name) ? 'the model id must hold neither `.` nor `..` as a step of a path, nor control characters' : undefined
 }
 
-/** The model of a request. `told`: the one in its path. @throws Refusal 400 */
-export function namedIn({ outline, bytes, members }: ReadBody, told: string | undefined): string {
+/** The model of a request. `inPath`: the one in its path. @throws Refusal 400 */
+export function namedIn({ outline, bytes, members }: ReadBody, inPath: string | undefined): string {
   if (!isObject(outline)) throw refuse(400, 'invalid_request', 'the body must be a JSON object')
-  const named = told ?? outline['model']
+  const named = inPath ?? outline['model']
   if (typeof named !== 'string' || named === '') throw wrong('the model is missing: expected its id, a string')
   const fault = faultOfName(named)
   if (fault) throw wrong(fault)

@@ -39,7 +39,7 @@ export function createPlayground({ bodyLimitBytes, depthLimit }: Settled['defaul
         .filter(record => isOwn(record, identity))
         .slice(-shown)
         .reverse()
-        .map(told)
+        .map(withoutConfiguration)
       return jsonAnswer({ models, usage, examples: examples() }, { 'cache-control': 'no-store' })
     },
     async translate(request) {
@@ -73,6 +73,20 @@ function asked(value: unknown) {
 const isOwn = ({ key, group }: UsageRecord, identity: Identity) => key === identity.name && (key !== undefined || group === identity.group)
 
 /** A record without channel and upstream model, since clients must not see the configuration of the gateway. */
-function told({ time, requestId, modelAsked, protocolIn, protocolOut, stream, status, failure, usage, firstByteMs, totalMs, attempts, notes }: UsageRecord) {
+function withoutConfiguration({
+  time,
+  requestId,
+  modelAsked,
+  protocolIn,
+  protocolOut,
+  stream,
+  status,
+  failure,
+  usage,
+  firstByteMs,
+  totalMs,
+  attempts,
+  notes,
+}: UsageRecord) {
   return { time, requestId, modelAsked, protocolIn, protocolOut, stream, status, failure, usage, firstByteMs, totalMs, attempts, notes }
 }

@@ -23,8 +23,8 @@ export async function countTokens(service: Service, ask: Ask, trace: Trace): Pro
       // Many compatible upstreams do not have this endpoint.
       if (status !== 404 && status !== 405 && status !== 501) throw error
     }
-  const told = candidates.length === 0 ? await countedElsewhere(service, ask, trace) : undefined
-  if (told !== undefined) return jsonAnswer(counting.write(told))
+  const count = candidates.length === 0 ? await countedElsewhere(service, ask, trace) : undefined
+  if (count !== undefined) return jsonAnswer(counting.write(count))
   return jsonAnswer(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
 }
 
@@ -35,8 +35,8 @@ async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promi
   try {
     const opened = await openFirst(service, { ...ask, candidates }, trace).opened
     const { protocol } = opened.candidate
-    const told = protocol.address.counting?.read(objectOf(await readWhole(opened), protocol))
-    return Number.isSafeInteger(told) && (told as number) >= 0 ? (told as number) : undefined
+    const count = protocol.address.counting?.read(objectOf(await readWhole(opened), protocol))
+    return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined
   } catch (error) {
     if (ask.request.signal.aborted) throw error
     return undefined

@@ -81,7 +81,7 @@ async function forward(
     const kept = keptHeaders(answer.headers, channel.returnHeaders)
     // A reply that is still being generated, streamed from its beginning.
     if (/^text\/event-stream/i.test(answer.headers['content-type'] ?? '')) {
-      const body = told(watched(answer.body), { protocol, eventLimit: config.defaults.eventLimit }, request, trace)
+      const body = recorded(watched(answer.body), { protocol, eventLimit: config.defaults.eventLimit }, request, trace)
       return { status, headers: { ...streamHeaders, ...kept }, body: renamedFrames(body, protocol, model) }
     }
     const bytes = await readWhole({ answer, watched })
@@ -118,14 +118,14 @@ async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, protocol
 type Wire = { protocol: Protocol; eventLimit: number }
 
 /** The stream. The exchange is recorded when it ends or its client disconnects. */
-function told(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
+function recorded(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
   const ended = (failure?: Refusal) => trace.ended(failure?.error.kind === 'cancelled' ? 499 : 200, failure)
   signal.addEventListener('abort', () => ended(reasonOf(signal)), { once: true })
-  return until(body, wire, ended)
+  return withFailure(body, wire, ended)
 }
 
 /** A stream that is cut off gets an error frame of its protocol, numbered after its last frame: it may have begun in the middle. */
-async function* until(
+async function* withFailure(
   body: AsyncIterable<Uint8Array | string>,
   { protocol: { frames }, eventLimit }: Wire,
   ended: (failure?: Refusal) => void,

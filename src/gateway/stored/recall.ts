@@ -25,15 +25,15 @@ export async function recall({ replyStore }: Service, came: Ask, owner: Identity
   const { protocol, candidates } = came
   const { stored } = protocol.address
   const proofs = replyStore?.signatures ? await proofsOf(replyStore, came, owner) : new Map<string, string>()
-  const told = { proof: (callId: string) => proofs.get(callId), keeps: replyStore !== undefined && stored?.wantsToKeep(came.body.value) === true }
+  const always = { proof: (callId: string) => proofs.get(callId), keeps: replyStore !== undefined && stored?.wantsToKeep(came.body.value) === true }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
   const mayRefer = (replyStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
   const referred = mayRefer ? historyIn(came.body.value, protocol) : []
   // The new key comes first: see "Speed" in docs/architecture.md.
-  if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...told }, ...came }
+  if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...came }
 
-  const { replies, items } = replyStore ? await lookUp(replyStore, referred, { stored, owner }) : nothing
+  const { replies, items } = await lookUp(replyStore, referred, { stored, owner })
   const ask = items.size === 0 ? came : { ...came, body: new ChangedBody(came.body, value => stored.inFull(value, id => items.get(id))) }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
   const isWithProvider = (reference: Reference, { channel }: Candidate) => replies.get(reference)?.channel === channel.name
@@ -56,7 +56,7 @@ export async function recall({ replyStore }: Service, came: Ask, owner: Identity
     recalled: {
       known: resolvers(() => true),
       resolversFor: candidate => resolvers(reference => !(keepsItself(candidate, protocol) && isWithProvider(reference, candidate))),
-      ...told,
+      ...always,
     },
   }
 }
@@ -70,13 +70,16 @@ function historyIn(body: unknown, protocol: Protocol): Reference[] {
   }
 }
 
-/** Loads what is stored here of a request's references: replies that it continues, and items by their ids. */
+/** What is stored here of a request's references: replies that it continues, and items by their ids. */
 type Found = { replies: Map<Reference, Kept>; items: Map<string, unknown> }
 
-const nothing: Found = { replies: new Map(), items: new Map() }
-
-async function lookUp(replyStore: ReplyStore, references: readonly Reference[], { stored, owner }: { stored: StoredReplies; owner: Identity }): Promise<Found> {
+async function lookUp(
+  replyStore: ReplyStore | undefined,
+  references: readonly Reference[],
+  { stored, owner }: { stored: StoredReplies; owner: Identity },
+): Promise<Found> {
   const found: Found = { replies: new Map(), items: new Map() }
+  if (!replyStore) return found
   const asked = new Map<string, Kept | undefined>()
   const replyOf = async (id: string) => {
     if (!asked.has(id)) asked.set(id, await replyStore.reply(owner, id))

@@ -60,9 +60,9 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   if (isBottomless(text)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
   const value = parseJson(text)
   // Some providers send errors as a list of one.
-  const told: unknown = Array.isArray(value) ? value[0] : value
-  if (isObject(told) && told['error'] && from.detect(told).response.length === 0)
-    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(told['error']), headers: {}, body: told }).value)
+  const body: unknown = Array.isArray(value) ? value[0] : value
+  if (isObject(body) && body['error'] && from.detect(body).response.length === 0)
+    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(body['error']), headers: {}, body }).value)
   if (isObject(value)) return value
   const isPage = /^\s*</.test(text)
   throw refuse(

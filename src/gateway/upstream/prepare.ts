@@ -66,37 +66,17 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
     bytes,
     stream: upstreamStream,
     notes: [],
-    settings: settingsOf(service, ask, candidate, { context: { from: protocol.name, to: to.name }, hidesUsage: asking !== undefined }),
+    settings: answerSettings(service, ask, candidate, { context: { from: protocol.name, to: to.name }, hidesUsage: asking !== undefined }),
   }
 }
 
 function translated(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared {
-  const { replyStore, config } = service
-  const { defaults } = config
-  const { protocol, operation, body, model, recalled } = ask
+  const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
-  const { now, newId } = freshIds()
   const adjusted = without(body.value, protocol, entry.unsupported)
-  const {
-    body: encoded,
-    notes,
-    context,
-  } = translateRequest(adjusted.body, protocol, to, all, {
-    now,
-    newId,
-    ...(defaults.strict && { strict: defaults.strict }),
-    ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
-    ...(to === protocol && body.isPlain && { isPlain: true }),
-    ...demanding(operation, protocol),
-    ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
-    ...channel.options,
-    ...entry.options,
-    ...recalled?.resolversFor(candidate),
-    ...(keepsHere(ask, candidate) && { keepsReply: true }),
-    ...(replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
-  })
-  const { body: wire, notes: told } =
-    to === protocol ? { body: encoded, notes } : withoutWritten(encoded, entry.unsupported, { to, caller: protocol, body: body.value, notes })
+  const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, requestSettings(service, ask, candidate))
+  const { body: wire, notes } =
+    to === protocol ? encoded : withoutWritten(encoded.body, entry.unsupported, { to, caller: protocol, body: body.value, notes: encoded.notes })
   const { counting } = to.address
   const isCounted = operation === 'count-tokens' && to !== protocol
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
@@ -113,8 +93,29 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     ...(channel.embedded && { body: whole }),
     bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
-    notes: [...adjusted.notes, ...told],
-    settings: settingsOf(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
+    notes: [...adjusted.notes, ...notes],
+    settings: answerSettings(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
+  }
+}
+
+/** Settings for translating the request. */
+function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask, candidate: Candidate): Parameters<typeof translateRequest>[4] {
+  const { protocol, operation, body, model, recalled } = ask
+  const { protocol: to, entry, channel } = candidate
+  const { now, newId } = freshIds()
+  return {
+    now,
+    newId,
+    ...(defaults.strict && { strict: defaults.strict }),
+    ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
+    ...(to === protocol && body.isPlain && { isPlain: true }),
+    ...demanding(operation, protocol),
+    ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
+    ...channel.options,
+    ...entry.options,
+    ...recalled?.resolversFor(candidate),
+    ...(keepsHere(ask, candidate) && { keepsReply: true }),
+    ...(replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   }
 }
 
@@ -143,7 +144,7 @@ function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Ca
 }
 
 /** Settings for translating the answer. New keys come before the spread: see "Speed" in docs/architecture.md. */
-function settingsOf(
+function answerSettings(
   { config: { defaults }, replyStore, isRepeated }: Service,
   ask: Ask,
   candidate: Candidate,

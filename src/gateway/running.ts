@@ -1,0 +1,44 @@
+import type { Stopper } from '../transports/stopper.ts'
+import { shuttingDown } from './error.ts'
+import { longestMs } from './options.ts'
+
+/**
+ * The exchanges in progress, and shutting them down. A list and not a set: V8 replaces the table of a set when it is full, and what the
+ * old table refers to survives until the next full garbage collection.
+ */
+export function createRunning() {
+  const running: Stopper[] = []
+  let closing = false
+  let idle = () => {}
+  const drained = new Promise<void>(resolve => {
+    idle = resolve
+  })
+  const tellIfIdle = () => {
+    if (closing && running.length === 0) idle()
+  }
+  return {
+    isClosing: () => closing,
+    enter(exchange: Stopper): void {
+      running.push(exchange)
+    },
+    leave(exchange: Stopper): void {
+      const place = running.indexOf(exchange)
+      const last = running.at(-1)
+      if (place < 0 || !last) return
+      running[place] = last
+      running.pop()
+      tellIfIdle()
+    },
+    /** Waits until none is in progress. After `graceMs` the rest is stopped. */
+    async close(graceMs: number): Promise<void> {
+      closing = true
+      tellIfIdle()
+      const stopAll = () => {
+        for (const exchange of [...running]) exchange.abort(shuttingDown())
+      }
+      const timer = setTimeout(stopAll, Math.min(graceMs, longestMs))
+      await drained
+      clearTimeout(timer)
+    },
+  }
+}
