@@ -108,11 +108,12 @@ export function collectStream(
 }
 
 /**
- * The opposite of `collectStream`: a complete reply as the text of a stream, in the same protocol.
+ * The opposite of `collectStream`: a complete reply as the text of a stream, in the same protocol. What the streams of the protocol
+ * cannot express is left out; pass `strict` to refuse such a reply.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  */
 export function explodeResponse(body: unknown, { protocol, ...settings }: OneProtocol): string {
-  return fold.explodeResponse(body, protocolOf(protocol), settings)
+  return fold.explodeResponse(body, protocolOf(protocol), settings).text
 }
 
 /**

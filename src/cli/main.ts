@@ -2,13 +2,14 @@
 import { writeFile } from 'node:fs/promises'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../../package.json'
-import { collectStream, createStreamTranslator, explodeResponse, type TranslateOptions, translateError, translateRequest, translateResponse } from '../api.ts'
+import { collectStream, createStreamTranslator, type TranslateOptions, translateError, translateRequest, translateResponse } from '../api.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
 import type { TranslationContext } from '../protocol.ts'
-import { isProtocolName, type ProtocolName, protocolNames } from '../protocols/index.ts'
+import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { refuseIfStrict } from '../translate/settings.ts'
+import { explodeResponse } from '../translate/whole.ts'
 import { addAddress } from './address.ts'
 import { addClientConfig } from './client-config.ts'
 import { readJsonFile } from './json-file.ts'
@@ -83,7 +84,9 @@ program
   .requiredOption('--protocol <protocol>', 'protocol of both', toProtocol)
   .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
-    await print(explodeResponse(parse(await readInput(), protocol), { protocol }))
+    const { text, notes } = explodeResponse(parse(await readInput(), protocol), protocols[protocol], {})
+    tell(notes)
+    await print(text)
   })
 
 addAddress(program)

@@ -6,7 +6,7 @@ import { streamHeaders } from '../sse/write.ts'
 import { translateCounted } from '../translate/response.ts'
 import { createStreamTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { asEvents, explodeResponse } from '../translate/whole.ts'
+import { asEvents, encodeCollected, explodeResponse } from '../translate/whole.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
@@ -103,8 +103,13 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
   recordUsage(value, opened, trace)
-  const replayed = from === protocol ? { text: explodeResponse(value, from, settings), from } : asEvents(value, from, settings)
-  return { translator: translated(replayed.from), raw, idleMs: 0, body: only(replayed.text) }
+  if (from !== protocol) {
+    const events = asEvents(value, from, settings)
+    return { translator: translated(events.from), raw, idleMs: 0, body: only(events.text) }
+  }
+  const { text, notes } = explodeResponse(value, from, settings)
+  trace.notes.push(...notes)
+  return { translator: translated(from), raw, idleMs: 0, body: only(text) }
 }
 
 async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
@@ -211,7 +216,9 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)
   if (!clean) throw refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
-  return { value: from.encodeResponse(response, settings).wire }
+  const { body, notes } = encodeCollected(response, reader, from, settings)
+  trace.notes.push(...notes)
+  return { value: body }
 }
 
 async function* only(text: string): AsyncGenerator<string> {

@@ -1,10 +1,11 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import { explode } from '../canonical/explode.ts'
 import type { Note } from '../canonical/note.ts'
+import type { CanonicalResponse } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import type { Protocol } from '../protocol.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
-import { createStreamReader } from './stream-reader.ts'
+import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
 /**
  * Stream → complete reply of the same protocol. A stream that failed gives an error body.
@@ -13,8 +14,9 @@ import { createStreamReader } from './stream-reader.ts'
 export async function collectStream(
   source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
   protocol: Protocol,
-  { strict, ...options }: Settings,
+  settings: Settings,
 ): Promise<{ body: unknown; notes: Note[] }> {
+  const { strict, ...options } = settings
   const into = startCollecting()
   const reader = createStreamReader(protocol, options, event => collectEvent(into, event))
   for await (const chunk of source) reader.push(chunk)
@@ -25,6 +27,16 @@ export async function collectStream(
     return { body: protocol.encodeError(response.error, options).wire.body, notes: reader.notes() }
   }
   if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the reply did')
+  return encodeCollected(response, reader, protocol, settings)
+}
+
+/** The reply that a stream was collected into, with the notes of both. @throws TranslationError `inexpressible` when strict */
+export function encodeCollected(
+  response: CanonicalResponse,
+  reader: Pick<StreamReader, 'notes' | 'places'>,
+  protocol: Protocol,
+  { strict, ...options }: Settings,
+): { body: unknown; notes: Note[] } {
   const { wire, notes } = protocol.encodeResponse(response, { ...options, fieldNames: placesIn(reader.places(), protocol) })
   const all = [...reader.notes(), ...notes]
   refuseIfStrict(all, strict, protocol.name)
@@ -32,10 +44,10 @@ export async function collectStream(
 }
 
 /**
- * Complete reply → text of a stream in the same protocol.
+ * Complete reply → text of a stream in the same protocol, with the notes of both.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
-export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...options }: Settings): string {
+export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...options }: Settings): { text: string; notes: Note[] } {
   const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
   const { streamEncoder, frames } = protocol
   const state = streamEncoder.initial({ ...options, fieldNames: placesIn(fieldNames, protocol) })
@@ -45,8 +57,9 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
   }
   for (const event of explode(value)) streamEncoder.step(state, event, write)
   streamEncoder.end(state, write)
-  refuseIfStrict([...notes, ...state.notes], strict, protocol.name)
-  return text
+  const all = [...notes, ...state.notes]
+  refuseIfStrict(all, strict, protocol.name)
+  return { text, notes: all }
 }
 
 /**

@@ -140,6 +140,13 @@ describe('wireglot explode, translate --kind stream and collect', () => {
     expect(failed.out).toContain('Overloaded')
   })
 
+  test('explode tells on standard error what a stream cannot say', async () => {
+    const message = { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] }
+    const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const { code, err } = await wireglot(['explode', '--protocol', 'chat-completions'], reply)
+    expect({ code, note: JSON.parse(err) }).toMatchObject({ code: 0, note: { code: 'part.unknown', path: '/choices/0/message/tool_calls/0' } })
+  })
+
   test('collect exits with 3 for a stream that was cut off', async () => {
     const { out } = await wireglot(['explode', '--protocol', 'messages'], answer)
     const { code, err } = await wireglot(['collect', '--protocol', 'messages'], out.slice(0, out.indexOf('event: message_delta')))

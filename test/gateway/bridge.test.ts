@@ -83,6 +83,24 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(events.at(-2)).toMatchObject({ type: 'message_delta', usage: { output_tokens: 2 } })
   })
 
+  test('what a stream cannot say of the JSON it is made of is noted, also between equal protocols', async () => {
+    const reply = structuredClone(replies['chat-completions']) as { choices: { message: Record<string, unknown> }[] }
+    Object.assign(reply.choices[0]?.message ?? {}, { tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] })
+    const ask = await start(one((await upstream(sendJson(200, reply))).url, 'chat-completions', {}, { streaming: 'never' }))
+    const response = await ask(...asking('chat-completions', { stream: true }))
+    expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([
+      { kind: 'dropped', code: 'part.unknown', path: '/choices/0/message/tool_calls/0' },
+    ])
+    await response.text()
+  })
+
+  test('what JSON cannot say of the stream it is made of is noted, also between equal protocols', async () => {
+    const [first = '', ...rest] = streams.messages
+    const ask = await start(one((await upstream(sendStream([first, 'data: <html>\n\n', ...rest]))).url, 'messages', {}, { streaming: 'only' }))
+    const response = await ask(...asking('messages'))
+    expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', code: 'stream.unreadable-frame' }])
+  })
+
   test.each(pairs)('a stream from an upstream becomes JSON where that was asked for: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served]))
     const ask = await start(one(url, served))

@@ -414,7 +414,7 @@ const grounded = {
 }
 
 test('a whole reply, streamed and gathered, is the same reply', async () => {
-  const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {})], generateContent, {})
+  const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {}).text], generateContent, {})
   expect(body).toEqual(grounded)
   expect(notes).toEqual([])
 })

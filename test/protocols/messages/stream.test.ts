@@ -739,7 +739,7 @@ describe('a stream and a whole reply say the same of what this protocol alone ha
   })
 
   test('where the reply is told as a stream', async () => {
-    const { body, notes } = await collectStream([explodeResponse(whole, messages, { strict: true })], messages, {})
+    const { body, notes } = await collectStream([explodeResponse(whole, messages, { strict: true }).text], messages, {})
     expect(body).toMatchObject(told)
     expect(notes).toEqual([])
   })
