@@ -21,7 +21,7 @@ export function addVerify(program: Command): void {
       const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onPoint })
       const count = (wanted: string) => result.points.filter(point => point.result === wanted).length
       process.stdout.write(
-        json ? `${JSON.stringify(result, null, 2)}\n` : `\n${count('passed')} points hold, ${count('failed')} fail, ${count('warned')} to be minded\n`,
+        json ? `${JSON.stringify(result, null, 2)}\n` : `\n${count('passed')} passed, ${count('failed')} failed, ${count('warned')} warnings\n`,
       )
       if (!result.ok) process.exitCode = 1
     })

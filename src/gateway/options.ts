@@ -21,12 +21,16 @@ const modelId = name.superRefine((id, context) => {
   if (fault) context.addIssue({ code: 'custom', message: fault })
 })
 
-/** An object with these keys and no others; the error names the unknown keys. */
-const entry = <Shape extends z.ZodRawShape>(shape: Shape) =>
-  z.strictObject(shape, {
-    error: ({ code, keys }) =>
-      code === 'unrecognized_keys' ? `unknown key${keys.length > 1 ? 's' : ''} ${keys.join(', ')}; there are ${Object.keys(shape).join(', ')}` : undefined,
+/** An object with these keys and no others; the error names them. */
+const entry = <Shape extends z.ZodRawShape>(shape: Shape) => {
+  const keys = Object.keys(shape).join(', ')
+  return z.strictObject(shape, {
+    error: issue =>
+      issue.code === 'unrecognized_keys'
+        ? `unknown key${issue.keys.length > 1 ? 's' : ''} ${issue.keys.join(', ')}; there are ${keys}`
+        : `expected an object with ${keys}`,
   })
+}
 
 const Key = entry({
   /** Identifies the key in logs, records and limits. */
@@ -156,13 +160,15 @@ const ModelChannel = entry({
   priority: z.number().default(0),
 })
 
+const modelChannelsFault = 'expected a list such as [{ "name": the name of a channel }]'
+
 const Model = entry({
   /** The name that clients use; a `*` at the end matches any rest. */
   id: modelId,
   /** Further names, which listings do not show. */
   aliases: z.array(modelId).default([]),
   /** The channels that serve the model. */
-  channels: z.array(ModelChannel).min(1),
+  channels: z.array(ModelChannel, modelChannelsFault).min(1, modelChannelsFault),
   /** For listings. */
   displayName: z.string().optional(),
   /** For listings. */
@@ -228,6 +234,8 @@ const Store = entry({
 
 const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
 
+const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "protocols": ["${protocolNames[0]}"], "baseUrl": "https://host" }]`
+
 const Config = entry({
   /** `none`: everybody is served. Without this, keys and the hook `authenticate`, only clients on the same machine are. */
   auth: z.literal('none').optional(),
@@ -235,7 +243,7 @@ const Config = entry({
   keys: z.array(Key).default([]),
   /** By name: which models keys see, and how often they may ask. */
   groups: z.record(z.string(), Group).default({}),
-  channels: z.array(Channel).min(1),
+  channels: z.array(Channel, channelsFault).min(1, channelsFault),
   models: z.array(Model).min(1, 'expected a model: none would be served (without "models" every id goes to all channels)').optional(),
   defaults: Defaults.prefault({}),
   /** Where requests per minute are counted: in this process (default), or in Redis for several processes. */

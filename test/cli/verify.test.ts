@@ -17,7 +17,7 @@ test('wireglot verify prints a line for each point and exits with 0 when all hol
   })
   expect(err).toBe('')
   expect(out).toMatch(/ok {4}messages +streamed reply +«Hello/)
-  expect(out).toMatch(/\d+ points hold, 0 fail, 0 to be minded/)
+  expect(out).toMatch(/\d+ passed, 0 failed, 0 warnings/)
   expect(code).toBe(0)
 })
 

@@ -6,9 +6,17 @@ const model = { id: 'm', channels: [{ name: 'a' }] }
 
 describe('a configuration that is wrong names the place and what was expected', () => {
   test.each<[what: string, config: unknown, path: string, message: RegExp]>([
-    ['no object', 'x', '', /expected object/],
-    ['no channels', {}, 'channels', /expected array, but it is missing$/],
-    ['an empty list of channels', { channels: [] }, 'channels', /expected/],
+    ['no object', 'x', '', /expected an object with auth, keys, .*, page$/],
+    ['no channels', {}, 'channels', /expected a list of upstreams, such as \[\{ "name": "up", /],
+    ['an empty list of channels', { channels: [] }, 'channels', /expected a list of upstreams/],
+    [
+      'a channel of a model by its name alone',
+      { channels: [channel], models: [{ id: 'm', channels: ['a'] }] },
+      'models[0].channels[0]',
+      /expected an object with name, model,/,
+    ],
+    ['a model without channels', { channels: [channel], models: [{ id: 'm', channels: [] }] }, 'models[0].channels', /expected a list such as \[\{ "name": /],
+    ['a model that does not say its channels', { channels: [channel], models: [{ id: 'm' }] }, 'models[0].channels', /expected a list such as \[\{ "name": /],
     ['an unknown key at the top', { channels: [channel], chanels: 1 }, '', /unknown key chanels/],
     ['an unknown key deep inside', { channels: [{ ...channel, timeouts: { idle: 1 } }] }, 'channels[0].timeouts', /unknown key idle/],
     ['an unknown protocol', { channels: [{ ...channel, protocols: ['telnet'] }] }, 'channels[0].protocols[0]', /expected one of/],

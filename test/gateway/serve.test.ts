@@ -61,7 +61,7 @@ test.each<[what: string, options: Partial<ServeOptions>, message: RegExp]>([
   ['a protocol without upstream', { upstreamProtocol: 'messages' }, /belong to --upstream/],
   ['the whole network without keys', { host: '0.0.0.0' }, /without keys/],
   ['a key that is not in the environment', { upstream: 'http://a.test', upstreamProtocol: 'messages', upstreamKeyEnv: 'NOT_SET_AT_ALL' }, /NOT_SET_AT_ALL/],
-  ['a configuration that is not there', { config: '/nonexistent/config.json' }, /ENOENT/],
+  ['a configuration that is not there', { config: '/nonexistent/config.json' }, /^\/nonexistent\/config\.json cannot be read: no such file$/],
 ])('%s is refused before it listens', async (_, options, message) => {
   await expect(started(options)).rejects.toThrow(message)
 })
@@ -96,5 +96,5 @@ test('a port that is taken is an error', async () => {
 test.each(['null', '[]', '"demo"', '7'])('a configuration that is %s is refused, and not taken for none', async text => {
   const file = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(file, text)
-  await expect(started({ config: file })).rejects.toThrow(/^configuration: expected object/)
+  await expect(started({ config: file })).rejects.toThrow(/^configuration: expected an object with auth/)
 })
