@@ -2,14 +2,14 @@ import type { Note } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
+import * as folds from './translate/fold.ts'
 import type { History } from './translate/history.ts'
-import * as history from './translate/history.ts'
+import * as histories from './translate/history.ts'
 import type { Reference, Resolvers } from './translate/references.ts'
-import * as whole from './translate/request.ts'
-import * as reply from './translate/response.ts'
+import * as requests from './translate/request.ts'
+import * as replies from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
-import * as stream from './translate/stream.ts'
-import * as fold from './translate/whole.ts'
+import * as streams from './translate/stream.ts'
 
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
@@ -32,7 +32,7 @@ export function translateRequest(
   body: unknown,
   { from, to, ...settings }: TranslateOptions & Resolvers,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  return whole.translateRequest(body, protocolOf(from), protocolOf(to), all, settings)
+  return requests.translateRequest(body, protocolOf(from), protocolOf(to), all, settings)
 }
 
 /**
@@ -41,7 +41,7 @@ export function translateRequest(
  * @throws TranslationError `malformed`
  */
 export function referencesOf(body: unknown, { protocol, ...settings }: OneProtocol): Reference[] {
-  return history.referencesOf(body, protocolOf(protocol), settings)
+  return histories.referencesOf(body, protocolOf(protocol), settings)
 }
 
 /**
@@ -51,7 +51,7 @@ export function referencesOf(body: unknown, { protocol, ...settings }: OneProtoc
  * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
  */
 export function historyOf(request: unknown, reply: unknown, { protocol, ...settings }: OneProtocol & Resolvers): History {
-  return history.historyOf(request, reply, protocolOf(protocol), settings)
+  return histories.historyOf(request, reply, protocolOf(protocol), settings)
 }
 
 /**
@@ -60,8 +60,8 @@ export function historyOf(request: unknown, reply: unknown, { protocol, ...setti
  * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
  * it, that is a note); `inexpressible` when `strict` forbids a note
  */
-export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): reply.TranslatedResponse {
-  return reply.translateResponse(body, protocolOf(from), protocolOf(to), settings)
+export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): replies.TranslatedResponse {
+  return replies.translateResponse(body, protocolOf(from), protocolOf(to), settings)
 }
 
 /**
@@ -73,15 +73,15 @@ export function translateError(
   error: { status: number; headers?: Record<string, string>; body: unknown },
   { from, to, ...settings }: TranslateOptions,
 ): WireError & { notes: Note[] } {
-  return reply.translateError({ headers: {}, ...error }, protocolOf(from), protocolOf(to), settings)
+  return replies.translateError({ headers: {}, ...error }, protocolOf(from), protocolOf(to), settings)
 }
 
 /**
  * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  */
-export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): stream.StreamTranslator {
-  return stream.createStreamTranslator(protocolOf(from), protocolOf(to), settings)
+export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): streams.StreamTranslator {
+  return streams.createStreamTranslator(protocolOf(from), protocolOf(to), settings)
 }
 
 /** The same as an async iterable: at most one chunk of UTF-8 for each chunk of the source. Rejects when the source does. */
@@ -104,7 +104,7 @@ export function collectStream(
   source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
   { protocol, ...settings }: OneProtocol,
 ): Promise<{ body: unknown; notes: Note[] }> {
-  return fold.collectStream(source, protocolOf(protocol), settings)
+  return folds.collectStream(source, protocolOf(protocol), settings)
 }
 
 /**
@@ -113,7 +113,7 @@ export function collectStream(
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  */
 export function explodeResponse(body: unknown, { protocol, ...settings }: OneProtocol): string {
-  return fold.explodeResponse(body, protocolOf(protocol), settings).text
+  return folds.explodeResponse(body, protocolOf(protocol), settings).text
 }
 
 /**

@@ -73,7 +73,7 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
 }
 
 /** The protocol of a request to a path that several share, by headers and query. */
-export function dialectOf(path: string, headers: Headers, query: URLSearchParams): Protocol {
+function dialectOf(path: string, headers: Headers, query: URLSearchParams): Protocol {
   let best: Protocol = protocols[firstName]
   let most = 0
   for (const protocol of all) {

@@ -10,7 +10,7 @@ import { all, attempt, canonicalResponse, wiresOf } from '../../src/testing/bodi
 import { cleanEvents } from '../../src/testing/events.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { collectStream, explodeResponse } from '../../src/translate/whole.ts'
+import { collectStream, explodeResponse } from '../../src/translate/fold.ts'
 import { runs } from '../support/runs.ts'
 
 test('collect gives back what explode took apart', () => {

@@ -54,7 +54,7 @@ function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protoco
 }
 
 /** The answer of the demo model. */
-export function demoReply(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
+function demoReply(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
   const parts: Part[] = []
   if (wantsReasoning(request))
     parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to answer it.' }] })

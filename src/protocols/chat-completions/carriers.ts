@@ -14,7 +14,7 @@ import type { AssistantToWrite, Writing } from './writing.ts'
  * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages,
  * replies and deltas alike.
  */
-export const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature'] as const
+const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature'] as const
 
 /** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {

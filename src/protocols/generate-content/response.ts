@@ -103,7 +103,7 @@ export function indexOf(told: unknown, place: number, taken: Set<number>): numbe
 }
 
 /** Makes ids for calls that came without one: the same reply always gets the same ids. */
-export function readingCalls(responseId: string): Pick<Reading, 'callId'> & { next(candidate: number): void } {
+function readingCalls(responseId: string): Pick<Reading, 'callId'> & { next(candidate: number): void } {
   let candidate = 0
   let ordinal = 0
   return {
@@ -170,7 +170,7 @@ function attachLogprobs(parts: readonly Part[], result: JsonObject): { loose?: T
 }
 
 /** The texts of an answer, to which the offsets of grounding refer. */
-export const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
+const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
   flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
 /** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */

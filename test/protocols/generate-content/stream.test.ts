@@ -8,7 +8,7 @@ import { createStreamTranslator, translateResponse } from '../../../src/index.ts
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import { encodeStream, run } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
-import { collectStream, explodeResponse } from '../../../src/translate/whole.ts'
+import { collectStream, explodeResponse } from '../../../src/translate/fold.ts'
 
 const strict = strictOf('generate-content')
 const event = (parts: object[], more: object = {}, beside: object = {}) => ({

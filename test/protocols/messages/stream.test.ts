@@ -9,7 +9,7 @@ import type { FinishReason } from '../../../src/canonical/response.ts'
 import { TranslationError } from '../../../src/errors.ts'
 import { unwrapSignature, wrapSignature } from '../../../src/kit/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
-import { collectStream, explodeResponse } from '../../../src/translate/whole.ts'
+import { collectStream, explodeResponse } from '../../../src/translate/fold.ts'
 import { checkWire, decodeStream, encodeStream } from './run.ts'
 
 /** What the vendor's own client makes of these frames. */

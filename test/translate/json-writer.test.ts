@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { createJsonWriter } from '../../src/translate/retold.ts'
+import { createJsonWriter } from '../../src/translate/json-writer.ts'
 import { runs } from '../support/runs.ts'
 
 const long = fc
