@@ -40,8 +40,8 @@ function hasKeys(object: JsonObject): boolean {
 export function createOwn(protocol: string) {
   /** `ext` for a node that was read. With a `form`, even an empty one, the node always gets an `ext`, which marks it as read from this protocol. */
   function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject): { ext?: ExtMap } {
-    const told = form && defined(form)
-    const spelled = hasKeys(nothing) ? { nothing, ...told } : told
+    const formEntries = form && defined(form)
+    const spelled = hasKeys(nothing) ? { nothing, ...formEntries } : formEntries
     const hasFields = hasKeys(fields)
     if (!spelled && !hasFields) return {}
     // A computed key in a literal is slow in V8 when its value varies.

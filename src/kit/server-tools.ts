@@ -3,6 +3,6 @@ import { isObject } from './json.ts'
 
 /** A call or result of a built-in tool as one line of text, for protocols without such parts. Encrypted content is left out. */
 export function serverToolText({ tool, phase, raw }: ServerToolPart): string {
-  const told = isObject(raw) ? (raw['action'] ?? raw['input'] ?? raw['args'] ?? raw['results'] ?? raw['output'] ?? raw['content']) : undefined
-  return `[${tool} ${phase}${told == null ? '' : `: ${JSON.stringify(told, (key, value: unknown) => (key.startsWith('encrypted') ? undefined : value))}`}]`
+  const content = isObject(raw) ? (raw['action'] ?? raw['input'] ?? raw['args'] ?? raw['results'] ?? raw['output'] ?? raw['content']) : undefined
+  return `[${tool} ${phase}${content == null ? '' : `: ${JSON.stringify(content, (key, value: unknown) => (key.startsWith('encrypted') ? undefined : value))}`}]`
 }

@@ -66,8 +66,8 @@ type Source = { text: string; body?: unknown; now: number }
 
 async function examineAs({ readings, reasons }: Recognized, asked: Partial<Reading>, source: Source): Promise<Examined> {
   const { body } = source
-  const told = asked.protocol && asked.kind ? { protocol: asked.protocol, kind: asked.kind } : undefined
-  const reading = told ?? (readings.length === 1 ? readings[0] : undefined)
+  const chosen = asked.protocol && asked.kind ? { protocol: asked.protocol, kind: asked.kind } : undefined
+  const reading = chosen ?? (readings.length === 1 ? readings[0] : undefined)
   if (!reading) {
     const choices = readings.map(({ protocol, kind }) => ({ protocol: protocol.name, kind }))
     const message =
@@ -86,13 +86,13 @@ async function examineAs({ readings, reasons }: Recognized, asked: Partial<Readi
 async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, body, now }: Source): Promise<Told> {
   try {
     if (kind === 'stream') return await tellStream(from, to, text, now)
-    const told = kind === 'request' ? translateRequest(body, from, to, all, { now }) : translateResponse(body, from, to, { now })
-    const path = 'context' in told ? told.context.path : undefined
+    const translated = kind === 'request' ? translateRequest(body, from, to, all, { now }) : translateResponse(body, from, to, { now })
+    const path = 'context' in translated ? translated.context.path : undefined
     const back = () =>
       kind === 'request'
-        ? translateRequest(told.body, to, from, all, { now, ...(path !== undefined && { path }) })
-        : translateResponse(told.body, to, from, { now })
-    return { protocol: to.name, body: told.body, notes: told.notes, ...(await compared(told.notes, () => [body, back().body])) }
+        ? translateRequest(translated.body, to, from, all, { now, ...(path !== undefined && { path }) })
+        : translateResponse(translated.body, to, from, { now })
+    return { protocol: to.name, body: translated.body, notes: translated.notes, ...(await compared(translated.notes, () => [body, back().body])) }
   } catch (error) {
     return { protocol: to.name, notes: TranslationError.is(error) ? (error.notes ?? []) : [], differences: [], fault: faultIn(error) }
   }
@@ -107,8 +107,8 @@ async function tellStream(from: Protocol, to: Protocol, text: string, now: numbe
 
 function streamed(text: string, from: Protocol, to: Protocol, now: number): { text: string; notes: Note[] } {
   const translator = createStreamTranslator(from, to, { now })
-  const told = translator.push(text) + translator.end()
-  return { text: told, notes: translator.notes }
+  const output = translator.push(text) + translator.end()
+  return { text: output, notes: translator.notes }
 }
 
 const added = async (text: string, protocol: Protocol) => (await collectStream([text], protocol, {})).body

@@ -46,28 +46,28 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   const feed = (given: string) => {
     const text = cr + given
     cr = ''
-    const told = !begun && text.startsWith('\uFEFF') ? text.slice(1) : text
-    if (!begun && told.trimStart().startsWith('['))
+    const unmarked = !begun && text.startsWith('\uFEFF') ? text.slice(1) : text
+    if (!begun && unmarked.trimStart().startsWith('['))
       feedArray = createArrayParser(
         data => onFrame({ data }),
         length => {
           if (length > maxLength) throw tooLong()
         },
       )
-    if (feedArray) feedArray(told)
-    else if (pending + told.length > maxLength) feedLines(told)
-    else if (told) {
-      pending += told.length
-      parser.feed(told)
+    if (feedArray) feedArray(unmarked)
+    else if (pending + unmarked.length > maxLength) feedLines(unmarked)
+    else if (unmarked) {
+      pending += unmarked.length
+      parser.feed(unmarked)
       // Comments also end with a blank line, but never become a frame.
-      if (/\n\r?\n$/.test(told.length > 2 ? told.slice(-3) : before + told)) pending = 0
+      if (/\n\r?\n$/.test(unmarked.length > 2 ? unmarked.slice(-3) : before + unmarked)) pending = 0
       else {
-        const start = startOfLast(told, before)
-        pending = start === undefined ? pending : told.length - start
+        const start = startOfLast(unmarked, before)
+        pending = start === undefined ? pending : unmarked.length - start
       }
-      before = told.slice(-1)
+      before = unmarked.slice(-1)
     }
-    begun ||= told.trim() !== ''
+    begun ||= unmarked.trim() !== ''
   }
   return {
     push(chunk) {

@@ -7,13 +7,13 @@ export async function connectRedis(url: string, warn: (error: unknown) => void) 
   // Bundles for platforms without sockets contain an empty module instead: `browser` in package.json.
   if (!createClient) throw new Error('Redis needs sockets, which this platform has not: use "memory": true or the hook `store`')
   const client = createClient({ url, disableOfflineQueue: true })
-  let told = false
+  let hasWarned = false
   client.on('error', (error: unknown) => {
-    if (!told) warn(error)
-    told = true
+    if (!hasWarned) warn(error)
+    hasWarned = true
   })
   client.on('ready', () => {
-    told = false
+    hasWarned = false
   })
   await new Promise<void>(resolve => {
     client.once('ready', () => resolve())

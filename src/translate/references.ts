@@ -111,10 +111,10 @@ function walk(request: CanonicalRequest, { issuer, fieldNames }: Place, visitor:
   const left: StateSpec = { ...state }
   const history: Message[] = []
   for (const [key, kind] of stateKinds) {
-    const told = state?.[key]
-    if (told === undefined || told === null) continue
+    const value = state?.[key]
+    if (value === undefined || value === null) continue
     const path = pathOf(`state.${key}`)
-    const found = visitor.state({ kind, id: idOf(told), issuer, path, ...(typeof told !== 'string' && { raw: told }) })
+    const found = visitor.state({ kind, id: idOf(value), issuer, path, ...(typeof value !== 'string' && { raw: value }) })
     if (!found) continue
     delete left[key]
     history.push(...placed(found, path))

@@ -132,14 +132,14 @@ export class StreamReader {
     const found = this.#endOfFrame(text, at)
     const end = found ?? text.length
     const frame = text.slice(at, end)
-    const told = this.#frames.events
-    const noted = this.#frames.noteCount()
+    const eventsBefore = this.#frames.events
+    const notesBefore = this.#frames.noteCount()
     const wasEnded = seen.ended
     this.#frames.push(frame)
     if (seen.ended && !wasEnded) seen.after = text.slice(end)
     const isWhole = this.#isBetweenFrames && found !== undefined
     this.#isBetweenFrames = found !== undefined
-    if (isWhole && this.#frames.events === told + 1 && noted === this.#frames.noteCount()) this.#learnForm(frame)
+    if (isWhole && this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()) this.#learnForm(frame)
     return end
   }
 

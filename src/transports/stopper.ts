@@ -35,9 +35,9 @@ export class Stopper implements Signal {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason
-    const told = this.#listeners
+    const listeners = this.#listeners
     this.#listeners = undefined
-    for (const listener of told ?? []) listener()
+    for (const listener of listeners ?? []) listener()
   }
 
   addEventListener(_: 'abort', listener: () => void): void {

@@ -73,18 +73,18 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
 
 /** The plain reasoning that no call carries. An empty list if the client has changed the text. */
 function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningPart[]): ReasoningPart[] {
-  const told = reasoningText(plain)
+  const plainText = reasoningText(plain)
   let rest = ''
   let end = 0
   for (const { text } of flatMap(carried, ({ segments }) => segments)) {
     // Some clients trim it.
     const words = text.trim()
-    const start = told.indexOf(words, end)
+    const start = plainText.indexOf(words, end)
     if (start < 0) return []
-    rest += told.slice(end, start)
+    rest += plainText.slice(end, start)
     end = start + words.length
   }
-  rest = (rest + told.slice(end)).trim()
+  rest = (rest + plainText.slice(end)).trim()
   return rest === '' ? [] : [{ type: 'reasoning', segments: [{ kind: 'raw', text: rest }], ...defined({ at: plain[0]?.at }) }]
 }
 

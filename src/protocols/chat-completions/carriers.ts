@@ -123,15 +123,15 @@ export function encodeCarriers(
     (field === 'details' ? usable.length > 0 : needsDetails(usable))
   const { blocks, left } = towards === 'server' ? encodeLiteBlocks(parts) : { blocks: [], left: parts }
   if (blocks.length > 0) written['thinking_blocks'] = blocks
-  const told: Recorded = towards === 'client' ? recorded : { textSignatures: [] }
-  const proves = told.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
+  const details: Recorded = towards === 'client' ? recorded : { textSignatures: [] }
+  const proves = details.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
   if ((detailed || proves) && options.ccSignature !== 'none' && (towards === 'client' || left.length > 0))
-    written['reasoning_details'] = encodeDetails({ parts: left, ...told })
+    written['reasoning_details'] = encodeDetails({ parts: left, ...details })
   else if (towards === 'client' && !writing.native && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
-    if (usable.length === 0 && told.textSignatures.length > 0) report.once('reasoning.dialect-field', at)
+    if (usable.length === 0 && details.textSignatures.length > 0) report.once('reasoning.dialect-field', at)
   }
   return { ...written, ...ownText }
 }

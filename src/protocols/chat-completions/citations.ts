@@ -20,14 +20,14 @@ export function decodeAnnotation(raw: unknown): Citation {
   const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
   if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
   const { url: link, title, content, start_index: start, end_index: end } = url
-  const told = defined({
+  const known = defined({
     url: typeof link === 'string' ? link : undefined,
     title: typeof title === 'string' ? title : undefined,
     citedText: typeof content === 'string' ? content : undefined,
     start: typeof start === 'number' ? start : undefined,
     end: typeof end === 'number' ? end : undefined,
   })
-  return { kind: 'url', ...told, protocol: protocolName, raw }
+  return { kind: 'url', ...known, protocol: protocolName, raw }
 }
 
 /** A citation with offsets in the whole reply → offsets in the part that begins at `before`. Without offsets, if it begins before the part. */

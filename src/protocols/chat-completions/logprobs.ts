@@ -52,8 +52,8 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
 }
 
 function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
-  const told = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
-  return ext ? wireOf(told, ext) : told
+  const known = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
+  return ext ? wireOf(known, ext) : known
 }
 
 export function encodeChoiceLogprobs(

@@ -135,8 +135,8 @@ function encodeHistory({ parts, name, at, ext }: Message, inLoop: boolean, writi
 function encodePlain(message: Message, writing: Writing): JsonObject | undefined {
   const { role, parts, name, ext, origin } = message
   noteEnvelope(message, writing.report)
-  const told = role === 'user' ? parts : parts.filter(part => isTold(part, writing))
-  const blocks = encodeParts(told, writing)
+  const expressible = role === 'user' ? parts : parts.filter(part => isTold(part, writing))
+  const blocks = encodeParts(expressible, writing)
   // All parts were left out, with notes. Servers would refuse an empty message.
   if (blocks.length === 0 && !ownOf(ext)) return undefined
   const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role

@@ -50,8 +50,8 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
 export function count(choice: Choice, part: number, { kind, text }: { kind: 'text' | 'refusal'; text: string }): void {
   if (kind === 'refusal') return
   choice.points += lengthOf(text)
-  const told = choice.told.find(one => one.part === part)
-  if (told) told.length += text.length
+  const entry = choice.told.find(one => one.part === part)
+  if (entry) entry.length += text.length
 }
 
 export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: EmitEvent }): void {

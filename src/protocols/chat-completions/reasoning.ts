@@ -152,9 +152,9 @@ export function decodeDetail(entry: JsonObject): Detail {
   const { type, text, summary, data, signature: proof, id } = entry
   // The kind follows from the field, not from the type: clients that merge entries of one index keep only the last type.
   const summed = typeof text !== 'string' && typeof summary === 'string'
-  const told = typeof text === 'string' ? text : summed ? summary : ''
+  const words = typeof text === 'string' ? text : summed ? summary : ''
   const opaque = typeof proof === 'string' && proof ? proof : typeof data === 'string' && data ? data : undefined
-  const detail: Detail = { kind: summed || type === 'reasoning.summary' ? 'summary' : 'raw', text: told }
+  const detail: Detail = { kind: summed || type === 'reasoning.summary' ? 'summary' : 'raw', text: words }
   if (opaque !== undefined) {
     const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
     if ((signature.form as string | undefined) === 'layout') return { ...detail, layout: readLayout(signature.value) }
@@ -228,9 +228,9 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Jso
     const onText = signature?.form === 'thinking'
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1
-      const told = !ours || last ? named : {}
-      if (kind === 'raw' || onText) entries.push(defined({ type: 'reasoning.text', text, signature: last ? proof : undefined, ...told, ...rest }))
-      else entries.push({ type: 'reasoning.summary', summary: text, ...told, ...rest })
+      const naming = !ours || last ? named : {}
+      if (kind === 'raw' || onText) entries.push(defined({ type: 'reasoning.text', text, signature: last ? proof : undefined, ...naming, ...rest }))
+      else entries.push({ type: 'reasoning.summary', summary: text, ...naming, ...rest })
     })
     if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...named, ...rest })
     else if (segments.length === 0 && (proof !== undefined || id !== undefined))

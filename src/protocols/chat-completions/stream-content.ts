@@ -45,12 +45,12 @@ export function cite(choice: Choice, annotation: unknown, emit: EmitEvent): void
 
 export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: EmitEvent): void {
   const { candidate, tokens } = choice
-  const told = {
+  const decoded = {
     text: decodeLogprobs(content, `/choices/${candidate}/logprobs/content`, tokens.text),
     refusal: decodeLogprobs(refusal, `/choices/${candidate}/logprobs/refusal`, tokens.refusal),
   }
   for (const kind of ['text', 'refusal'] as const) {
-    const logprobs = told[kind]
+    const logprobs = decoded[kind]
     if (!logprobs) continue
     tokens[kind] += logprobs.length
     if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs }, emit })

@@ -147,8 +147,8 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
   }
   for (const choice of list) if (isObject(choice)) readChoice(state, choice, emit)
   const groq = chunk['x_groq']
-  const told = isObject(usage) ? usage : isObject(groq) && isObject(groq['usage']) ? groq['usage'] : isObject(list[0]) ? list[0]['usage'] : undefined
-  if (isObject(told)) readUsage(state, told, emit)
+  const counts = isObject(usage) ? usage : isObject(groq) && isObject(groq['usage']) ? groq['usage'] : isObject(list[0]) ? list[0]['usage'] : undefined
+  if (isObject(counts)) readUsage(state, counts, emit)
 }
 
 function start(state: DecoderState, emit: EmitEvent): void {

@@ -44,8 +44,8 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       if (choice.open?.kind === 'reasoning' && choice.detail !== index) closePart(choice, emit)
       choice.detail = index
       appendReasoning(choice, { text, of: kind, emit })
-      const told = choice.thoughts.at(-1)
-      if (told) told.detail = index
+      const latest = choice.thoughts.at(-1)
+      if (latest) latest.detail = index
     }
     if (signature) sign(choice, { signature, id, index, at: `reasoning_details/${choice.details.length - details.length + nth}`, emit })
   })
@@ -96,9 +96,9 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
   const texts = choice.told.filter(({ kind }) => kind === 'x')
   const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
   const nth = attach === 'prev' ? texts.length - 1 : Number(/^x(\d+)$/.exec(attach)?.[1] ?? -1)
-  const told = attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
-  if (told && told.part === choice.open?.part) {
-    add(choice, told.part, { delta: { kind: 'signature', signature }, emit })
+  const signed = attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
+  if (signed && signed.part === choice.open?.part) {
+    add(choice, signed.part, { delta: { kind: 'signature', signature }, emit })
     return
   }
   closePart(choice, emit)

@@ -86,7 +86,7 @@ export function encodeReasoningDetails(state: EncoderState, choice: Choice): Jso
 export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
   const outs = [...parts.values()]
   const placed = state.settings.ccSignature !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
-  const told = recordsLayout(state.settings) && placed
+  const inLayout = recordsLayout(state.settings) && placed
   const worded = new Set(outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])))
-  for (const [message, { at }] of phases) if (!told || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
+  for (const [message, { at }] of phases) if (!inLayout || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
 }

@@ -77,8 +77,10 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
     }
     case 'allowed': {
       const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
-      const told = choice.tools.filter(tool => !lost.includes(tool))
-      const tools = told.map(({ kind, name }) => encodeNamed(kind === 'freeform' ? kind : 'function', writing, writing.nameOf(name, writing.spaceOf?.(name))))
+      const callable = choice.tools.filter(tool => !lost.includes(tool))
+      const tools = callable.map(({ kind, name }) =>
+        encodeNamed(kind === 'freeform' ? kind : 'function', writing, writing.nameOf(name, writing.spaceOf?.(name))),
+      )
       if (tools.length === 0 && lost.length > 0) report.add('tool_choice.unsupported', '', 'toolChoice')
       else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }

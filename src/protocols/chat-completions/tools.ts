@@ -209,9 +209,9 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
 
 /** Without flags that are false, which is the default here. */
 function lasting<T extends object>(rest: T): Partial<T> {
-  const told: Partial<T> = {}
-  for (const key in rest) if (rest[key] !== false) told[key] = rest[key]
-  return told
+  const kept: Partial<T> = {}
+  for (const key in rest) if (rest[key] !== false) kept[key] = rest[key]
+  return kept
 }
 
 type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }

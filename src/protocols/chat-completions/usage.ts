@@ -16,10 +16,10 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   let repaired = false
   const count = (value: unknown): number | undefined => {
     const isText = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
-    const told = isText || typeof value === 'number' ? Number(value) : Number.NaN
-    const isRead = Number.isFinite(told) && told >= 0
-    if (isText || (value != null && !(isRead && Number.isInteger(told)))) repaired = true
-    return isRead ? Math.floor(told) : undefined
+    const number = isText || typeof value === 'number' ? Number(value) : Number.NaN
+    const isRead = Number.isFinite(number) && number >= 0
+    if (isText || (value != null && !(isRead && Number.isInteger(number)))) repaired = true
+    return isRead ? Math.floor(number) : undefined
   }
   const {
     prompt_tokens,
@@ -55,11 +55,11 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   } = isObject(completion_tokens_details) ? completion_tokens_details : {}
 
   const input = count(prompt_tokens)
-  const told = count(completion_tokens)
+  const completion = count(completion_tokens)
   const total = count(total_tokens)
   const reasoning = count(reasoned) ?? count(reasoning_tokens)
-  const missing = total !== undefined && input !== undefined ? total - input - (told ?? 0) : 0
-  const output = missing > 0 && total !== undefined && input !== undefined ? total - input : told
+  const missing = total !== undefined && input !== undefined ? total - input - (completion ?? 0) : 0
+  const output = missing > 0 && total !== undefined && input !== undefined ? total - input : completion
   if (missing > 0 && missing !== reasoning) repaired = true
 
   // Cache misses equal to the input minus the hits are not kept.
@@ -100,8 +100,8 @@ function telling(counts: JsonObject): JsonObject {
 }
 
 function group(key: string, counts: JsonObject): JsonObject {
-  const told = telling(counts)
-  return Object.keys(told).length > 0 ? { [key]: told } : {}
+  const nonZero = telling(counts)
+  return Object.keys(nonZero).length > 0 ? { [key]: nonZero } : {}
 }
 
 /** Finds usage at the top level or where some servers put it. `elsewhere`: not at the top level. */

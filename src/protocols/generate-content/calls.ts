@@ -40,16 +40,16 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string,
   const { functionResponse, thoughtSignature, ...fields } = wire
   const { id, name, response, parts, ...rest } = functionResponse
   const inside = reading.place(`${at}/functionResponse`)
-  const told = readResponse(response, `${inside}/response`)
+  const answer = readResponse(response, `${inside}/response`)
   const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`, reading))
   return {
     type: 'tool-result',
     callId: reading.answered?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
     ...defined({ name: name ?? undefined }),
     kind: 'function',
-    content: [...told.content, ...media],
+    content: [...answer.content, ...media],
     ...(response && { structured: response }),
-    ...(told.isError && { isError: true }),
+    ...(answer.isError && { isError: true }),
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at: inside,
     ...keep(
@@ -121,8 +121,8 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   report.onceEach('message.envelope', at, { itemId, status })
   const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
   const inside = shown.filter(part => !hasText(part))
-  const told = shown.filter(part => hasText(part) && !isInner(part, report))
-  const written = write(told)
+  const texts = shown.filter(part => hasText(part) && !isInner(part, report))
+  const written = write(texts)
   // A search result or a document of parts may also contain media.
   const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
   const form = ownForm(part.ext)
@@ -140,7 +140,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   if (call && name && name !== call.name) report.rest({ name }, at)
   if ((call || name === undefined) && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
   const response = encodeResponse(written, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson })
-  if (!(form && structured === undefined && told.length === 0)) functionResponse['response'] = response
+  if (!(form && structured === undefined && texts.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
   if (parts.length > 0) functionResponse['parts'] = parts
   return { ...kept.beside, functionResponse, ...sign(part, writing) }

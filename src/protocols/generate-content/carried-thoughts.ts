@@ -84,11 +84,11 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
 
 function readThought({ segments, redacted, signature, id }: JsonObject, at: string): ReasoningPart {
-  const told = flatMap(Array.isArray(segments) ? segments : [], (one: unknown): ReasoningSegment[] => {
+  const valid = flatMap(Array.isArray(segments) ? segments : [], (one: unknown): ReasoningSegment[] => {
     const { kind, text } = asObject(one)
     return typeof text === 'string' ? [{ kind: kind === 'raw' ? 'raw' : 'summary', text }] : []
   })
-  return { type: 'reasoning', segments: told, ...(redacted === true && { redacted }), ...defined({ signature: readSignature(signature), id: asText(id) }), at }
+  return { type: 'reasoning', segments: valid, ...(redacted === true && { redacted }), ...defined({ signature: readSignature(signature), id: asText(id) }), at }
 }
 
 function readSignature(told: unknown): Signature | undefined {

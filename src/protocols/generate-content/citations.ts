@@ -163,10 +163,10 @@ export function encodeGrounding(
         lost(index, 'all')
         continue
       }
-      const told = { start: citation.start ?? 0, end: Math.min(citation.end ?? points.length, points.length) }
-      const isSpan = told.start >= 0 && told.start < told.end
+      const given = { start: citation.start ?? 0, end: Math.min(citation.end ?? points.length, points.length) }
+      const isSpan = given.start >= 0 && given.start < given.end
       if (loss === 'some' || !isSpan) lost(index, 'some')
-      const { start, end } = isSpan ? told : { start: 0, end: points.length }
+      const { start, end } = isSpan ? given : { start: 0, end: points.length }
       const key = JSON.stringify(source)
       if (!known.includes(key)) {
         known.push(key)

@@ -239,14 +239,14 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
 }
 
 function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiPart[] {
-  const told = flatMap(messages, ({ parts }) =>
+  const instructions = flatMap(messages, ({ parts }) =>
     parts.filter(part => {
       if (isInstruction(part)) return true
       writing.report.leave('system.not-text', part)
       return false
     }),
   )
-  return told.length === 0 ? [] : encodeParts(told, { ...writing, instructs: true })
+  return instructions.length === 0 ? [] : encodeParts(instructions, { ...writing, instructs: true })
 }
 
 type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }
@@ -258,12 +258,12 @@ function encodeTurns(turns: readonly Turn[], writing: RequestWriting, invented: 
   for (const { role, parts, sources } of turns) {
     if (role === 'system') {
       const [source] = sources
-      const told = source ? encodeInstructions([{ ...source, parts }], writing) : []
-      if (told.length === 0) continue
+      const written = source ? encodeInstructions([{ ...source, parts }], writing) : []
+      if (written.length === 0) continue
       if (source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
       report.add(hoists ? 'system.hoisted' : 'system.mid-conversation-as-user', source?.at)
-      if (hoists) hoist(told)
-      else instruct(wires, told)
+      if (hoists) hoist(written)
+      else instruct(wires, written)
       continue
     }
     const isResults = parts.some(({ type }) => type === 'tool-result')

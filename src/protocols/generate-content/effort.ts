@@ -34,12 +34,12 @@ export function nativeReasoningSpec(request: CanonicalRequest, { report }: Reque
   report.rest(rest, undefined, 'reasoning.')
   const config = ownUnder(request.ext, 'generationConfig')?.['thinkingConfig']
   const kept = typeof config === 'object' && config !== null ? (config as JsonObject) : undefined
-  const told = defined({
+  const known = defined({
     includeThoughts: display === undefined ? undefined : display === 'summarized',
     thinkingBudget: budgetTokens,
     thinkingLevel: effort === undefined ? undefined : levelAs(kept?.['thinkingLevel'], effort),
   })
-  return kept || Object.keys(told).length > 0 ? { ...kept, ...told } : undefined
+  return kept || Object.keys(known).length > 0 ? { ...kept, ...known } : undefined
 }
 
 /** The level as it came if it means the same effort: servers read levels in any case. */

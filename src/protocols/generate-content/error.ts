@@ -61,9 +61,9 @@ export function isErrorBody(wire: unknown): boolean {
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { code, message, word, details, at, fields = {} } = readBody(body)
-  const told = code !== undefined && code >= 400 && code < 600 ? code : undefined
+  const codeAsStatus = code !== undefined && code >= 400 && code < 600 ? code : undefined
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
-  const known = status >= 400 ? status : (told ?? byKind.get(kindOfWord ?? 'internal')?.[1] ?? 500)
+  const known = status >= 400 ? status : (codeAsStatus ?? byKind.get(kindOfWord ?? 'internal')?.[1] ?? 500)
   const list = Array.isArray(details) ? details.filter(isObject) : []
   const value: CanonicalError = defined({
     status: known,
@@ -178,8 +178,8 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
   const { inside, beside } = splitBeside(ownKeys(ext))
-  const told: unknown[] = own && Array.isArray(error.details) ? error.details : details
-  const known = { code: statusOf(error), message, status: word, ...(told.length > 0 && { details: told }) }
+  const shown: unknown[] = own && Array.isArray(error.details) ? error.details : details
+  const known = { code: statusOf(error), message, status: word, ...(shown.length > 0 && { details: shown }) }
   return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }
 }
 

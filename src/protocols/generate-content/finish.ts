@@ -38,8 +38,8 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
   if (!isExact) report.add('finish.approximated', at, 'finish.reason')
   if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')
-  const told = message ?? (reason === 'pause' ? pausedText : undefined)
-  return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage: told }) }
+  const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
+  return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage: finishMessage }) }
 }
 
 const pausedText = 'The turn was paused and can be continued.'

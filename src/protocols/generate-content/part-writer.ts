@@ -69,7 +69,7 @@ function open(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire)
   flush(state, lane, pending, emit)
 }
 
-const told = (part: Part): string =>
+const wordsOf = (part: Part): string =>
   part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : ''
 
 /** Writes the text that is not written yet. */
@@ -92,7 +92,7 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
 /** The pieces of a part that are not written yet. `divided`: the piece begins a segment that is not the first. */
 function unsent(part: Part, sent: number): { text: string; divided: boolean }[] {
   if (part.type !== 'reasoning') {
-    const text = told(part).slice(sent)
+    const text = wordsOf(part).slice(sent)
     return text ? [{ text, divided: false }] : []
   }
   const pieces: { text: string; divided: boolean }[] = []
@@ -120,8 +120,8 @@ function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
 /** Replaces the collected part by the final one, unless this contradicts text that is already written: then it is noted. */
 function settle(state: EncoderState, pending: Pending, final: Part): void {
   const { part, sent } = pending
-  const before = told(part).slice(0, sent)
-  if (final.type === part.type && beginsWith(told(final), before)) pending.part = copyOf(final)
+  const before = wordsOf(part).slice(0, sent)
+  if (final.type === part.type && beginsWith(wordsOf(final), before)) pending.part = copyOf(final)
   else if (sent > 0) reportOf(state).add('stream.final-differs', part.at)
   else pending.part = copyOf(final)
   // The final part may lack what came with the start and the deltas.

@@ -43,13 +43,13 @@ export function fieldsOf({ thought, ...fields }: GeminiPart): GeminiPart {
 export function decodeThought(part: GeminiPart & { text?: unknown }, at: string): ReasoningPart {
   const { text, thought: _, thoughtSignature, ...fields } = part
   const { signature, envelope } = decodeSignature(thoughtSignature)
-  const told = typeof text === 'string' ? text : ''
+  const words = typeof text === 'string' ? text : ''
   return {
     type: 'reasoning',
-    segments: told ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text: told }] : [],
+    segments: words ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text: words }] : [],
     ...defined({ signature, id: envelope?.id }),
     at,
-    ...keep(fields, silenceOf({ thoughtSignature }), told ? undefined : { text: text === '' ? 'empty' : 'absent' }),
+    ...keep(fields, silenceOf({ thoughtSignature }), words ? undefined : { text: text === '' ? 'empty' : 'absent' }),
   }
 }
 
@@ -150,15 +150,15 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   const { type: _, segments, redacted: __, id, signature, cache, at, ext, ...rest } = part
   report.rest({ ...rest, ...(cache && { cache }) }, at)
   report.ext(ext, at)
-  const told = segments.filter(({ text }) => text)
+  const nonEmpty = segments.filter(({ text }) => text)
   const carried = to === 'client' && signature !== undefined
   if (!carried) report.onceEach('message.envelope', at, { itemId: id })
   const form = ownForm(part.ext)
-  const kinds = told.some(({ kind }) => kind === 'raw') ? told.map(({ kind }) => kind) : undefined
+  const kinds = nonEmpty.some(({ kind }) => kind === 'raw') ? nonEmpty.map(({ kind }) => kind) : undefined
   if (kinds && !carried) report.add('reasoning.kind', at)
   const foreign = signature?.issuer !== protocolName
-  const beside = carried ? defined({ id, lengths: foreign && told.length > 0 ? told.map(({ text }) => text.length) : undefined, kinds }) : {}
-  const last = told.at(-1)
+  const beside = carried ? defined({ id, lengths: foreign && nonEmpty.length > 0 ? nonEmpty.map(({ text }) => text.length) : undefined, kinds }) : {}
+  const last = nonEmpty.at(-1)
   if (!last && to === 'provider' && signature && signature.issuer !== protocolName) {
     report.add('reasoning.foreign-signature', at)
     return []
@@ -171,7 +171,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
     const thought = says || signature?.issuer === protocolName
     return [{ ...ownKeys(part.ext), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
   }
-  return told.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === told.length - 1 && signed) }))
+  return nonEmpty.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === nonEmpty.length - 1 && signed) }))
 }
 
 /** Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one is unknown. */

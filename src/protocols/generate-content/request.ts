@@ -127,23 +127,23 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
   const voice = decodeVoice(config)
   const thinking = thinkingConfig ? decodeReasoningSpec(thinkingConfig) : undefined
   const modalities = responseModalities?.map(modalityOf)
-  const told = (number: number | null | undefined) => number ?? undefined
+  const orAbsent = (number: number | null | undefined) => number ?? undefined
   return {
     known: defined({
       sampling: some({
-        temperature: told(temperature),
-        topP: told(topP),
-        topK: told(topK),
-        frequencyPenalty: told(frequencyPenalty),
-        presencePenalty: told(presencePenalty),
-        seed: told(seed),
+        temperature: orAbsent(temperature),
+        topP: orAbsent(topP),
+        topK: orAbsent(topK),
+        frequencyPenalty: orAbsent(frequencyPenalty),
+        presencePenalty: orAbsent(presencePenalty),
+        seed: orAbsent(seed),
       }),
       reasoning: thinking && some(thinking.reasoning),
       output: some({ format: format.format, modalities: modalities?.length ? modalities : undefined, audio: voice.audio }),
-      candidateCount: told(candidateCount),
-      maxOutputTokens: told(maxOutputTokens),
+      candidateCount: orAbsent(candidateCount),
+      maxOutputTokens: orAbsent(maxOutputTokens),
       stop: stopSequences?.length ? stopSequences : undefined,
-      logprobs: responseLogprobs == null ? undefined : { enabled: responseLogprobs, ...defined({ top: told(logprobs) }) },
+      logprobs: responseLogprobs == null ? undefined : { enabled: responseLogprobs, ...defined({ top: orAbsent(logprobs) }) },
     }),
     fields: {
       ...fields,

@@ -241,11 +241,11 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Arou
   const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
   if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
   const keys = withoutLeft(ownKeys(candidate.ext))
-  const told = form?.['index']
+  const spelledIndex = form?.['index']
   const [content] = contents
   return {
     ...keys,
-    ...(told === 'absent' ? {} : { index: told === undefined ? index : told }),
+    ...(spelledIndex === 'absent' ? {} : { index: spelledIndex === undefined ? index : spelledIndex }),
     ...(own
       ? content && contentOf(content.around, parts)
       : { content: { ...content?.around, role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] } }),

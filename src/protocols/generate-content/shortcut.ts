@@ -32,8 +32,8 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
     segment.text += delta.text
   } else return undefined
   open.sent += delta.text.length
-  const told = delta.kind === 'reasoning' ? `${literal},"thought":true` : literal
-  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${told}}]}}]${headText(state)}\r\n\r\n`
+  const fields = delta.kind === 'reasoning' ? `${literal},"thought":true` : literal
+  return `data: {"candidates":[{"index":${candidate},"content":{"role":"model","parts":[{"text":${fields}}]}}]${headText(state)}\r\n\r\n`
 }
 
 /** The JSON that ends every event, cached. */

@@ -251,11 +251,11 @@ function close(answering: Answering, emit: EmitEvent): void {
 
 /** A candidate without a finish reason ended because the prompt was blocked. */
 function finish(state: DecoderState, { candidate, at, raw, message, called, fields, grounding, logprobs, loose }: Answering, emit: EmitEvent): void {
-  const told: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
-  if (!told) return
+  const ending: Finish | undefined = decodeFinish(raw, message, called) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
+  if (!ending) return
   const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
   const odds = loose.length > 0 && { logprobs: loose }
-  emit({ type: 'finish', candidate, finish: told, ...odds, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
+  emit({ type: 'finish', candidate, finish: ending, ...odds, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
 }
 
 function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {

@@ -176,8 +176,8 @@ function lastOf(
   const { grounding: came, logprobs } = ownForm(ext) ?? {}
   const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
   // Logprobs of the last text may not be written yet: they go into one list with those that belong to no text.
-  const told = isObject(logprobs) ? texts : loose ? texts.slice(-1) : []
-  const odds = owed?.beside['logprobsResult'] ? told : []
+  const withOdds = isObject(logprobs) ? texts : loose ? texts.slice(-1) : []
+  const odds = owed?.beside['logprobsResult'] ? withOdds : []
   const logprobsResult = writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report)
   // Known fields were written with their texts; unknown ones are noted, unless the whole object is written here.
   const kept = { logprobsResult: logprobsResult === logprobs, groundingMetadata: grounding !== undefined }

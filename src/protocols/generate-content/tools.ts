@@ -122,8 +122,8 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Js
   const { report, options, native } = writing
   const entries = new Map<string, JsonObject>()
   const entryOf = (tool: Tool, otherwise: string): JsonObject => {
-    const told = native ? ownForm(tool.ext)?.['entry'] : undefined
-    const key = typeof told === 'number' ? `#${told}` : otherwise
+    const entryIndex = native ? ownForm(tool.ext)?.['entry'] : undefined
+    const key = typeof entryIndex === 'number' ? `#${entryIndex}` : otherwise
     const entry = entries.get(key) ?? {}
     entries.set(key, entry)
     return entry

@@ -36,9 +36,9 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
       }
       turns.push(turn)
       results = undefined
-      const told = flatMap(calls, call => answerOf(call, answers.get(call), repair, { invented, pairs }))
-      if (told.length === 0) continue
-      results = { role: 'results', parts: told, sources: [] }
+      const answerParts = flatMap(calls, call => answerOf(call, answers.get(call), repair, { invented, pairs }))
+      if (answerParts.length === 0) continue
+      results = { role: 'results', parts: answerParts, sources: [] }
       turns.push(results)
       continue
     }

@@ -37,12 +37,12 @@ export function decodeUsage(wire: JsonObject): Usage {
   }
   const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts, toolUsePromptTokenCount: toolPrompt } = counts
   const isTold = prompt !== undefined || candidates !== undefined || thoughts !== undefined || toolPrompt !== undefined
-  const told: Partial<Record<keyof typeof modalities, Told>> = {}
+  const byModality: Partial<Record<keyof typeof modalities, Told>> = {}
   for (const key of Object.keys(modalities) as (keyof typeof modalities)[]) {
     const found = toldIn(wire[key], counts[modalities[key]], counted[key])
     if (!found) continue
     unknown[key] = undefined
-    told[key] = found
+    byModality[key] = found
   }
   const input = isTold ? (prompt ?? 0) + (toolPrompt ?? 0) : undefined
   const output = isTold ? (candidates ?? 0) + (thoughts ?? 0) : undefined
@@ -55,9 +55,9 @@ export function decodeUsage(wire: JsonObject): Usage {
     cacheRead: counts.cachedContentTokenCount,
     reasoning: thoughts,
     toolPrompt,
-    inputAudio: told.promptTokensDetails?.['AUDIO'],
-    outputAudio: told.candidatesTokensDetails?.['AUDIO'],
-    inputImage: told.promptTokensDetails?.['IMAGE'],
+    inputAudio: byModality.promptTokensDetails?.['AUDIO'],
+    outputAudio: byModality.candidatesTokensDetails?.['AUDIO'],
+    inputImage: byModality.promptTokensDetails?.['IMAGE'],
     ...keep(defined(unknown), {}, { wire }),
   })
 }
@@ -65,7 +65,7 @@ export function decodeUsage(wire: JsonObject): Usage {
 /** The tokens of a list by modality, without text. Undefined: the list holds something else, or its sum is not `count`. */
 function toldIn(list: unknown, count: number | undefined, known: readonly string[]): Told | undefined {
   if (!Array.isArray(list)) return undefined
-  const told: Told = {}
+  const counts: Told = {}
   let sum = 0
   const seen = new Set<unknown>()
   for (const entry of list as unknown[]) {
@@ -76,9 +76,9 @@ function toldIn(list: unknown, count: number | undefined, known: readonly string
     if (modality !== 'TEXT' && !known.includes(modality) && (modality !== 'AUDIO' || tokens > 0)) return undefined
     seen.add(modality)
     sum += tokens
-    if (modality !== 'TEXT' && tokens > 0) told[modality] = tokens
+    if (modality !== 'TEXT' && tokens > 0) counts[modality] = tokens
   }
-  return sum === (count ?? 0) ? told : undefined
+  return sum === (count ?? 0) ? counts : undefined
 }
 
 /** Without `usage` only the tier is written. Returns undefined when there is nothing to write. */

@@ -101,8 +101,8 @@ function noteUsage(state: EncoderState): void {
     return
   }
   const { ext, ...counts } = usage
-  const told = new Map<string, unknown>(Object.entries(toldUsage))
-  reportOf(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => told.get(key) !== count)), '', 'usage.')
+  const before = new Map<string, unknown>(Object.entries(toldUsage))
+  reportOf(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => before.get(key) !== count)), '', 'usage.')
   reportOf(state).ext(ext, reportOf(state).placeOf('usage'))
 }
 

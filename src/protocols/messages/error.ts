@@ -126,13 +126,13 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   const own = isObject(details) && protocol === protocolName ? details : undefined
   // Clients of this protocol expect this code when `thread` is refused; an error from elsewhere may not have it.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
-  const told = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
+  const made = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
   return defined({
     type: 'error',
     error: defined({
       type: statusOf(error) === 529 ? 'overloaded_error' : (byKind.get(kind)?.[2] ?? 'api_error'),
       message: kind === 'context_length' && !tooLong.test(message) ? asTooLong(message) : message,
-      details: own ?? told,
+      details: own ?? made,
     }),
     request_id: requestId,
   })

@@ -150,8 +150,8 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
   const before = segments.length
   while (segments.length <= segment) segments.push({ kind: of, length: 0 })
   const joint = '\n\n'.repeat(before === 0 ? segments.length - 1 : segments.length - before)
-  const told = segments[segment]
-  if (told) told.length += text.length
+  const current = segments[segment]
+  if (current) current.length += text.length
   const added = joint + text
   if (!added && !delta.ext) return
   if (block.index === undefined) startThinking(state, block, emit)

@@ -93,9 +93,9 @@ export function remembered(request: CanonicalRequest): CanonicalRequest {
 
 function repeatable(ext: ExtMap): ExtMap {
   const { fields, form } = ext[protocolName] ?? {}
-  const told: JsonObject = {}
-  for (const key in fields) if (echoKeys.has(key)) told[key] = fields[key]
-  return keep(told, {}, form).ext ?? {}
+  const echoed: JsonObject = {}
+  for (const key in fields) if (echoKeys.has(key)) echoed[key] = fields[key]
+  return keep(echoed, {}, form).ext ?? {}
 }
 
 function covered(tool: Tool): Tool {

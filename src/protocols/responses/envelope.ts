@@ -87,8 +87,8 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
   }
   if (native) {
     const form = ownForm(ext)
-    const told = isObject(form?.['echo']) ? form['echo'] : echo
-    const wire = wireOf({ ...told, ...known, error: error ?? form?.['error'] }, ext)
+    const repeated = isObject(form?.['echo']) ? form['echo'] : echo
+    const wire = wireOf({ ...repeated, ...known, error: error ?? form?.['error'] }, ext)
     const { nothing, absent } = form ?? {}
     if (isObject(nothing)) for (const key in nothing) if (key === 'status' || isBlank(wire[key])) wire[key] = null
     for (const key of words(absent)) if (key === 'status' || (unsaid.has(key) && isBlank(wire[key]))) delete wire[key]

@@ -10,9 +10,9 @@ import type { Writing } from './writing.ts'
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], writing: Writing): JsonObject[] {
   const last = writing.native || writing.target === 'output' ? messages : withoutStaleResults(messages, writing.report)
-  const told = last.map(message => withMarksInside(message, writing))
-  if (!writing.native) limitMarks(told, writing)
-  const repaired = writing.options.repairToolPairs === 'drop' ? dropLonely(told, writing) : told
+  const marked = last.map(message => withMarksInside(message, writing))
+  if (!writing.native) limitMarks(marked, writing)
+  const repaired = writing.options.repairToolPairs === 'drop' ? dropLonely(marked, writing) : marked
   const items: JsonObject[] = []
   const answered = writing.options.repairToolPairs === 'synthesize' ? answeredCalls(repaired) : undefined
   const calls = answered && callIds(repaired)
