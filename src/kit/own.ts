@@ -3,15 +3,15 @@ import { defined } from './defined.ts'
 import { isObject, type JsonObject, merge, setOwn } from './json.ts'
 
 /** An object on a wire where null means the same as absence, without its nulls. */
-export type Told<T> = { [K in keyof T]: Exclude<T[K], null> }
+export type Present<T> = { [K in keyof T]: Exclude<T[K], null> }
 
-/** Splits an object into its keys that are not null (`told`) and those that are (`nothing`). */
-export function told<T extends object>(wire: T): { told: Told<T>; nothing: JsonObject } {
+/** Splits an object into its keys that are not null (`present`) and those that are (`nothing`). */
+export function splitNulls<T extends object>(wire: T): { present: Present<T>; nothing: JsonObject } {
   const nothing = nulls(wire)
-  if (!hasKeys(nothing)) return { told: wire as Told<T>, nothing }
-  const said: JsonObject = {}
-  for (const key in wire) if (wire[key] !== null) setOwn(said, key, wire[key])
-  return { told: said as Told<T>, nothing }
+  if (!hasKeys(nothing)) return { present: wire as Present<T>, nothing }
+  const present: JsonObject = {}
+  for (const key in wire) if (wire[key] !== null) setOwn(present, key, wire[key])
+  return { present: present as Present<T>, nothing }
 }
 
 /** The keys whose value is null. */

@@ -704,7 +704,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'the last counts of a stream are not heard',
     room: messages,
-    find: 'state.usage = { ...state.usage, ...(isFirst ? wire : told(wire).told) }',
+    find: 'state.usage = { ...state.usage, ...(isFirst ? wire : splitNulls(wire).present) }',
     replace: 'if (isFirst) state.usage = wire',
   },
   { fault: 'events of a stream share one number', room: responses, find: 'sequence_number: state.sequence++', replace: 'sequence_number: state.sequence' },

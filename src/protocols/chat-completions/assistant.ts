@@ -11,7 +11,7 @@ import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownO
 import { decodeContent, encodeParts } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
-import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
@@ -28,7 +28,7 @@ type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
  * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
  */
 export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading): Read {
-  const { told: message, nothing } = told(wire)
+  const { present: message, nothing } = splitNulls(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
   const { carriers, rest } = splitCarriers(extra)
   const reasoning = decodeReasoning(carriers, at, reading.from)

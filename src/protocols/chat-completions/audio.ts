@@ -1,13 +1,13 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
 import type { ChatAssistantMessage } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 /** `audio` of a message → a part. */
 export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: string): MediaPart {
-  const { told: audio, nothing } = told(wire)
+  const { present: audio, nothing } = splitNulls(wire)
   const { id, data, transcript, expires_at, ...unknown } = audio
   return defined({
     type: 'media' as const,

@@ -7,7 +7,7 @@ import { hashId, mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
@@ -32,7 +32,7 @@ export function readInput(input: unknown): { input: string } {
 
 /** One of `tool_calls`. `ordinal`: its index in the list. */
 export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
-  const { told: call, nothing } = told(wire)
+  const { present: call, nothing } = splitNulls(wire)
   const { id, type, index, ...others } = call
   // An `index` equal to the place in the list is not kept as an unknown key.
   const whole = index === undefined || index === ordinal ? others : { ...others, index }

@@ -4,7 +4,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMark, encodeMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
-import { keep, protocolName, told, wireOf } from './own.ts'
+import { keep, protocolName, splitNulls, wireOf } from './own.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
 import type { Writing } from './writing.ts'
@@ -43,7 +43,7 @@ function decodePart(part: ChatPart, at: string): Part {
 }
 
 function decodeText(wire: ChatTextPart, at: string): TextPart {
-  const { told: part, nothing } = told(wire)
+  const { present: part, nothing } = splitNulls(wire)
   const { type, text, prompt_cache_breakpoint, cache_control, ...unknown } = part
   return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, { nothing }) }
 }

@@ -8,7 +8,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownOf, protocolName, told } from './own.ts'
+import { keep, ownOf, protocolName, splitNulls } from './own.ts'
 import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.ts'
 
 /** The longest error message, in UTF-16 units; longer ones are cut. */
@@ -44,7 +44,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(said, outer ?? said.status)
   const { message, type, code, param, details, at } = said
-  const beside = told(said.fields ?? {})
+  const beside = splitNulls(said.fields ?? {})
   return defined({
     status: outer ?? said.status ?? errorWords[kind].status,
     kind,
@@ -56,7 +56,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     protocol: protocolName,
     raw: body,
     at,
-    ...keep(beside.told, beside.nothing),
+    ...keep(beside.present, beside.nothing),
   })
 }
 

@@ -1,7 +1,7 @@
 import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { protocolName, told } from './own.ts'
+import { protocolName, splitNulls } from './own.ts'
 import type { ChatRequest } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -20,7 +20,7 @@ export function decodeFormat(wire: ChatRequest['response_format'], put: (key: st
     return isObject(schema) ? { type: 'schema', schema } : { type: 'json' }
   }
   if (type !== 'json_schema' || !isObject(inner)) return { type: 'opaque', protocol: protocolName, raw: wire }
-  const { told: spec, nothing } = told(inner)
+  const { present: spec, nothing } = splitNulls(inner)
   const { name, description, schema, strict, ...unknown } = spec as { name?: string; description?: string; schema?: JsonObject; strict?: boolean }
   put('response_format', Object.keys(unknown).length > 0 ? { ...rest, json_schema: unknown } : rest)
   return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: 'strict' in nothing ? (null as boolean | null) : strict })

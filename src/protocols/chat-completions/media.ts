@@ -5,14 +5,14 @@ import { defined } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMark, encodeMark } from './cache.ts'
-import { ownForm, ownOf, protocolName, told, under, wireOf } from './own.ts'
+import { ownForm, ownOf, protocolName, splitNulls, under, wireOf } from './own.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 export function decodeImage(wire: ChatImagePart, at: string): MediaPart {
-  const { told: part, nothing } = told(wire)
+  const { present: part, nothing } = splitNulls(wire)
   const { type: _, image_url: image, prompt_cache_breakpoint, cache_control, ...unknown } = part
-  const { told: picture, nothing: unsaid } = told(typeof image === 'string' ? { url: image } : image)
+  const { present: picture, nothing: unsaid } = splitNulls(typeof image === 'string' ? { url: image } : image)
   const { url, detail, ...inner } = picture
   const data = parseDataUrl(url)
   const known: MediaPart['detail'] = detail === 'auto' || detail === 'low' || detail === 'high' || detail === 'original' ? detail : undefined
@@ -43,7 +43,7 @@ const audioFormats = new Map([
 ])
 
 export function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
-  const { told: part, nothing } = told(wire)
+  const { present: part, nothing } = splitNulls(wire)
   const { type: _, input_audio, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { data, format, ...inner } = input_audio
   return {
@@ -57,9 +57,9 @@ export function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
 
 /** `file_data` should be a data URL. The type of bare base64 is taken from the file name or the first bytes; if unknown, it is read as a document. */
 export function decodeFile(wire: ChatFilePart, at: string): MediaPart {
-  const { told: part, nothing } = told(wire)
+  const { present: part, nothing } = splitNulls(wire)
   const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
-  const { told: held, nothing: unsaid } = told(file)
+  const { present: held, nothing: unsaid } = splitNulls(file)
   const { file_data, file_id, filename, ...inner } = held
   const data = file_data === undefined ? undefined : parseDataUrl(file_data)
   const mime = data ? data.mime : (typeOfFile(filename) ?? sniff(file_data ?? ''))

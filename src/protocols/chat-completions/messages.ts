@@ -11,7 +11,7 @@ import { encodeCallId } from './calls.ts'
 import { decodeContent, encodeParts, isPlainText } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
@@ -35,7 +35,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
         }
       return message
     }
-    const { told: message, nothing } = told(raw)
+    const { present: message, nothing } = splitNulls(raw)
     const { role, content, name, ...unknown } = message
     return {
       role,
@@ -57,7 +57,7 @@ type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: C
 
 /** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
 function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: string, { calls, open, report }: Calls): Message {
-  const { told: message, nothing } = told(raw as JsonObject)
+  const { present: message, nothing } = splitNulls(raw as JsonObject)
   const { role, content, tool_call_id, name, ...unknown } = message as {
     role: string
     content?: Parameters<typeof decodeContent>[0]

@@ -3,5 +3,5 @@ import { createOwn } from '../../kit/own.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'chat-completions'
 
-export { told, under } from '../../kit/own.ts'
+export { splitNulls, under } from '../../kit/own.ts'
 export const { keep, ownForm, ownOf, wireOf } = createOwn(protocolName)

@@ -14,7 +14,7 @@ import { decodeFormat, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
 import { createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
 import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
 import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
@@ -25,7 +25,7 @@ import type { Writing } from './writing.ts'
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
-  const { told: body, nothing } = told(check(protocolName, ChatRequest, wire))
+  const { present: body, nothing } = splitNulls(check(protocolName, ChatRequest, wire))
   // The most common keys come last, because V8 searches this list from its end.
   const {
     audio,
@@ -78,11 +78,11 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   }
   const words = metadata && Object.entries(metadata)
   if (words) put('metadata', Object.fromEntries(words.filter(([, value]) => typeof value !== 'string')))
-  const streaming = told(stream_options ?? {})
-  const { include_usage, include_obfuscation, ...streamRest } = streaming.told
+  const streaming = splitNulls(stream_options ?? {})
+  const { include_usage, include_obfuscation, ...streamRest } = streaming.present
   put('stream_options', streamRest, stream_options && streaming.nothing)
-  const caching = told(prompt_cache_options ?? {})
-  const { mode, ttl, ...cacheRest } = caching.told
+  const caching = splitNulls(prompt_cache_options ?? {})
+  const { mode, ttl, ...cacheRest } = caching.present
   put('prompt_cache_options', cacheRest, prompt_cache_options && caching.nothing)
   const format = decodeFormat(response_format, put)
   put(tool_choice === undefined ? 'function_call' : 'tool_choice', unknownOfToolChoice(tool_choice ?? function_call))

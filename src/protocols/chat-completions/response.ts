@@ -17,7 +17,7 @@ import { recordsLayout } from './layout.ts'
 import { attachLogprobs, encodeChoiceLogprobs } from './logprobs.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
@@ -33,7 +33,7 @@ import type { Writing } from './writing.ts'
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const report = createChatReport(options.fieldNames)
   if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
-  const { told: body, nothing } = told(check(protocolName, ChatResponse, wire))
+  const { present: body, nothing } = splitNulls(check(protocolName, ChatResponse, wire))
   const { id, object, created, model, choices = [], usage, service_tier, ...unknown } = body
   const createdAt = readTime(created)
   const found = findUsage(body)
@@ -84,7 +84,7 @@ export function readTime(created: unknown): number | undefined {
 type Around = { responseId: string; options: Options; report: ChatReport }
 
 function decodeChoice(wire: ChatChoice, position: number, { responseId, options, report }: Around): Candidate {
-  const { told: choice, nothing } = told(wire)
+  const { present: choice, nothing } = splitNulls(wire)
   const { index, message, finish_reason, logprobs, ...others } = choice
   const { content: _content, refusal: _refusal, ...left } = isObject(logprobs) ? logprobs : {}
   const unknown: JsonObject = Object.keys(left).length > 0 ? { ...others, logprobs: left } : others

@@ -5,7 +5,7 @@ import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '
 import type { EmitEvent } from '../../protocol.ts'
 import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
-import { keep, told } from './own.ts'
+import { keep, splitNulls } from './own.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
 export type Into = { delta: JsonObject; emit: EmitEvent }
@@ -34,9 +34,9 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   if (!call.id) call.id = link
   call.name = nameOf(call, name, state)
   const at = `${placeOf(choice)}/tool_calls/${choice.calls.indexOf(call)}`
-  const { name: _, [word]: said, ...rest } = told(inner).told
+  const { name: _, [word]: said, ...rest } = splitNulls(inner).present
   if (isObject(said)) reportOf(state).once('tool-call.input-object', `${at}/function/arguments`)
-  const unknown = { ...told(outer).told, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
+  const unknown = { ...splitNulls(outer).present, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
   addInput(state, choice, { call, input, emit, at, beside: { signature, unknown, form: beside ? { extra: came } : {} } })
 }
 
@@ -73,7 +73,7 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
     choice.calls.push(call)
   }
   if (isText(delta['name'])) call.name = nameOf(call, delta['name'] as string, state)
-  const { name: _, arguments: input, ...unknown } = told(delta).told
+  const { name: _, arguments: input, ...unknown } = splitNulls(delta).present
   addInput(state, choice, { call, input: readInput(input), emit, at: `${placeOf(choice)}/function_call`, beside: { unknown, form: { legacy: true } } })
 }
 

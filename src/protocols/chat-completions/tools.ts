@@ -10,7 +10,7 @@ import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { cacheIn, decodeMark } from './cache.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, protocolName, told, under, wireOf } from './own.ts'
+import { keep, ownForm, protocolName, splitNulls, under, wireOf } from './own.ts'
 import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -56,7 +56,7 @@ export function decodeTools({ tools, functions, web_search_options }: Pick<ChatR
 
 function decodeTool(wire: ChatTool, at: string): Tool {
   if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
-    const { told: tool, nothing } = told(wire)
+    const { present: tool, nothing } = splitNulls(wire)
     const { type, function: inner, cache_control, prompt_cache_breakpoint, ...outer } = tool
     return decodeFunction(inner as ChatFunction, at, (unknown, unsaid) =>
       decodeMark(
@@ -67,7 +67,7 @@ function decodeTool(wire: ChatTool, at: string): Tool {
     )
   }
   if ('custom' in wire && wire.type === 'custom') {
-    const { told: custom, nothing } = told(wire.custom as ChatCustomTool)
+    const { present: custom, nothing } = splitNulls(wire.custom as ChatCustomTool)
     const { type: _, custom: __, ...outer } = wire
     const { name, description, format, ...rest } = custom
     const unknown = { ...rest, ...unknownOfFormat(format) }
@@ -108,7 +108,7 @@ function decodeFunction(
   at: string,
   keepRest: (unknown: JsonObject, nothing: JsonObject) => Pick<FunctionTool, 'cache' | 'ext'>,
 ): FunctionTool {
-  const { told: fn, nothing } = told(wire)
+  const { present: fn, nothing } = splitNulls(wire)
   const { name, description, parameters, strict = wire.strict, ...unknown } = fn
   // `strict: null` has a meaning of its own, so it is not kept as a null key.
   const { strict: _, ...unsaid } = nothing

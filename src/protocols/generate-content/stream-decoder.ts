@@ -10,7 +10,7 @@ import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { keep, protocolName, told } from './own.ts'
+import { keep, protocolName, splitNulls } from './own.ts'
 import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 import { indexOf, readTime } from './response.ts'
 import { inCamelCase } from './spelling.ts'
@@ -161,7 +161,7 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
 function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: EmitEvent): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
   const { parts, role: _, ...fields } = content
-  const { told: unknown } = told(fields)
+  const { present: unknown } = splitNulls(fields)
   begin(answering, emit, unknown)
   // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
   for (const key in unknown) if (!same(unknown[key], answering.around[key])) reportOf(state).once('field.unknown', `${answering.at}/content${step(key)}`)

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { decodeMark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { marked, type Writing } from './writing.ts'
 
@@ -13,7 +13,7 @@ import { marked, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report: MessagesReport): ToolCallPart {
-  const { told: block, nothing } = told(wire)
+  const { present: block, nothing } = splitNulls(wire)
   const { type: _, id, name, input, caller, toolset_name: toolset, cache_control, ...fields } = block
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
   const cache = decodeMark(cache_control)
@@ -47,7 +47,7 @@ function unknownOf(direct: JsonObject | undefined): JsonObject {
 
 /** `parts`: its content. `form`: whether the content was a string or blocks. */
 export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
-  const { told: block, nothing } = told(wire)
+  const { present: block, nothing } = splitNulls(wire)
   const { type: _, tool_use_id: callId, content, is_error: isError, toolset_name: toolset, cache_control, ...fields } = block
   const cache = decodeMark(cache_control)
   return {

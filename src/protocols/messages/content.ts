@@ -11,7 +11,7 @@ import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf } from './reasoning.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
 import { decodeTool } from './tools.ts'
@@ -106,7 +106,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
     case 'document':
       return decodeMedia(block, at, (content, inside) => decodeContent(content, inside, report).parts)
     case 'search_result': {
-      const { told: result, nothing } = told(block)
+      const { present: result, nothing } = splitNulls(block)
       const { type: _, source, title, content, citations, cache_control, ...fields } = result
       const { parts } = decodeContent(content, `${at}/content`, report)
       const cache = decodeMark(cache_control)
@@ -138,7 +138,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
 function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
   // Fast path: the usual text block has no other keys.
   if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
-  const { told: block, nothing } = told(wire)
+  const { present: block, nothing } = splitNulls(wire)
   const { type: _, text, citations, cache_control, ...fields } = block
   const cache = decodeMark(cache_control)
   const cited = citations?.length ? { citations: citations.map(decodeCitation) } : {}

@@ -6,7 +6,7 @@ import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './co
 import { takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownKeys, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownKeys, protocolName, splitNulls, wireOf } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
 import { idOf, malformed, type RequestWriting, type Writing } from './writing.ts'
@@ -39,7 +39,7 @@ function decodeInstruction(block: MessagesRawBlock, index: number, report: Messa
 }
 
 export function decodeMessage(wire: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
-  const { told: message, nothing } = told(wire)
+  const { present: message, nothing } = splitNulls(wire)
   const { role, content, ...fields } = message
   if (role === 'system' && midSystem === 'reject') throw malformed(`${at}/role`, 'instructions stand in the field `system`, not in `messages`')
   const { parts, form } = decodeContent(content ?? [], `${at}/content`, report)

@@ -6,7 +6,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
-import { keep, protocolName, told } from './own.ts'
+import { keep, protocolName, splitNulls } from './own.ts'
 
 /** Status and `error.type` of every kind. A type or a status is decoded by the first row that has it. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[] = [
@@ -43,7 +43,7 @@ const threadCode = 'thread_unsupported_request'
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { type, message, details, requestId, fields = {}, at } = readBody(body)
-  const { told: said, nothing } = told(fields)
+  const { present: said, nothing } = splitNulls(fields)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
   const row = type === undefined ? undefined : byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)

@@ -4,7 +4,7 @@ import { defined, some } from '../../kit/defined.ts'
 import { type JsonObject, without } from '../../kit/json.ts'
 import { decodeMark } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
-import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, told, under, wireOf } from './own.ts'
+import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, splitNulls, under, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { marked, type Writing } from './writing.ts'
 
@@ -25,7 +25,7 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
     source: known.type === 'parts' && typeof content === 'string' ? 'string' : undefined,
     url: known.type === 'base64' && block.source.type === 'url' ? url : undefined,
   })
-  const { told: held, nothing } = told(block)
+  const { present: held, nothing } = splitNulls(block)
   if (held.type === 'image') {
     const { type: _, source: __, cache_control, ...fields } = held
     const cache = decodeMark(cache_control)

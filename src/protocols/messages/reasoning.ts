@@ -5,7 +5,7 @@ import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, protocolName, told, wireOf } from './own.ts'
+import { keep, protocolName, splitNulls, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -14,13 +14,13 @@ import type { Writing } from './writing.ts'
 // ---- wire → canonical
 
 export function decodeThinking(wire: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
-  const { told: block, nothing } = told(wire)
+  const { present: block, nothing } = splitNulls(wire)
   const { type: _, thinking, signature, ...fields } = block
   return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, { ...nothing, ...(signature === '' && { signature }) }) }
 }
 
 export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
-  const { told: block, nothing } = told(wire)
+  const { present: block, nothing } = splitNulls(wire)
   const { type: _, data, ...fields } = block
   const envelope = unwrapSignature(data)
   const signature: Signature = envelope?.signature ?? { value: data, issuer: protocolName, form: 'redacted' }

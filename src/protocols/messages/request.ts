@@ -12,7 +12,7 @@ import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, t
 import { areCovered } from './mcp.ts'
 import { createMessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, nulls, ownForm, protocolName, told, wireOf } from './own.ts'
+import { keep, nulls, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
 import { MessagesRequest } from './schema.ts'
 import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
@@ -23,7 +23,7 @@ import { malformed, startWriting } from './writing.ts'
 /** @throws TranslationError `malformed` when the body is not a messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createMessagesReport()
-  const { told: body, nothing } = told(check(protocolName, MessagesRequest, wire))
+  const { present: body, nothing } = splitNulls(check(protocolName, MessagesRequest, wire))
   // The usual keys come last, because V8 begins its look-up there.
   const {
     top_p,

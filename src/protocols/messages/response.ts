@@ -13,7 +13,7 @@ import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeErrorBody, noteError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, ownKeys, protocolName, told } from './own.ts'
+import { keep, ownForm, ownKeys, protocolName, splitNulls } from './own.ts'
 import { signedBy, takeTransformations } from './reasoning.ts'
 import { MessagesResponse } from './schema.ts'
 import { allowedNames } from './tool-choice.ts'
@@ -25,7 +25,7 @@ import { type Carriers, idOf, type Writing } from './writing.ts'
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createMessagesReport()
-  const { told: body, nothing } = told(check(protocolName, MessagesResponse, wire))
+  const { present: body, nothing } = splitNulls(check(protocolName, MessagesResponse, wire))
   const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = body
   const { input_transformations, ...fields } = beside
   const transformed = takeTransformations(input_transformations, '/input_transformations', report)

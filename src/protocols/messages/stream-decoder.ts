@@ -13,7 +13,7 @@ import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, re
 import { decodeError } from './error.ts'
 import { createMessagesReport } from './notes.ts'
 import type { MessagesOptions, Options } from './options.ts'
-import { keep, protocolName, told } from './own.ts'
+import { keep, protocolName, splitNulls } from './own.ts'
 import { type Carried, carrierOf, decodeReasoning, ordinalOf, signedBy, takeTransformations } from './reasoning.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
@@ -134,7 +134,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = withoutTransformations(state, message)
   state.model = asString(model)
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
-  const { told: said, nothing } = told(fields)
+  const { present: said, nothing } = splitNulls(fields)
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...keep(said, nothing) }, emit)
   takeUsage(state, usage, '/usage', emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
@@ -294,7 +294,7 @@ function takeUsage(state: DecoderState, wire: unknown, path: string, emit: EmitE
     return
   }
   const isFirst = Object.keys(state.usage).length === 0
-  state.usage = { ...state.usage, ...(isFirst ? wire : told(wire).told) }
+  state.usage = { ...state.usage, ...(isFirst ? wire : splitNulls(wire).present) }
   const usage = decodeUsage(state.usage)
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
@@ -313,8 +313,8 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
   const { stop_reason, stop_sequence, stop_details, ...more } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   takeUsage(state, usage, '/usage', emit)
-  const inside = told(more).told
-  const { ext } = keep({ ...inside, ...told(beside).told }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined)
+  const inside = splitNulls(more).present
+  const { ext } = keep({ ...inside, ...splitNulls(beside).present }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined)
   if (ext) emit({ type: 'update', ext })
 }
 
@@ -326,7 +326,7 @@ function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): vo
     stopBlock(state, { index: Number(index) }, emit)
     flushClosing(state, emit)
   }
-  const { told: said, nothing } = told(beside)
+  const { present: said, nothing } = splitNulls(beside)
   const { ext } = keep(said, nothing)
   if (ext) emit({ type: 'update', ext })
   closeMessage(state, emit)

@@ -11,7 +11,7 @@ import { decodeMark, encodeMark, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownUnder, protocolName, told, wireOf } from './own.ts'
+import { keep, ownForm, ownUnder, protocolName, splitNulls, wireOf } from './own.ts'
 import { type MessagesRawBlock, MessagesTool } from './schema.ts'
 import { nearestServerTool, toolFamily } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
@@ -40,7 +40,7 @@ export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
 }
 
 function decodeFunction(wire: MessagesTool & { name: string }, at: string): FunctionTool {
-  const { told: tool, nothing } = told(wire)
+  const { present: tool, nothing } = splitNulls(wire)
   const {
     type,
     name,

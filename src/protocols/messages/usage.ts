@@ -3,7 +3,7 @@ import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { countOf } from '../../kit/usage.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, ownOf, told, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
 import { replyTier } from './vocabulary.ts'
 
 /** Reads the counts with these names. `unknown`: the object with the keys that were read set to undefined, because deleting a key is slow. */
@@ -31,7 +31,7 @@ const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 
  * is not returned here. Never throws: counts that cannot be read are kept as unknown keys.
  */
 export function decodeUsage(given: JsonObject): Usage {
-  const { told: wire, nothing } = told(given)
+  const { present: wire, nothing } = splitNulls(given)
   const { counts, unknown } = takeCounts(wire, totals)
   const { input_tokens: fresh, output_tokens: output, cache_creation_input_tokens: cacheWrite, cache_read_input_tokens: cacheRead } = counts
   const inside = <Key extends string>(key: string, keys: readonly Key[]): Partial<Record<Key, number>> | undefined => {

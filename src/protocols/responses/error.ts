@@ -8,7 +8,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, told } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls } from './own.ts'
 
 type Row = { status: number; type: string; code: string | null }
 
@@ -161,7 +161,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     'the upstream failed without a message'
   const word = kindOf(code, type, status ?? said)
   const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
-  const unknown = told(besideOf(beside, isNested))
+  const unknown = splitNulls(besideOf(beside, isNested))
   return defined({
     status: status ?? said ?? rows[kind].status,
     kind,
@@ -174,7 +174,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     protocol: protocolName,
     raw: body,
     at: placeOf(body, isNested),
-    ...keep(unknown.told, unknown.nothing),
+    ...keep(unknown.present, unknown.nothing),
   })
 }
 

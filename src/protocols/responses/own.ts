@@ -4,7 +4,7 @@ import { createOwn } from '../../kit/own.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'responses'
 
-export { nulls, told, under } from '../../kit/own.ts'
+export { nulls, splitNulls, under } from '../../kit/own.ts'
 export const { keep, ownForm, ownOf, ownUnder, wireOf } = createOwn(protocolName)
 
 /** Which of the usual keys are absent. */

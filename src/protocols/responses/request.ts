@@ -14,7 +14,7 @@ import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, protocolName, told, wasUnsaid, wireOf } from './own.ts'
+import { keep, ownForm, protocolName, splitNulls, wasUnsaid, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeOutput, encodeOutput, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
@@ -32,7 +32,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
         { code: 'malformed', protocol: protocolName, path: `/${key}` },
         `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
       )
-  const { told: body, nothing } = told(given)
+  const { present: body, nothing } = splitNulls(given)
   // The usual keys come last, where V8 begins its search.
   const {
     max_tool_calls: maxToolCalls,
@@ -83,12 +83,12 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   const output = decodeOutput(text, fields, nothing)
   const choice = toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields)
   const spec = decodeReasoningSpec(reasoning, { fields, nothing, form, report })
-  const caching = told(cacheOptions ?? {})
-  const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = caching.told
+  const caching = splitNulls(cacheOptions ?? {})
+  const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = caching.present
   if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
   if (cacheOptions) nothing['prompt_cache_options'] = caching.nothing
-  const streaming = told(streamOptions ?? {})
-  const { include_obfuscation: obfuscation, ...streamRest } = streaming.told
+  const streaming = splitNulls(streamOptions ?? {})
+  const { include_obfuscation: obfuscation, ...streamRest } = streaming.present
   if (Object.keys(streamRest).length > 0) fields['stream_options'] = streamRest
   if (streamOptions) nothing['stream_options'] = streaming.nothing
   const asked = include?.includes(logprobsInclude)
