@@ -7,7 +7,7 @@ import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
 import { carriersIn, carriesThoughts, carryThoughts, giveBack } from './carried-thoughts.ts'
 import { encodeCarriers, splitCarriers, unknownOfCarriers, withoutRemains } from './carriers.ts'
-import { attachCitations, decodeAnnotation, encodeCitations, noteJoins, unknownOfAnnotations } from './citations.ts'
+import { attachCitations, decodeAnnotation, encodeCitations, noteLostBoundaries, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
@@ -222,7 +222,7 @@ function encodeBody(
     report.ext(ext, at)
   }
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
-  if (!writing.native) noteJoins(texts, report)
+  if (!writing.native) noteLostBoundaries(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
   if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature)))
     return { ...(form['content'] === 'string' && { content: '' }), ...listed }

@@ -84,7 +84,7 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
 }
 
 /** Makes a note if texts with citations of other protocols are joined, because on this wire a citation covers the whole reply. */
-export function noteJoins(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
+export function noteLostBoundaries(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
   const joins = texts.filter(({ text }) => text !== '')
   if (joins.length > 1 && joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName)))
     report.add('text.boundary-lost', joins[1]?.at)

@@ -12,7 +12,7 @@ import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { encodeAudioAnswer, isAudible } from './audio.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
-import { encodeCitation, noteJoins } from './citations.ts'
+import { encodeCitation, noteLostBoundaries } from './citations.ts'
 import { type Choice, choiceOf, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
 import { encodeBareError } from './error.ts'
 import { encodeImage } from './images.ts'
@@ -346,7 +346,7 @@ function conclude(state: EncoderState, choice: Choice, { word, fields, delta, de
 function encodeAnnotations(state: EncoderState, choice: Choice): JsonObject[] {
   const report = reportOf(state)
   const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
-  noteJoins(texts, report)
+  noteLostBoundaries(texts, report)
   return texts.flatMap(out => {
     const { at, start, text, end = start + lengthOf(text) } = out
     return out.citations.flatMap(citation => {

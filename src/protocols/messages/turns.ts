@@ -48,7 +48,7 @@ export function groupTurns(
       results = undefined
       continue
     }
-    const parts = flatMap(turn.parts, part => rest(part, placed, pairs, repair, report))
+    const parts = flatMap(turn.parts, part => leftOver(part, placed, pairs, repair, report))
     if (results) {
       noteMoved(turn.parts, results.parts, report)
       results.parts.push(...parts)
@@ -101,7 +101,7 @@ function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, i
 }
 
 /** A part of a user message, once results have moved to their calls. Empty: it has moved, or is left out. */
-function rest(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: string, report: MessagesReport): Part[] {
+function leftOver(part: Part, placed: ReadonlySet<Part>, { ids }: Pairs, repair: string, report: MessagesReport): Part[] {
   if (part.type !== 'tool-result') return [part]
   if (placed.has(part)) return []
   if (ids.has(part)) return [] // an earlier result of the same call, noted as a duplicate

@@ -61,22 +61,10 @@ const limit = 4
 
 /** Of too many breakpoints, those of the instructions are kept first, then the last ones. */
 export function limitMarks(messages: readonly Message[], { uncached }: Writing): void {
-  const marked: { part: Part; fixed: boolean }[] = []
-  for (const { role, parts } of messages) {
-    const fixed = role === 'system' || role === 'developer'
-    if (role !== 'assistant') for (const part of parts) if (isWritten(part)) for (const one of marksOf(part)) marked.push({ part: one, fixed })
-  }
-  let room = limit
-  for (const { part, fixed } of marked) {
-    if (!fixed) continue
-    if (room > 0) room--
-    else uncached.add(part)
-  }
-  for (const { part, fixed } of marked.toReversed()) {
-    if (fixed) continue
-    if (room > 0) room--
-    else uncached.add(part)
-  }
+  const markedIn = (roles: readonly Message['role'][]) =>
+    flatMap(messages, ({ role, parts }) => (roles.includes(role) ? flatMap(parts, part => (isWritten(part) ? marksOf(part) : [])) : []))
+  const byWorth = [...markedIn(['system', 'developer']), ...markedIn(['user', 'tool']).reverse()]
+  for (const part of byWorth.slice(limit)) uncached.add(part)
 }
 
 /** An empty text of a message is left out, with its breakpoint. */
