@@ -101,7 +101,7 @@ async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, bod
 /** The frames may differ after the way back, so the complete replies are compared. */
 async function tellStream(from: Protocol, to: Protocol, text: string, now: number): Promise<Told> {
   const { text: told, notes } = streamed(text, from, to, now)
-  const back = async () => [await added(text, from), await added(streamed(told, to, from, now).text, from)] as const
+  const back = async () => [await collected(text, from), await collected(streamed(told, to, from, now).text, from)] as const
   return { protocol: to.name, text: told, notes, ...(await compared(notes, back)) }
 }
 
@@ -111,7 +111,7 @@ function streamed(text: string, from: Protocol, to: Protocol, now: number): { te
   return { text: output, notes: translator.notes }
 }
 
-const added = async (text: string, protocol: Protocol) => (await collectStream([text], protocol, {})).body
+const collected = async (text: string, protocol: Protocol) => (await collectStream([text], protocol, {})).body
 
 /** Differences after the way there and back that no note covers. */
 async function compared(

@@ -88,11 +88,7 @@ export const notes = {
   'tier.speed': { kind: 'approximated', reason: 'a faster mode of another provider became the fast tier', source: '2.12' },
   'tier.nearest': { kind: 'approximated', reason: 'a tier that has no word here is told as the default', source: '2.12' },
   'tier.unsupported': { kind: 'dropped', reason: 'the target protocol has no such service tier', source: '2.12' },
-  'file.foreign-id': {
-    kind: 'dropped',
-    reason: 'a file id means something only to its issuer; the caller asked for a note instead of an error',
-    source: '2.3',
-  },
+  'file.foreign-id': { kind: 'dropped', reason: 'a file id is valid only where it was issued', source: '2.3' },
   'message.ids': { kind: 'dropped', reason: 'messages, calls and results have no item id and no status here', source: '6.3' },
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'message.phase': { kind: 'dropped', reason: 'messages have no phase here', source: '6.3' },
