@@ -67,10 +67,20 @@ export function holdsEnvelope(value: unknown): boolean {
 
 /**
  * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for words. `holdsAny`: does the text
- * contain any of these?
+ * contain any of these? `begins`: what `beginsEnvelope` said of all strings; absent: not asked.
  */
-export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean): boolean {
-  return holdsAny(marks) || (holdsAny([anEscape]) && holdsAny(escapedMarks))
+export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean, begins = holdsAny(prefixes)): boolean {
+  return begins || holdsAny([mark]) || (holdsAny([anEscape]) && holdsAny(escapedMarks))
+}
+
+const beginnings = [prefix, prefixInBase64].map(text => new TextEncoder().encode(text))
+const [plainly = 0, inBase64 = 0] = beginnings.map(([first]) => first)
+
+/** Does an envelope begin here, in the bytes of a string? The first byte nearly always says no; a search of 170 KB for a word takes 9 µs. */
+export function beginsEnvelope(bytes: Uint8Array, at: number): boolean {
+  const first = bytes[at]
+  if (first !== plainly && first !== inBase64) return false
+  return beginnings.some(beginning => beginning.every((byte, i) => bytes[at + i] === byte))
 }
 
 /** Does the text look like an envelope, valid or damaged? */
@@ -81,12 +91,12 @@ export function isEnvelope(text: string): boolean {
 /** Separates an id from the signature appended to it, for clients that keep nothing but ids. */
 const mark = '__sig_'
 
-/** JSON with none of these, even with escaped letters, contains no envelope. Without the first letter of the base64 prefix: searching for words that begin with the frequent `e` takes eight times as long. */
-const marks: readonly string[] = [prefix, mark, prefixInBase64.slice(1)]
+/** What an envelope begins with. Without the first letter of the base64 prefix: searching for words that begin with the frequent `e` takes eight times as long. */
+const prefixes: readonly string[] = [prefix, prefixInBase64.slice(1)]
 
 const anEscape = '\\u00'
 
-/** The escapes of letters in marks. Other escapes are common (`\\u003c` for `<`) and cannot hide a mark. */
+/** The escapes of letters in prefixes and mark. Other escapes are common (`\\u003c` for `<`) and cannot hide one. */
 const escapedMarks: readonly string[] = [...new Set(prefix + mark + prefixInBase64)].flatMap(letter => {
   const code = letter.charCodeAt(0).toString(16)
   return [...new Set([anEscape + code, anEscape + code.toUpperCase()])]

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import { refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
-import { type Member, membersOf, nesting, outlineOf } from './outline.ts'
+import { type Member, nesting, outlineOf, scan } from './outline.ts'
 import { readInPieces } from './pieces.ts'
 
 export type ReadBody = {
@@ -36,14 +36,14 @@ export async function readJson(
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
-  const members = bytes.length > long && isUtf8(bytes) ? membersOf(bytes, { deepest: depthLimit }) : undefined
-  const outline = outlineOf(bytes, members)
-  if (members && outline) return new LongBody(bytes, outline, members)
+  const found = bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
+  const outline = outlineOf(bytes, found?.members)
+  if (found && outline) return new LongBody(bytes, outline, found)
   if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
   const value = parse(text)
-  return { value, outline: value, bytes, isPlain: isPlain(bytes, text) }
+  return { value, outline: value, bytes, isPlain: isPlain(bytes, { text }) }
 }
 
 /**
@@ -62,12 +62,14 @@ class LongBody implements ReadBody {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly outline: JsonObject
   readonly members: readonly Member[]
+  readonly #hasEnvelope: boolean
   #value: unknown
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject, members: readonly Member[]) {
+  constructor(bytes: Uint8Array<ArrayBuffer>, outline: JsonObject, { members, hasEnvelope }: NonNullable<ReturnType<typeof scan>>) {
     this.bytes = bytes
     this.outline = outline
     this.members = members
+    this.#hasEnvelope = hasEnvelope
   }
 
   get value(): unknown {
@@ -80,7 +82,7 @@ class LongBody implements ReadBody {
   }
 
   get isPlain(): boolean {
-    return isPlain(this.bytes)
+    return isPlain(this.bytes, { begins: this.#hasEnvelope })
   }
 }
 
@@ -118,10 +120,10 @@ function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
 }
 
 /** Does the body contain no envelope? Searches the bytes, which is faster than decoding them. */
-function isPlain(bytes: Uint8Array, given?: string): boolean {
-  if (!mayHoldEnvelope(words => mayHoldAny(bytes, words))) return true
-  const text = given ?? textOf(bytes)
-  return !mayHoldEnvelope(words => words.some(word => text.includes(word)))
+function isPlain(bytes: Uint8Array, { text, begins }: { text?: string; begins?: boolean }): boolean {
+  if (!mayHoldEnvelope(words => mayHoldAny(bytes, words), begins)) return true
+  const whole = text ?? textOf(bytes)
+  return !mayHoldEnvelope(words => words.some(word => whole.includes(word)), begins)
 }
 
 export const tooDeep = (limit: number) => refuse(400, 'invalid_request', `the body is nested more than ${limit} levels deep`)

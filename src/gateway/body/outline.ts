@@ -1,3 +1,4 @@
+import { beginsEnvelope } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
 
@@ -89,12 +90,21 @@ const aKeyOrEnd = 3
 const aColon = 4
 const aCommaOrEnd = 5
 
+/** What one pass over a JSON text finds. `hasEnvelope`: a value begins as wrapped signatures do; one with escaped letters is not seen. */
+type Scan = { members: Member[]; hasEnvelope: boolean }
+
+/** The members of the outermost object of a JSON text. Undefined: see `scan`. */
+export function membersOf(body: Uint8Array, limits?: Parameters<typeof scan>[1]): Member[] | undefined {
+  return scan(body, limits)?.members
+}
+
 /**
- * The members of the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list.
- * Undefined: no object, not JSON, or more than `deepest` levels.
+ * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list. Undefined: no object, not
+ * JSON, or more than `deepest` levels.
  */
-export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 } = {}): Member[] | undefined {
+export function scan(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 } = {}): Scan | undefined {
   const bytes = searchable(body)
+  let hasEnvelope = false
   const members: Member[] = []
   const open: number[] = []
   let cuts: number[] | undefined
@@ -120,6 +130,7 @@ export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1
           next = aColon
         } else if (next === aValue || next === aValueOrEnd) {
           if (depth === 1) members.push({ keyStart, keyEnd, start: i, end: end + 1 })
+          hasEnvelope ||= beginsEnvelope(bytes, i + 1)
           next = aCommaOrEnd
         } else return undefined
         i = end
@@ -141,7 +152,7 @@ export function membersOf(body: Uint8Array, { deepest = Infinity, apart = 16 * 1
         if (next !== aCommaOrEnd && next !== (byte === 0x7d ? aKeyOrEnd : aValueOrEnd)) return undefined
         // In ASCII, `]` and `}` are the opening bracket plus two.
         if (open.pop() !== byte - 2) return undefined
-        if (depth === 1) return isBlank(bytes, i + 1) ? members : undefined
+        if (depth === 1) return isBlank(bytes, i + 1) ? { members, hasEnvelope } : undefined
         if (depth === 2) members.push(cuts ? { keyStart, keyEnd, start, end: i + 1, cuts } : { keyStart, keyEnd, start, end: i + 1 })
         next = aCommaOrEnd
         break
