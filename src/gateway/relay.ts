@@ -1,8 +1,9 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import { createTextReader } from '../sse/text.ts'
+import { WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
-import { join } from './body/bytes.ts'
+import { encoded, joined } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
 import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts'
 
@@ -72,8 +73,8 @@ class RunningRelay implements Relay {
   #line = ''
   #saysData = false
   #saysError = false
-  /** The last bytes sent, because pings are allowed only between frames. */
-  #tail: Chunk = '\n\n'
+  /** Of a source whose bytes are sent unchanged. */
+  readonly #frames = new WholeFrames<Uint8Array>(joined)
 
   constructor(options: RelayOptions) {
     this.#options = options
@@ -157,10 +158,8 @@ class RunningRelay implements Relay {
       this.#pending = undefined
       return got.done ? this.#finish(source) : this.#take(source, got.value)
     }
-    if (/\n\n$|\r\n\r\n$|\r\r$/.test(lastOf(this.#tail))) return this.#options.protocol.frames.ping
-    // Not in the middle of a frame: the ping is sent at the next chance.
-    this.#clock.sent()
-    return ''
+    // Nothing but whole frames is sent, so this is between two of them.
+    return this.#options.protocol.frames.ping
   }
 
   #take(from: Source, chunk: Chunk): Chunk {
@@ -169,26 +168,23 @@ class RunningRelay implements Relay {
     const { error, finished } = translator
     // An upstream's own error is passed on unchanged. After a frame that cannot be read nothing is.
     if (!finished && (!error || (raw && error.protocol !== undefined))) return taken
-    const whole = this.#held.length > 0 ? this.#heldBytes() : taken
-    const out = typeof whole === 'string' ? whole : upToEnd(whole, translator.after)
     // The reply is complete: the client need not wait until the upstream closes the connection.
     const owed = translator.end()
     drain(from.body, this.#options.stop)
     this.#complete(cutOff(translator) ?? failedEnd(translator))
-    return plus(out, owed)
+    return plus(this.#held.length > 0 ? this.#heldFrames() : taken, owed)
   }
 
   #passOn({ translator, raw }: Source, chunk: Chunk): Chunk {
     const text = translator.push(chunk)
     if (!raw) return text
-    this.#tail = chunk.length < 4 ? lastOf(this.#tail) + lastOf(chunk) : chunk
-    return chunk
+    return this.#frames.push(upToEnd(encoded(chunk), translator.after)) ?? ''
   }
 
   /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
   #begin(from: Source, chunk: Chunk): Chunk {
     const { translator, raw } = from
-    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+    const bytes = encoded(chunk)
     let at = 0
     while (at < bytes.length) {
       const end = endOfLine(bytes, at)
@@ -224,25 +220,32 @@ class RunningRelay implements Relay {
     this.#line = ''
   }
 
-  #heldBytes(): Uint8Array {
-    return join(this.#held, this.#heldLength)
+  /** The whole frames of what is held back. */
+  #heldFrames(): Chunk {
+    const lines = this.#held.splice(0)
+    return this.#frames.push(joined(lines)) ?? ''
   }
 
-  #release(from: Source, rest: Uint8Array): Uint8Array {
+  #release(from: Source, rest: Uint8Array): Chunk {
     this.#answered = true
-    const before = this.#heldBytes()
-    this.#held.length = 0
-    this.#tail = before
-    return rest.length > 0 ? join([before, this.#passOn(from, rest) as Uint8Array], before.length + rest.length) : before
+    const before = this.#heldFrames()
+    return rest.length > 0 ? plus(before, this.#passOn(from, rest)) : before
+  }
+
+  /** Ends the stream. The last frame may lack its blank line; what is left of one that was cut off is not sent. */
+  #end(translator: StreamTranslator, why?: CanonicalError): Chunk {
+    const owed = translator.end(why)
+    const whole = this.#heldFrames()
+    return plus(translator.cutFrame ? whole : plus(whole, this.#frames.rest()), owed)
   }
 
   /** The upstream has ended its answer. */
   #finish({ translator }: Source): Chunk {
-    const owed = translator.end()
+    const out = this.#end(translator)
     const cut = cutOff(translator)
     if (cut && !this.#committed) throw cut
     this.#complete(cut ?? failedEnd(translator))
-    return plus(this.#held.length > 0 ? this.#heldBytes() : '', owed)
+    return out
   }
 
   /** The rest of a stream that fails. @throws Refusal if nothing was sent yet: it becomes the response */
@@ -256,11 +259,11 @@ class RunningRelay implements Relay {
     }
     const { error } = refusal
     const translator = this.#source?.translator
-    const owed = translator ? plus(this.#held.length > 0 ? this.#heldBytes() : '', translator.end(error)) : protocol.frames.failure(error)
+    const out = translator ? this.#end(translator, error) : protocol.frames.failure(error)
     const left = error.kind === 'cancelled'
     // A timeout or broken connection after the end of the reply does not matter.
     this.#complete(translator?.finished && !left ? undefined : refusal)
-    return left ? '' : owed
+    return left ? '' : out
   }
 
   #complete(failure: Refusal | undefined): void {
@@ -294,11 +297,10 @@ function broken(error: unknown): never {
   throw error instanceof Refusal ? error : new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
 }
 
-function plus(out: Chunk, text: string): Chunk {
-  if (!text) return out
-  if (typeof out === 'string') return out + text
-  const more = new TextEncoder().encode(text)
-  return join([out, more], out.length + more.length)
+function plus(out: Chunk, more: Chunk): Chunk {
+  if (more.length === 0) return out
+  if (out.length === 0) return more
+  return typeof out === 'string' && typeof more === 'string' ? out + more : joined([encoded(out), encoded(more)])
 }
 
 function endOfLine(bytes: Uint8Array, from: number): number {
@@ -318,7 +320,3 @@ function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
 
 /** Some protocols send an error as two frames, of which only the second one ends the stream. */
 const isError = (line: string) => /^data:\s*\{\s*"(error"|type"\s*:\s*"error")/.test(line)
-
-function lastOf(chunk: Chunk): string {
-  return typeof chunk === 'string' ? chunk.slice(-4) : String.fromCharCode(...chunk.subarray(-4))
-}

@@ -27,7 +27,9 @@ export type Seen = {
   clean: boolean
   /** The reply ended properly, but the last frame of its protocol (e.g. `[DONE]`) is missing. */
   lacksEnding: boolean
-  /** Further frames in the same chunk after the end of the reply. */
+  /** It was cut off in the middle of a frame. */
+  cutFrame: boolean
+  /** Further frames in the same chunk after the end of the reply; also the one that cannot be read, if it ended so. */
   after: string
 }
 
@@ -94,7 +96,7 @@ export class StreamReader {
     this.#frames.fail(error)
   }
 
-  /** The number of frames, without one that made the stream fail. */
+  /** The number of frames, without one that made the stream fail or was cut off. */
   frames(): number {
     return this.#frames.count
   }
@@ -136,7 +138,7 @@ export class StreamReader {
     const notesBefore = this.#frames.noteCount()
     const wasEnded = seen.ended
     this.#frames.push(frame)
-    if (seen.ended && !wasEnded) seen.after = text.slice(end)
+    if (seen.ended && !wasEnded) seen.after = text.slice(seen.clean || seen.error?.protocol ? end : at)
     const isWhole = this.#isBetweenFrames && found !== undefined
     this.#isBetweenFrames = found !== undefined
     if (isWhole && this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()) this.#learnForm(frame)
@@ -166,10 +168,10 @@ export class StreamReader {
 
 /** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
 class FrameReader {
-  readonly seen: Seen = { unheard: false, ended: false, clean: false, lacksEnding: false, after: '' }
+  readonly seen: Seen = { unheard: false, ended: false, clean: false, lacksEnding: false, cutFrame: false, after: '' }
   readonly state: MachineState
   readonly report = createReport('translate', translateNotes)
-  /** The number of frames, without one that made the stream fail. */
+  /** The number of frames, without one that made the stream fail or was cut off. */
   count = 0
   /** The number of events emitted; `last`: the last of them. */
   events = 0
@@ -228,8 +230,10 @@ class FrameReader {
 
   #takeFrame({ event, data }: Frame): void {
     const { seen } = this
-    if (seen.ended) return
+    if (seen.ended && !this.#isEnding) return
     const wire = parseData(data)
+    seen.cutFrame = this.#isEnding && wire === undefined
+    if (seen.ended) return
     if (wire === undefined) this.#passOver(data)
     else {
       try {
@@ -238,7 +242,7 @@ class FrameReader {
         this.#failBy(error)
       }
     }
-    if (!seen.ended || seen.clean) this.count++
+    if ((!seen.ended || seen.clean) && !seen.cutFrame) this.count++
   }
 
   /** A damaged event means that a piece of the reply is lost. Only the very last one may simply have been cut off. */

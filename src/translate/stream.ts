@@ -7,6 +7,7 @@ import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
+import { WholeFrames } from '../sse/whole-frames.ts'
 import { createJsonWriter } from './json-writer.ts'
 import { renamedFrame } from './renamed-frame.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
@@ -28,8 +29,10 @@ export type StreamTranslator = {
   readonly signatures: Signatures
   /** The reply ended properly: not cut off, and not with an error. */
   readonly finished: boolean
-  /** Further frames in the same chunk after the end of the reply. */
+  /** Further frames in the same chunk after the end of the reply; also the one that cannot be read, if it ended so. */
   readonly after: string
+  /** The stream was cut off in the middle of a frame. */
+  readonly cutFrame: boolean
   /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
   readonly error: CanonicalError | undefined
   /** The error that the finish reason reports, in a stream that ended properly. */
@@ -130,6 +133,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const { frames, streamUsage } = protocol
   const reader = createStreamReader(protocol, options, () => {})
   const bytes = createTextReader()
+  const whole = new WholeFrames<string>(texts => texts.join(''))
   // Comments are removed as well: on their own they would look like the beginning of an answer.
   const filter = hideUsage && streamUsage ? createFrameRewriter(frame => (!/^data/m.test(frame) || isCounts(frame, streamUsage) ? '' : frame)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
@@ -161,13 +165,14 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       const wasBroken = isBroken()
       reader.push(chunk)
       if (watched) return ''
-      if (!renamer) return shown(bytes.read(chunk))
+      if (!renamer) return shown(whole.push(bytes.read(chunk)) ?? '')
       return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
     end(why) {
       reader.end(why)
-      const rest = shown(renamer ? rename(() => renamer.end()) : bytes.end()) + (filter?.end() ?? '')
-      const { clean, lacksEnding, error } = reader.seen
+      const { clean, lacksEnding, cutFrame, error } = reader.seen
+      const last = renamer ? rename(() => renamer.end()) : whole.rest() + bytes.end()
+      const rest = cutFrame ? '' : shown(last) + (filter?.end() ?? '')
       if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
@@ -217,6 +222,10 @@ class Translator implements StreamTranslator {
 
   get after(): string {
     return this.#seen.after
+  }
+
+  get cutFrame(): boolean {
+    return this.#seen.cutFrame
   }
 
   get error(): CanonicalError | undefined {

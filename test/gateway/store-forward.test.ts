@@ -114,7 +114,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is told as having failed; the model: «%s»', async alias => {
       const seen = await upstream(
         sendJson(200, reply('resp_1', { status: 'queued', output: [] })),
-        sendStream([...half('responses'), `data: {"x":"${'x'.repeat(6_000)}`, `${'x'.repeat(6_000)}"}\n\n`]),
+        sendStream([...half('responses'), `data: {"x":"${'x'.repeat(6_000)}`, 30, `${'x'.repeat(6_000)}"}\n\n`]),
       )
       const limited = { ...more, defaults: { eventLimit: 10_000 } }
       const ask = await start(one(seen.url, 'responses', limited, alias ? { id: alias, channels: [{ name: 'up', model: 'm' }] } : {}))

@@ -176,6 +176,15 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text.replaceAll(/(event: ping\ndata: .*\n\n|: ?ping\n\n)/g, '')).toBe(whole)
   })
 
+  test.each(pairs)('what is left of a frame that was cut off is not sent: %s from %s', async (client, served) => {
+    const [frame = ''] = half(served).slice(-1)
+    const { url } = await upstream(sendStream([...half(served), 20, frame.slice(0, -9)]))
+    const ask = await start(one(url, served, { defaults: { eventLimit: 100_000 } }))
+    const text = await (await ask(...streaming(client))).text()
+    expect(() => dataOf(text)).not.toThrow()
+    expect(failureIn(text, client)).toMatchObject({ kind: 'internal' })
+  })
+
   test.each(pairs)('an upstream that falls silent is given up, and the client is told that: %s from %s', async (client, served) => {
     const seen = await upstream(sendStream([...half(served), 5_000]))
     const ask = await start(one(seen.url, served, {}, {}, { timeouts: { idleMs: 60 } }))

@@ -2,9 +2,11 @@ import type { Protocol } from '../../protocol.ts'
 import { createFrameParser } from '../../sse/parse.ts'
 import { createFrameRewriter } from '../../sse/rewrite.ts'
 import { createTextReader } from '../../sse/text.ts'
+import { WholeFrames } from '../../sse/whole-frames.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { renamedFrame } from '../../translate/renamed-frame.ts'
 import type { Service, Trace } from '../ask.ts'
+import { encoded, joined } from '../body/bytes.ts'
 import { renamed } from '../body/outline.ts'
 import { Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
@@ -131,25 +133,22 @@ async function* withFailure(
   ended: (failure?: Refusal) => void,
 ): AsyncGenerator<Uint8Array | string> {
   let failure: Refusal | undefined
-  /** The data of the last two frames; the last one may be cut off. */
-  const last: string[] = []
+  /** The data of the last frame. */
+  let last = ''
   const take = ({ data }: { data: string }) => {
-    if (last.push(data) > 2) last.shift()
+    last = data
   }
   const parser = createFrameParser(take, { maxLength: eventLimit })
+  const whole = new WholeFrames<Uint8Array>(joined)
   try {
     for await (const chunk of body) {
       parser.push(chunk)
-      yield chunk
+      yield whole.push(encoded(chunk)) ?? ''
     }
+    yield whole.rest()
   } catch (error) {
-    if (error instanceof RangeError) failure = refuse(502, 'internal', 'an event of the upstream stream is too long')
-    else {
-      failure = refusalOf(error, 'upstream')
-      parser.end()
-    }
-    const [count] = last.toReversed().flatMap(data => frames.countAfter?.(data) ?? [])
-    yield `\n\n${frames.failure(failure.error, count)}`
+    failure = error instanceof RangeError ? refuse(502, 'internal', 'an event of the upstream stream is too long') : refusalOf(error, 'upstream')
+    yield `\n\n${frames.failure(failure.error, frames.countAfter?.(last))}`
   } finally {
     ended(failure)
   }

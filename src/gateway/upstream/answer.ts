@@ -2,7 +2,7 @@ import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/js
 import type { Protocol } from '../../protocol.ts'
 import type { Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { join, textOf } from '../body/bytes.ts'
+import { encoded, join, textOf } from '../body/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
@@ -44,7 +44,7 @@ export async function readWhole({ answer, watched }: Watched): Promise<Uint8Arra
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of watched(answer.body)) {
-    const bytes = typeof chunk === 'string' ? new TextEncoder().encode(chunk) : chunk
+    const bytes = encoded(chunk)
     length = bounded(length + bytes.length)
     chunks.push(bytes)
   }

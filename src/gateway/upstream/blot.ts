@@ -1,5 +1,5 @@
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { join } from '../body/bytes.ts'
+import { encoded, join } from '../body/bytes.ts'
 import { isPrivate } from '../headers.ts'
 import type { ChannelEntry } from '../options.ts'
 
@@ -69,7 +69,7 @@ function without(secret: string, { status, headers, body }: TransportAnswer): Tr
 function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
   const blot = createBlot(secret)
   const clean = ({ done, value }: IteratorResult<Chunk>): IteratorResult<Chunk, undefined> => {
-    if (!done) return { value: blot.push(typeof value === 'string' ? new TextEncoder().encode(value) : value), done: false }
+    if (!done) return { value: blot.push(encoded(value)), done: false }
     const rest = blot.end()
     return rest.length > 0 ? { value: rest, done: false } : { value: undefined, done: true }
   }

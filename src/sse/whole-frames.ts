@@ -1,0 +1,77 @@
+type Chunk = string | Uint8Array
+
+/**
+ * Passes text/event-stream on in whole frames: what is left of one when the stream is cut off would be an event that no client can read.
+ * The bytes stay the same. A stream that begins with `[` is a JSON list and passes as it comes.
+ */
+export class WholeFrames<C extends Chunk> {
+  readonly #join: (chunks: readonly C[]) => C
+  #held: C[] = []
+  /** The last three characters that came: a blank line may be cut. */
+  #before = ''
+  #begun = false
+  #isList = false
+
+  constructor(join: (chunks: readonly C[]) => C) {
+    this.#join = join
+  }
+
+  /** Undefined: nothing is whole yet. */
+  push(chunk: C): C | undefined {
+    this.#begun ||= this.#begin(chunk)
+    if (this.#isList) return chunk
+    const end = endOfFrames(chunk, this.#before)
+    this.#before = end > 0 && end === chunk.length ? '\n\n' : lastOf(this.#before, chunk)
+    if (end === 0) {
+      this.#held.push(chunk)
+      return undefined
+    }
+    if (this.#held.length === 0 && end === chunk.length) return chunk
+    const whole = this.#join([...this.#held, part(chunk, 0, end)])
+    this.#held = end === chunk.length ? [] : [part(chunk, end)]
+    return whole
+  }
+
+  /** What is left of the last frame. */
+  rest(): C {
+    const rest = this.#join(this.#held)
+    this.#held = []
+    return rest
+  }
+
+  /** Has anything but white space come? */
+  #begin(chunk: C): boolean {
+    for (let at = 0; at < chunk.length; at++) {
+      const code = codeAt(chunk, at)
+      if (isSpace(code) || isOfMark(code)) continue
+      this.#isList = code === 0x5b
+      return true
+    }
+    return false
+  }
+}
+
+/** The position after the last blank line. 0: there is none. `before`: what came before the chunk. */
+function endOfFrames(chunk: Chunk, before: string): number {
+  for (let end = chunk.length; end > 0; end--) {
+    const last = codeAt(chunk, end - 1)
+    if (!isLineEnd(last)) continue
+    const start = last === 0x0a && charAt(chunk, before, end - 2) === 0x0d ? end - 2 : end - 1
+    if (isLineEnd(charAt(chunk, before, start - 1))) return end
+  }
+  return 0
+}
+
+const charAt = (chunk: Chunk, before: string, at: number) => (at < 0 ? before.charCodeAt(before.length + at) : codeAt(chunk, at))
+const codeAt = (chunk: Chunk, at: number) => (typeof chunk === 'string' ? chunk.charCodeAt(at) : (chunk[at] as number))
+const isLineEnd = (code: number) => code === 0x0a || code === 0x0d
+const isSpace = (code: number) => isLineEnd(code) || code === 0x20 || code === 0x09
+/** Of a byte order mark. */
+const isOfMark = (code: number) => code === 0xfeff || code === 0xef || code === 0xbb || code === 0xbf
+
+const part = <C extends Chunk>(chunk: C, from: number, to?: number) => (typeof chunk === 'string' ? chunk.slice(from, to) : chunk.subarray(from, to)) as C
+
+function lastOf(before: string, chunk: Chunk): string {
+  const last = part(chunk, -3)
+  return (before + (typeof last === 'string' ? last : String.fromCharCode(...last))).slice(-3)
+}
