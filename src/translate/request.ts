@@ -6,10 +6,13 @@ import { refuseForeign } from './foreign.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
+/** `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them itself. */
+type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap' }
+
 /**
  * A request of one protocol → the same request of another. Between equal protocols the body is returned as it is, except for the model
- * name, and is not even decoded unless `strict` is set. It is rewritten only when it contains wrapped signatures of another provider, or
- * when a resolver knows one of its references.
+ * name, and is not even decoded unless `strict` is set. It is rewritten only when it contains wrapped signatures of another provider
+ * that the upstream does not open, or when a resolver knows one of its references.
  * @throws TranslationError `malformed`, `inexpressible`
  */
 export function translateRequest(
@@ -17,18 +20,16 @@ export function translateRequest(
   from: Protocol,
   to: Protocol,
   known: Iterable<Protocol>,
-  {
-    strict,
-    model,
-    keepsReply = false,
-    isPlain = false,
-    ...options
-  }: Settings & Resolvers & { /** The body is known to contain no wrapped signatures. */ isPlain?: boolean },
+  { strict, model, keepsReply = false, isPlain = false, ...options }: Settings & Resolvers & Wrapping,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
   // A resolver that knows an id says by that that the provider does not know it.
-  if (from === to && (isPlain || !holdsEnvelope(body)) && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
+  if (
+    from === to &&
+    (isPlain || options.foreignProofs === 'wrap' || !holdsEnvelope(body)) &&
+    !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)
+  ) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }

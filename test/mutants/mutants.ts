@@ -83,7 +83,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a foreign signature is sent to a server',
     room: chat,
-    find: "if (towards === 'server' && isOwnIssuer(signature.issuer)) return part",
+    find: "if (towards === 'server' && (isOwnIssuer(signature.issuer) || opensEnvelopes(towards, options))) return part",
     replace: "if (towards === 'server') return part",
   },
   {
@@ -743,8 +743,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'an envelope reaches the provider as it is',
     room: 'translate',
-    find: 'if (from === to && (isPlain || !holdsEnvelope(body)) && ',
-    replace: 'if (from === to && ',
+    find: "(isPlain || options.foreignProofs === 'wrap' || !holdsEnvelope(body)) &&",
+    replace: '',
   },
   {
     fault: 'one fact is noted as often as it is found',
@@ -809,7 +809,7 @@ export const mutants: Mutant[] = [
     find: '/gemini-(?:1|2)(?:\\.|-|$)/.test(model)\n\nfunction encodeForeign',
     replace: '/gemini-0/.test(model)\n\nfunction encodeForeign',
   },
-  { fault: 'a foreign signature reaches the provider', room: generate, find: "if (signature && to === 'client') return", replace: 'if (signature) return' },
+  { fault: 'a foreign signature reaches the provider', room: generate, find: 'if (signature && opens) return', replace: 'if (signature) return' },
   { fault: 'the length limit looks like a normal end', room: generate, find: "['MAX_TOKENS', 'length']", replace: "['MAX_TOKENS', 'stop']" },
   { fault: 'an answer that calls has only stopped', room: generate, find: "word === 'stop' && hasCalls ? 'tool_calls' : word", replace: 'word' },
   {

@@ -16,7 +16,7 @@ import type { Reading } from './reading.ts'
 import { decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
 import { extractTags } from './think-tags.ts'
-import type { AssistantToWrite, Writing } from './writing.ts'
+import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /** In a reply the role may be missing. */
 type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
@@ -207,7 +207,7 @@ function encodeBody(
   const came = form['annotations']
   const verbatim = Array.isArray(came) && same(came.map(decodeAnnotation), cited)
   const annotations = verbatim ? came : towards === 'client' ? encodeCitations(texts, report) : undefined
-  if (towards === 'server') for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
+  if (!opensEnvelopes(towards, writing.options)) for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
   if (!verbatim && towards === 'server') for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
   const listed = annotations && (annotations.length > 0 || verbatim) ? { annotations } : {}
 

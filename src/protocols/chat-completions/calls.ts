@@ -13,7 +13,7 @@ import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
 import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
 import { noteName } from './tools.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
@@ -154,7 +154,7 @@ function isMadeUp({ input, kind, ext }: ToolCallPart): boolean {
 }
 
 /**
- * Writes the signature of a call into its id or beside it, as it came if it is unchanged. Only clients get envelopes; a server
+ * Writes the signature of a call into its id or beside it, as it came if it is unchanged. A server that does not open envelopes
  * must not get one that a client sent back.
  */
 function encodeProof(
@@ -166,11 +166,12 @@ function encodeProof(
   const { extra, id: came } = ownForm(ext) ?? {}
   const beside = isObject(extra) ? extra : {}
   const inId = towards === 'client' && typeof came === 'string' && same(splitId(came), { id, signature })
-  const sendable = towards === 'client' || !holdsEnvelope(beside)
+  const opens = opensEnvelopes(towards, writing.options)
+  const sendable = opens || !holdsEnvelope(beside)
   if (inId || (sendable && same(readCarried(beside, signature.issuer).signature, signature))) return { id: inId ? came : id, beside }
   const { ccSignature } = writing.options
   if (towards === 'client' && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
-  if (towards === 'client' ? ccSignature !== 'none' : isOwnIssuer(signature.issuer)) return { id, beside: encodeCarried(signature) }
+  if (towards === 'client' ? ccSignature !== 'none' : opens || isOwnIssuer(signature.issuer)) return { id, beside: encodeCarried(signature) }
   writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
   return { id, beside: {} }
 }

@@ -8,7 +8,7 @@ import { isOutOfOrder, needsOrder, type Piece, type Recorded, record, type TextS
 import { protocolName } from './own.ts'
 import { blocksOfProxy, decodeReasoning, encodeDetails, encodeLiteBlocks, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
 import { encodeCarried, readCarried } from './signatures.ts'
-import type { AssistantToWrite, Writing } from './writing.ts'
+import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /**
  * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages,
@@ -89,13 +89,14 @@ export function encodeCarriers(
   const { report, options } = writing
   const { towards, at } = from
   const { carriers } = form
+  const opens = opensEnvelopes(towards, options)
   const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
   const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
   // Servers get no layout, and most messages came without carriers to compare with.
-  const recorded: Recorded = towards === 'client' || isObject(carriers) ? record(pieces) : { textSignatures: [] }
+  const recorded: Recorded = opens || isObject(carriers) ? record(pieces) : { textSignatures: [] }
   const { textSignatures } = recorded
-  // Only clients get envelopes; a server must not get one that a client sent back.
-  const sendable = towards === 'client' || !holdsEnvelope(carriers)
+  // A server that does not open envelopes must not get one that a client sent back.
+  const sendable = opens || !holdsEnvelope(carriers)
   if (isObject(carriers) && sendable && (allowed || (writing.native && options.ccReasoningInHistory === undefined && towards === 'server'))) {
     const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
     const proofs = (list: readonly TextSignature[]) => list.map(({ signature }) => signature)
@@ -105,7 +106,7 @@ export function encodeCarriers(
   const noteOrder = () => {
     if (!writing.native && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
   }
-  if (towards === 'server' || !allowed) noteOrder()
+  if (!opens || !allowed) noteOrder()
   if (!allowed) {
     for (const part of reasoning) report.add('reasoning.dropped', part.at)
     return ownText
@@ -121,13 +122,13 @@ export function encodeCarriers(
   const detailed =
     (towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') &&
     (field === 'details' ? usable.length > 0 : needsDetails(usable))
-  const { blocks, left } = towards === 'server' ? encodeLiteBlocks(parts) : { blocks: [], left: parts }
+  const { blocks, left } = opens ? { blocks: [], left: parts } : encodeLiteBlocks(parts)
   if (blocks.length > 0) written['thinking_blocks'] = blocks
-  const details: Recorded = towards === 'client' ? recorded : { textSignatures: [] }
-  const proves = details.textSignatures.length > 0 || (towards === 'client' && hasPhase(from.parts))
-  if ((detailed || proves) && options.ccSignature !== 'none' && (towards === 'client' || left.length > 0))
+  const details: Recorded = opens ? recorded : { textSignatures: [] }
+  const proves = details.textSignatures.length > 0 || (opens && hasPhase(from.parts))
+  if ((detailed || proves) && options.ccSignature !== 'none' && (opens || left.length > 0))
     written['reasoning_details'] = encodeDetails({ parts: left, ...details })
-  else if (towards === 'client' && !writing.native && needsOrder(pieces)) report.add('parts.order-lost', at)
+  else if (opens && !writing.native && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
@@ -147,7 +148,7 @@ export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'nati
   })
 }
 
-/** Signatures of texts. A client gets them with the layout. A server gets only that of the last signed text, if a server of this protocol signed it. */
+/** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
 function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options }: Writing): JsonObject {
   const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
   if (towards === 'client') {
@@ -155,6 +156,7 @@ function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options
       for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')
     return {}
   }
+  if (opensEnvelopes(towards, options)) return {}
   const last = signed.at(-1)
   const written = last && isOwnIssuer(last.signature.issuer) ? last : undefined
   for (const one of signed) if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
@@ -176,7 +178,7 @@ function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { repo
   const { signature, ...rest } = part
   if (!signature) return part
   if (towards === 'client' && options.ccSignature !== 'none') return part
-  if (towards === 'server' && isOwnIssuer(signature.issuer)) return part
+  if (towards === 'server' && (isOwnIssuer(signature.issuer) || opensEnvelopes(towards, options))) return part
   report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
   return rest
 }

@@ -15,7 +15,7 @@ import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts
 import type { Reading } from './reading.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** `messages` → canonical messages, one for each. */
 export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
@@ -127,7 +127,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
 
 /** `inLoop`: the message comes after the last user message, so it belongs to the current tool loop. */
 function encodeHistory({ parts, name, at, ext }: Message, inLoop: boolean, writing: Writing): JsonObject | undefined {
-  const wanted = writing.options.ccReasoningInHistory ?? 'tool-loop'
+  const wanted = writing.options.ccReasoningInHistory ?? (opensEnvelopes('server', writing.options) ? 'always' : 'tool-loop')
   const reasoning = wanted === 'always' || (wanted === 'tool-loop' && inLoop) ? 'all' : 'none'
   return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
 }

@@ -104,6 +104,11 @@ export type ChatCompletionsOptions = {
   ccErrorDetails?: 'drop' | 'write'
   /** Tools that the provider runs. Default `drop`. `map`: a web search becomes `web_search_options`. */
   serverTools?: 'drop' | 'map'
+  /**
+   * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
+   * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
+   */
+  foreignProofs?: 'drop' | 'wrap'
 }
 
 export type Options = CodecOptions & ChatCompletionsOptions
@@ -136,4 +141,5 @@ export const options = {
   instructionsRole: ['system', 'developer'],
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverTools: ['drop', 'map'],
+  foreignProofs: ['drop', 'wrap'],
 } as const satisfies OptionTable<ChatCompletionsOptions>

@@ -24,6 +24,9 @@ export type Writing = {
   calls: Map<string, ToolCallPart>
 }
 
+/** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
+export const opensEnvelopes = (towards: 'client' | 'server', { foreignProofs }: Options): boolean => towards === 'client' || foreignProofs === 'wrap'
+
 /** The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written. */
 export type AssistantToWrite = {
   parts: readonly Part[]

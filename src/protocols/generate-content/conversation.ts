@@ -163,7 +163,7 @@ function encodeNative(messages: readonly Message[], writing: RequestWriting): Co
   const system = first?.origin === 'instructions' ? first : undefined
   const signed = {
     ...writing,
-    unsigned: unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== protocolName),
+    unsigned: writing.opens ? undefined : unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== protocolName),
   }
   const contents = flatMap(system ? others : messages, message => {
     const wires = flatMap(message.parts, part => inPieces(part, encodeParts([part], signed)))
@@ -227,7 +227,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeInstructions(leading, writing)
   const { turns, pairs, invented } = groupTurns(first < 0 ? [] : messages.slice(first), report, options.repairToolPairs ?? 'keep')
-  const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => signature?.issuer !== protocolName)
+  const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => (writing.opens ? !signature : signature?.issuer !== protocolName))
   const callOf = (result: ToolResultPart) => pairs.get(result)
   const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, invented, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {

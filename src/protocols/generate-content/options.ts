@@ -52,6 +52,11 @@ export type GeminiOptions = {
   serverToolHistory?: 'drop' | 'text'
   /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
+  /**
+   * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
+   * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
+   */
+  foreignProofs?: 'drop' | 'wrap'
 }
 
 /** How much a model thinks, as this wire says it. */
@@ -74,4 +79,5 @@ export const options = {
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverToolHistory: ['drop', 'text'],
   serverTools: ['drop', 'map'],
+  foreignProofs: ['drop', 'wrap'],
 } as const satisfies OptionTable<GeminiOptions>

@@ -122,8 +122,10 @@ function settle(state: EncoderState, pending: Pending, final: Part): void {
   const { part, sent } = pending
   const before = wordsOf(part).slice(0, sent)
   if (final.type === part.type && beginsWith(wordsOf(final), before)) pending.part = copyOf(final)
-  else if (sent > 0) reportOf(state).add('stream.final-differs', part.at)
-  else pending.part = copyOf(final)
+  else if (sent > 0) {
+    reportOf(state).add('stream.final-differs', part.at)
+    if (part.type === 'reasoning' && final.type === 'reasoning' && final.id !== undefined) part.id ??= final.id
+  } else pending.part = copyOf(final)
   // The final part may lack what came with the start and the deltas.
   if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
   if (part.signature && !pending.part.signature) pending.part.signature = part.signature

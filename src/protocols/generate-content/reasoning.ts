@@ -132,26 +132,26 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
 // ---- canonical → wire
 
 /** The signature to write. This provider's own: bare, or in an envelope that has more. Another's: in an envelope for a client, not for a provider. */
-export function sign(part: Part, { report, to, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
+export function sign(part: Part, { report, opens, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
   const { signature, at } = part
   if (signature?.issuer === protocolName) {
-    if (to === 'provider' && isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
+    if (!opens && isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
     const bare = beside.id === undefined && beside.lengths === undefined
-    return { thoughtSignature: to === 'provider' || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }) }
+    return { thoughtSignature: !opens || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }) }
   }
-  if (signature && to === 'client') return { thoughtSignature: wrapSignatureInBase64({ signature, ...beside }) }
+  if (signature && opens) return { thoughtSignature: wrapSignatureInBase64({ signature, ...beside }) }
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
 }
 
 /** One part for each segment; the last one has the signature. */
 export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPart[] {
-  const { report, to, native } = writing
+  const { report, opens, native } = writing
   const { type: _, segments, redacted: __, id, signature, cache, at, ext, ...rest } = part
   report.rest({ ...rest, ...(cache && { cache }) }, at)
   report.ext(ext, at)
   const nonEmpty = segments.filter(({ text }) => text)
-  const carried = to === 'client' && signature !== undefined
+  const carried = opens && signature !== undefined
   if (!carried) report.onceEach('message.envelope', at, { itemId: id })
   const form = ownForm(part.ext)
   const kinds = nonEmpty.some(({ kind }) => kind === 'raw') ? nonEmpty.map(({ kind }) => kind) : undefined
@@ -159,7 +159,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
   const foreign = signature?.issuer !== protocolName
   const beside = carried ? defined({ id, lengths: foreign && nonEmpty.length > 0 ? nonEmpty.map(({ text }) => text.length) : undefined, kinds }) : {}
   const last = nonEmpty.at(-1)
-  if (!last && to === 'provider' && signature && signature.issuer !== protocolName) {
+  if (!last && !opens && signature && signature.issuer !== protocolName) {
     report.add('reasoning.foreign-signature', at)
     return []
   }

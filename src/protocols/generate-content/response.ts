@@ -305,6 +305,7 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
   return {
     report,
     to: 'client',
+    opens: true,
     native,
     toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
     callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized' && part.ext?.[protocolName]) ? undefined : id),

@@ -30,6 +30,8 @@ export type Writing = {
   report: GeminiReport
   /** Requests go to a provider, which checks signatures; replies go to a client, which only stores them. */
   to: 'provider' | 'client'
+  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  opens: boolean
   /** The message came from this protocol, and its parts are written as they were. */
   native: boolean
   toolName(name: string, namespace: string | undefined, at: string | undefined): string
@@ -78,6 +80,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     report,
     options,
     to: 'provider',
+    opens: options.foreignProofs === 'wrap',
     native,
     callOf: undefined,
     unsigned: undefined,

@@ -135,7 +135,11 @@ export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { for
     return defined({ effort })
   }
   // The conversation changed providers inside a tool loop: this provider would refuse the thinking of the other one.
-  if (mode === 'enabled' && isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)) {
+  if (
+    mode === 'enabled' &&
+    options.foreignProofs !== 'wrap' &&
+    isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)
+  ) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
     return defined({ effort })
   }

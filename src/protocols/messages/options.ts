@@ -101,6 +101,11 @@ export type MessagesOptions = {
   serverToolHistory?: 'drop' | 'text'
   /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
+  /**
+   * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
+   * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
+   */
+  foreignProofs?: 'drop' | 'wrap'
 }
 
 export type Options = CodecOptions & MessagesOptions
@@ -130,6 +135,7 @@ export const options = {
   amTurnEffort: ['drop', 'write'],
   serverToolHistory: ['drop', 'text'],
   serverTools: ['drop', 'map'],
+  foreignProofs: ['drop', 'wrap'],
 } as const satisfies OptionTable<MessagesOptions>
 
 /** With max_tokens absent. */

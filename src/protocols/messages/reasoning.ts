@@ -91,13 +91,13 @@ export function ownerOf(attach: string, parts: readonly Part[]): Part | undefine
 // ---- canonical → wire
 
 export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
-  const { report, to } = writing
+  const { report, to, opens } = writing
   const { type: _, segments, redacted, id, signature, cache, at, ext, ...rest } = part
   report.rest({ ...rest, ...(cache && { cache }) }, at)
   report.ext(ext, at)
   const text = segments.map(segment => segment.text).join(between)
   const own = signature?.issuer === protocolName
-  if (to === 'provider') {
+  if (to === 'provider' && !(opens && signature)) {
     if (own) report.onceEach('message.envelope', at, { itemId: id })
     if (own && signature) {
       if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
@@ -146,10 +146,10 @@ export function seal(signature: Signature, id: string | undefined, segments: rea
   return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
 }
 
-/** Makes the carrier block for a signature that its part has no place for. Only toward clients; toward a provider it is noted. */
-export function carrier({ signature, at }: Part, { report, to }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
+/** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
+export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
   if (!signature) return undefined
-  if (to === 'client') return attach => encodeCarrier({ signature }, attach)
+  if (opens) return attach => encodeCarrier({ signature }, attach)
   report.add('reasoning.foreign-signature', at, 'signature')
   return undefined
 }

@@ -174,7 +174,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const thought: Partial<Thought> = native
     ? nativeReasoningSpec(request, { forced }, writing)
     : reasoning && asked !== undefined
-      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages) }, writing)
+      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: !writing.opens && isUnsignedLoop(messages) }, writing)
       : {}
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')

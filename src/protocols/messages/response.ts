@@ -163,6 +163,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
   return {
     report,
     to: 'client',
+    opens: true,
     native,
     callId: part => (native ? idOf(part) : replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId')),
     toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),

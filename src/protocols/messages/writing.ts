@@ -22,6 +22,8 @@ export type Writing = {
   report: MessagesReport
   /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
   to: 'provider' | 'client'
+  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  opens: boolean
   /** The message came from this protocol, and its blocks are written as they were. */
   native: boolean
   /** Another provider took part in the conversation, so thinking without a signature is not taken for this provider's. */
@@ -75,6 +77,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     report,
     options,
     to: 'provider',
+    opens: options.foreignProofs === 'wrap',
     native,
     callId: idOf,
     toolName: (name, namespace, at) => nameTool(name, namespace, at, freeform.has(toolKey(name, namespace))),

@@ -8,7 +8,7 @@ import type { ResponsesReport } from './notes.ts'
 import { absentOf, keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesContent } from './schema.ts'
 import { encodeName } from './tools.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** A `function_call` or `custom_tool_call`. */
 export function decodeCall(wire: JsonObject, item: string, at: string): Message {
@@ -84,7 +84,7 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
   report.ext(ext, at)
   report.rest(rest, at)
   if (cache) report.add('cache.place', at, 'cache')
-  if (signature && target === 'input') report.add('reasoning.foreign-signature', at, 'signature')
+  if (signature && !opensEnvelopes(writing)) report.add('reasoning.foreign-signature', at, 'signature')
   const freeform = kind === 'freeform'
   const own = ownItem(message, freeform ? 'custom_tool_call' : 'function_call')
   const wanted = message.id ?? itemId

@@ -9,7 +9,7 @@ import { decodeAudio, decodeFile, decodeImage } from './media.ts'
 import type { ResponsesReport } from './notes.ts'
 import { absentOf, keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
 import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesInputText, ResponsesOutputText } from './schema.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** One content part of a message or tool result. `role` decides the usual text type: `output_text` for the assistant, else `input_text`. */
 export function decodeContent(wire: ResponsesContent, at: string, role: Message['role'], report?: ResponsesReport): Part {
@@ -64,7 +64,7 @@ export function encodeText(part: Extract<Part, { type: 'text' }>, role: Message[
   const spoken = role === 'assistant'
   const type = typeof form?.['type'] === 'string' ? form['type'] : spoken ? 'output_text' : 'input_text'
   writing.report.ext(ext, at)
-  if (signature && writing.target === 'input') writing.report.add('reasoning.foreign-signature', at, 'signature')
+  if (signature && !opensEnvelopes(writing)) writing.report.add('reasoning.foreign-signature', at, 'signature')
   if (type !== 'output_text') {
     if (citations) writing.report.add('citation.unsupported', at, 'citations')
     if (logprobs) writing.report.rest({ logprobs }, at)

@@ -5,7 +5,7 @@ import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { callIds } from '../../kit/turns.ts'
 import { limitMarks, withMarksInside } from './cache.ts'
 import { encodeMessage } from './items.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], writing: Writing): JsonObject[] {
@@ -20,7 +20,7 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Jso
     items.push(...encodeMessage(calls ? withoutOrphans(message, calls, writing) : message, writing))
     if (answered) items.push(...missingResults(message, answered, items.length, writing))
   }
-  const led = writing.native || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
+  const led = writing.native || opensEnvelopes(writing) || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
   writing.report.settle(led, '/input')
   return led
 }

@@ -11,7 +11,7 @@ import { keep, nulls, ownForm, protocolName } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
 import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. */
 export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string): Message[] {
@@ -85,7 +85,7 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
     if (part.type === 'media' && !own && (writing.target === 'output' || message.role === 'assistant') && isPicture(part)) {
       flush()
       items.push(imageItem(part, writing))
-      if (part.signature && writing.target === 'output') items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
+      if (part.signature && opensEnvelopes(writing)) items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
       else if (part.signature) writing.report.add('field.unsupported', part.at, 'signature')
       continue
     }
@@ -93,7 +93,7 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
       if (texts.length > 0 && phaseOf(part) !== phaseOf(texts[0])) flush()
       texts.push(part)
       if (part.signature && writing.target === 'output' && part.type === 'media') writing.report.add('field.unsupported', part.at, 'signature')
-      else if (part.signature && writing.target === 'output') {
+      else if (part.signature && opensEnvelopes(writing)) {
         flush()
         items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
       }
@@ -119,7 +119,7 @@ function leavesItem(part: Part, { target }: Writing): boolean {
 function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObject[] {
   const own = ownForm(message.ext)?.['item'] === 'message'
   const content = flatMap(parts, (part): JsonObject[] => {
-    if (own || part.type !== 'text' || part.text !== '' || (writing.target === 'output' && (part.signature || part.logprobs)))
+    if (own || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
       return encodeContent(part, message.role, writing)
     writing.report.ext(part.ext, part.at)
     writing.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
@@ -142,7 +142,7 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
       return item ? [item] : []
     }
     case 'tool-call':
-      return part.signature && writing.target === 'output'
+      return part.signature && opensEnvelopes(writing)
         ? [carrierItem(part.signature, 'next', writing, { owner: part }), encodeCall(part, message, writing)]
         : [encodeCall(part, message, writing)]
     case 'tool-result':
@@ -150,7 +150,7 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
     case 'server-tool': {
       const items = encodeRaw(part, writing)
       if (!part.signature || items.length === 0) return items
-      if (writing.target === 'output') return [...items, carrierItem(part.signature, 'prev', writing, { owner: part })]
+      if (opensEnvelopes(writing)) return [...items, carrierItem(part.signature, 'prev', writing, { owner: part })]
       writing.report.add('reasoning.foreign-signature', part.at, 'signature')
       return items
     }

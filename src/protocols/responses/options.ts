@@ -60,6 +60,11 @@ export type ResponsesOptions = {
   /** Tools that another provider runs. Default `drop`. `map`: the nearest tool of this provider, whose results differ. */
   serverTools?: 'drop' | 'map'
   /**
+   * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
+   * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
+   */
+  foreignProofs?: 'drop' | 'wrap'
+  /**
    * Tools that the client runs itself, but that only another provider knows by name (a shell, an editor, a memory), become
    * functions with their documented input. Default false: a model that was not trained on such a tool may use it badly.
    */
@@ -95,6 +100,7 @@ export const options = {
   errorPrefix: 'text',
   rsInputAudio: 'flag',
   serverTools: ['drop', 'map'],
+  foreignProofs: ['drop', 'wrap'],
   expandClientTools: 'flag',
   foreignCallers: ['drop', 'map'],
   serverToolHistory: ['drop', 'text'],

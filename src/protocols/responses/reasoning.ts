@@ -7,7 +7,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { absentOf, keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
-import type { Writing } from './writing.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** Owner of a signature in an item of its own: the part after or before the item, or the nth reasoning of the turn, from 0 (`r0`). */
 export type Attachment = 'next' | 'prev' | (string & {})
@@ -101,7 +101,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
       report.add('reasoning.left-out', at)
       return undefined
     }
-    if (signature && signature.issuer !== protocolName) {
+    if (signature && signature.issuer !== protocolName && !opensEnvelopes(writing)) {
       report.add('reasoning.foreign-signature', at)
       return undefined
     }
@@ -112,18 +112,19 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
   }
   const segments = target === 'input' || own ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
+  const shown =
+    target === 'output'
+      ? writing.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocolName || undefined)
+      : options.rsReasoningId === 'omit'
+        ? undefined
+        : said
   const known = {
     type: 'reasoning',
-    id:
-      target === 'output'
-        ? writing.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocolName || undefined)
-        : options.rsReasoningId === 'omit'
-          ? undefined
-          : said,
+    id: shown,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
     content: own || content.length > 0 ? content : undefined,
     encrypted_content: signature
-      ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id))
+      ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id, id !== undefined && target === 'output' && !own && shown !== id))
       : own && ownForm(message.ext)?.['emptySeal']
         ? ''
         : undefined,
@@ -140,8 +141,9 @@ function cameSealed({ value, issuer }: Signature, message: Message | undefined):
   return held?.value === value && held.issuer === issuer ? sealed : undefined
 }
 
-function encodeSignature(signature: Signature, id?: string): string {
-  if (signature.issuer === protocolName) return signature.value
+/** `renamed`: the item got another id than the one that its issuer may compare with, which the envelope keeps. */
+function encodeSignature(signature: Signature, id: string | undefined, renamed: boolean): string {
+  if (signature.issuer === protocolName && !renamed) return signature.value
   return wrapSignature({ signature, ...(id !== undefined && { id }) })
 }
 

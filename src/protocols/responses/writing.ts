@@ -47,6 +47,9 @@ export function startWriting(target: Writing['target'], native: boolean, options
   }
 }
 
+/** Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway itself. */
+export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean => target === 'output' || options.foreignProofs === 'wrap'
+
 /** Notes or refuses what only another provider can resolve; in an answer nothing is refused. */
 export function unresolvable(at: string | undefined, field: string | undefined, { report, options, target }: Writing): void {
   report.unresolvable(at, field, target === 'input' ? options : { onUnresolvable: 'note' })
