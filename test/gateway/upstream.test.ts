@@ -1,6 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { urlOf } from '../../src/address/paths.ts'
+import { translateRequest, translateResponse } from '../../src/index.ts'
+import { clientOf } from '../support/clients/index.ts'
+import { thinkerOf } from '../support/reasoning/index.ts'
 import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 
 test.each([
@@ -219,6 +222,22 @@ describe.each(hosts)('through %s', (_, start) => {
       ({ code }) => code === 'model.unsupported',
     )
     expect(notes.map(note => note.path)).toEqual(path ? [path] : [])
+  })
+
+  test.each(pairs.filter(([client, served]) => client !== served))('what is left out for a client of %s takes no proof of %s along', async (client, served) => {
+    const thinker = thinkerOf(served)
+    const { open, receive, goOn } = clientOf(client)
+    const question = open({ model: 'm', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] })
+    const reply = await receive(translateResponse(thinker.shapes[0]?.answer(1), { from: served, to: client }))
+    const history = goOn(question, reply, { runTool: () => 'found', ask: 'And then?' })
+    const proofs = thinker.proofs(translateRequest(history, { from: client, to: served }).body)
+    expect(proofs.length).toBe(1)
+    const seen = await upstream(sendJson(200, replies[served]))
+    const ask = await start(one(seen.url, served, {}, { unsupported: ['sampling.temperature'] }))
+    const more = client === 'generate-content' ? { generationConfig: { temperature: 0.5 } } : { temperature: 0.5 }
+    expect((await ask(...asking(client, { ...history, ...more }))).status).toBe(200)
+    expect(JSON.stringify(seen.calls[0]?.json)).not.toContain('temperature')
+    expect(thinker.proofs(seen.calls[0]?.json)).toEqual(proofs)
   })
 
   test('a limit that its server demands is said by a model that does not take one elsewhere', async () => {

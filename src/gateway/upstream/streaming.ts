@@ -2,10 +2,13 @@ import { isObject, without } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 
+/** Options for writing a request again in its own protocol: whose proofs may stay in it is the translation's affair. */
+export const rewriting: object = { foreignProofs: 'wrap' }
+
 /** The request with streaming on or off. Decoded and encoded by its own protocol, so that nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
   const { value } = protocol.decodeRequest(body)
-  const { wire } = protocol.encodeRequest({ ...value, stream: { ...value.stream, enabled } })
+  const { wire } = protocol.encodeRequest({ ...value, stream: { ...value.stream, enabled } }, rewriting)
   return enabled ? wire : withoutStreamOptions(wire, protocol)
 }
 

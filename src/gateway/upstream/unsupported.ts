@@ -2,7 +2,7 @@ import type { Note } from '../../canonical/note.ts'
 import { isObject, type JsonObject, without as outOf } from '../../kit/json.ts'
 import { pointer } from '../../kit/path.ts'
 import type { Protocol } from '../../protocol.ts'
-import { streamOptions } from './streaming.ts'
+import { rewriting, streamOptions } from './streaming.ts'
 
 // Removes the fields that a model refuses (`unsupported` in its configuration) from requests, with a note for each.
 
@@ -20,7 +20,7 @@ export function without(body: unknown, protocol: Protocol, fields: readonly stri
     path => wirePath(path, protocol),
   )
   if (meant.notes.length === 0) return said
-  return { body: protocol.encodeRequest(meant.body).wire, notes: [...said.notes, ...meant.notes] }
+  return { body: protocol.encodeRequest(meant.body, rewriting).wire, notes: [...said.notes, ...meant.notes] }
 }
 
 type Translated = { to: Protocol; caller: Protocol; body: unknown; notes: Note[] }
