@@ -1,3 +1,4 @@
+import type { Signature } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
@@ -174,7 +175,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const thought: Partial<Thought> = native
     ? nativeReasoningSpec(request, { forced }, writing)
     : reasoning && asked !== undefined
-      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: !writing.opens && isUnsignedLoop(messages) }, writing)
+      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages, writing.opens ? isUnsigned : undefined) }, writing)
       : {}
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
@@ -210,3 +211,5 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   }
   return { wire, notes: report.notes, context }
 }
+
+const isUnsigned = (signature: Signature | undefined) => signature === undefined
