@@ -9,6 +9,9 @@ export function lengthOf(text: string): number {
   return count
 }
 
+/** A place in a text. */
+export const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
+
 /** As `startsWith`, but ten times as fast for thousands of letters, which V8 compares one by one there. */
 export const beginsWith = (text: string, start: string): boolean => text.length >= start.length && text.slice(0, start.length) === start
 

@@ -850,7 +850,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a forced function is any',
     room: generate,
-    find: "{ mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }",
+    find: "{ mode: 'ANY', allowedFunctionNames: [chosen(choice.name, choice.namespace)] }",
     replace: "{ mode: 'ANY' }",
   },
   {

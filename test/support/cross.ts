@@ -1,6 +1,6 @@
 import type { Note } from '../../src/canonical/note.ts'
+import { TranslationError } from '../../src/errors.ts'
 import type { Encoded, Protocol } from '../../src/protocol.ts'
-import { attempt } from '../../src/testing/bodies.ts'
 import { keysOf } from '../../src/testing/change.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 
@@ -15,7 +15,7 @@ export type Crossed = { wire: unknown; path?: string; notes: Note[] }
  * way of their own. What only the source's provider can resolve is noted, so that more bodies get across.
  */
 export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, path?: string): Crossed | undefined {
-  return attempt(() => {
+  return unlessRefused(() => {
     if (kind === 'request') {
       const { value, notes, fieldNames } = from.decodeRequest(wire, path === undefined ? {} : { path })
       return joined(notes, to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' }))
@@ -25,6 +25,16 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, p
     const there = joined(notes, to.encodeResponse(value, { fieldNames: { ...from.fieldNames, ...fieldNames } }))
     return to.decodeResponse(there.wire).value.error ? undefined : there
   })
+}
+
+/** Bodies are refused by code; any other exception is a fault. */
+function unlessRefused<T>(act: () => T): T | undefined {
+  try {
+    return act()
+  } catch (error) {
+    if (TranslationError.is(error)) return undefined
+    throw error
+  }
 }
 
 const joined = (notes: Note[], { wire, context, notes: more }: Encoded<unknown>): Crossed => ({
@@ -38,15 +48,16 @@ export const sent = ({ wire, path }: Crossed): string => canonicalJson([wire, pa
 
 /** Does a note of a loss name this place, or something it stands in? What is said once for all names the first of its kind. */
 export function covers(notes: Note[], path: string): boolean {
-  return notes.some(note => {
-    if (note.kind === 'synthesized') return false
-    const single = notes.filter(other => other.code === note.code && everyIndex(other.path) === everyIndex(note.path)).length === 1
-    const spell = single ? everyIndex : (place: string) => place
-    const place = spell(path)
-    const at = spell(note.path)
-    return place === at || place.startsWith(`${at}/`)
+  const place = everyIndex(path)
+  return notes.some(({ kind, code, path: at }) => {
+    if (kind === 'synthesized') return false
+    if (isInside(path, at)) return true
+    const anywhere = everyIndex(at)
+    return isInside(place, anywhere) && notes.filter(other => other.code === code && everyIndex(other.path) === anywhere).length === 1
   })
 }
+
+const isInside = (path: string, at: string) => path === at || path.startsWith(`${at}/`)
 
 export const everyIndex = (path: string) => path.replaceAll(/\/\d+(?=\/|$)/g, '/*')
 

@@ -93,7 +93,7 @@ const waysToThink = ['/reasoning_effort', '/reasoning', '/thinking', '/enable_th
 
 const hasTools = (wire: unknown) => ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
 
-const saysNothing = (place: string) => withoutMeaning.some(rule => rule.test(place))
+export const saysNothing = (place: string) => withoutMeaning.some(rule => rule.test(place))
 
 /** What has changed in the body between is noted when it is read again. */
 function lostOnTheWayBack(before: Crossed, after: Crossed, back: Crossed, backAfter: Crossed): boolean {

@@ -41,6 +41,10 @@ export const requests: Record<ProtocolName, object[]> = {
         { role: 'assistant', name: 'bot', content: null, refusal: 'not that' },
         { role: 'user', content: 'and then?' },
       ],
+    },
+    {
+      model: 'm',
+      messages: [{ role: 'user', content: 'hi' }],
       tools: [
         { type: 'function', function: { name: 'look', description: 'looks', parameters: schema, strict: true } },
         { type: 'custom', custom: { name: 'free', description: 'free', format: { type: 'grammar', grammar: { syntax: 'lark', definition: 'start: "a"' } } } },
@@ -206,11 +210,25 @@ export const requests: Record<ProtocolName, object[]> = {
         { type: 'custom_tool_call_output', call_id: 'c3', output: 'done' },
         { role: 'user', content: 'and then?' },
       ],
+    },
+    {
+      model: 'm',
+      input: 'hi',
       tools: [
         { type: 'function', name: 'look', description: 'looks', parameters: schema, strict: true, defer_loading: false, allowed_callers: ['direct'] },
         { type: 'custom', name: 'free', description: 'free', format: { type: 'grammar', syntax: 'regex', definition: 'a+' } },
-        { type: 'namespace', name: 'ns', description: 'n', tools: [{ type: 'function', name: 'inner', parameters: { type: 'object', properties: {} }, strict: false }] },
-        { type: 'web_search', filters: { allowed_domains: ['example.org'] }, search_context_size: 'low', user_location: { type: 'approximate', country: 'DE' } },
+        {
+          type: 'namespace',
+          name: 'ns',
+          description: 'n',
+          tools: [{ type: 'function', name: 'inner', parameters: { type: 'object', properties: {} }, strict: false }],
+        },
+        {
+          type: 'web_search',
+          filters: { allowed_domains: ['example.org'] },
+          search_context_size: 'low',
+          user_location: { type: 'approximate', country: 'DE' },
+        },
         { type: 'code_interpreter', container: { type: 'auto' } },
         { type: 'mcp', server_label: 's', server_url: 'https://example.org/mcp', allowed_tools: ['t'], require_approval: 'never', authorization: 'x' },
         { type: 'image_generation', quality: 'low' },
@@ -255,7 +273,14 @@ export const requests: Record<ProtocolName, object[]> = {
         { type: 'mcp_approval_response', approval_request_id: 'mcpr_1', approve: true, reason: 'r' },
         { type: 'local_shell_call', id: 'ls_1', call_id: 'l1', status: 'completed', action: { type: 'exec', command: ['ls'], env: {} } },
         { type: 'local_shell_call_output', id: 'l1', output: 'o' },
-        { type: 'computer_call', id: 'cu_1', call_id: 'u1', status: 'completed', pending_safety_checks: [], action: { type: 'click', x: 1, y: 2, button: 'left' } },
+        {
+          type: 'computer_call',
+          id: 'cu_1',
+          call_id: 'u1',
+          status: 'completed',
+          pending_safety_checks: [],
+          action: { type: 'click', x: 1, y: 2, button: 'left' },
+        },
         { type: 'computer_call_output', call_id: 'u1', output: { type: 'computer_screenshot', image_url: `data:image/png;base64,${png}` } },
         { type: 'apply_patch_call', id: 'ap_1', call_id: 'p1', status: 'completed', operation: { type: 'delete_file', path: 'a' } },
         { type: 'apply_patch_call_output', call_id: 'p1', status: 'completed', output: 'o' },
@@ -277,7 +302,14 @@ export const requests: Record<ProtocolName, object[]> = {
       previous_response_id: 'resp_0',
       prompt: { id: 'pmpt_1', version: '1', variables: { a: 'b' } },
     },
-    { model: 'm', input: 'hi', tool_choice: 'auto', tools: [{ type: 'custom', name: 'free' }], text: { format: { type: 'text' } }, conversation: { id: 'conv_1' } },
+    {
+      model: 'm',
+      input: 'hi',
+      tool_choice: 'auto',
+      tools: [{ type: 'custom', name: 'free' }],
+      text: { format: { type: 'text' } },
+      conversation: { id: 'conv_1' },
+    },
   ],
   messages: [
     {
@@ -352,6 +384,11 @@ export const requests: Record<ProtocolName, object[]> = {
         { role: 'assistant', content: 'ok' },
         { role: 'user', content: 'go' },
       ],
+    },
+    {
+      model: 'm',
+      max_tokens: 4000,
+      messages: [{ role: 'user', content: 'hi' }],
       temperature: 0.5,
       top_p: 0.9,
       top_k: 40,
@@ -439,6 +476,9 @@ export const requests: Record<ProtocolName, object[]> = {
         },
         { role: 'user', parts: [{ text: 'and then?' }] },
       ],
+    },
+    {
+      contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
       tools: [
         {
           functionDeclarations: [

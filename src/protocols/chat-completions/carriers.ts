@@ -21,7 +21,7 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
   // Most messages have no further keys.
   if (Object.keys(unknown).length === 0) return { carriers: {}, rest: unknown }
   const { came, left } = readCarried(unknown, protocolName)
-  const taken = carrierKeys.filter(key => typeof unknown[key] === 'string' || Array.isArray(unknown[key]))
+  const taken = carrierKeys.filter(key => carries(key, unknown[key]))
   const carriers = Object.assign({}, came, only(unknown, taken))
   const rest = taken.length === 0 ? left : without(left, taken)
   const { came: again, left: others } = splitProxyBlocks(rest, carriers['thinking_blocks'])
@@ -38,6 +38,12 @@ export function splitProxyBlocks(fields: JsonObject, blocks: unknown): { came: J
     came: { provider_specific_fields: { thinking_blocks } },
     left: Object.keys(others).length > 0 ? { ...left, provider_specific_fields: others } : left,
   }
+}
+
+/** Entries come in lists, texts as they are; several signatures come in a list, too. */
+function carries(key: (typeof carrierKeys)[number], value: unknown): boolean {
+  if (typeof value === 'string') return key !== 'reasoning_details' && key !== 'thinking_blocks'
+  return Array.isArray(value) && key !== 'reasoning_content' && key !== 'reasoning'
 }
 
 const carried: [key: string, known: ReadonlySet<string>][] = [

@@ -2,7 +2,7 @@ import type { Citation, Part, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { lengthOf } from '../../kit/text.ts'
+import { isOffset, lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
@@ -24,8 +24,8 @@ export function decodeAnnotation(raw: unknown): Citation {
     url: typeof link === 'string' ? link : undefined,
     title: typeof title === 'string' ? title : undefined,
     citedText: typeof content === 'string' ? content : undefined,
-    start: typeof start === 'number' ? start : undefined,
-    end: typeof end === 'number' ? end : undefined,
+    start: isOffset(start) ? start : undefined,
+    end: isOffset(end) ? end : undefined,
   })
   return { kind: 'url', ...known, protocol: protocolName, raw }
 }
@@ -37,12 +37,21 @@ export function placedIn(citation: Citation, before: number): Citation {
   return start < before ? rest : { ...rest, start: start - before, end: end - before }
 }
 
-/** The keys of annotations that have no canonical field. Undefined: none. */
+const texts = new Set(['url', 'title', 'content'])
+const offsets = new Set(['start_index', 'end_index'])
+
+/** Is it a key of a `url_citation` with a value that can be read? Null counts as absent. */
+function isRead(key: string, value: unknown): boolean {
+  if (texts.has(key)) return value === null || typeof value === 'string'
+  return offsets.has(key) && (value === null || isOffset(value))
+}
+
+/** The keys of annotations that have no canonical field, and known ones with a value of another type. Undefined: none. */
 export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[] | undefined {
   const unknown = flatMap(annotations, raw => {
     if (!isObject(raw) || raw['type'] !== 'url_citation' || !isObject(raw['url_citation'])) return []
     const { type: _, url_citation, ...outer } = raw
-    const { url: _url, title: _title, content: _content, start_index: _start, end_index: _end, ...inner } = url_citation as JsonObject
+    const inner = Object.fromEntries(Object.entries(url_citation as JsonObject).filter(([key, value]) => !isRead(key, value)))
     const left = Object.keys(inner).length > 0 ? { ...outer, url_citation: inner } : outer
     return Object.keys(left).length > 0 ? [left] : []
   })

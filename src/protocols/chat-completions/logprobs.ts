@@ -2,7 +2,7 @@ import type { ExtMap, Part, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { bytesOf, leastLogprob, noteTokens } from '../../kit/logprobs.ts'
+import { bytesOf, isBytes, isTokens, leastLogprob, noteTokens, unreadOfToken } from '../../kit/logprobs.ts'
 import type { ChatReport } from './notes.ts'
 import { keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 
@@ -27,23 +27,30 @@ export function attachLogprobs(
 
 /** `at`: path of the list; `first`: how many tokens came before these. */
 export function decodeLogprobs(wire: unknown, at = '', first = 0): TokenLogprob[] | undefined {
-  if (!Array.isArray(wire) || wire.length === 0) return undefined
-  return wire.filter(isObject).map((entry, i) => {
-    const { top_logprobs: top, ...told } = entry
+  if (!isTokens(wire) || wire.length === 0) return undefined
+  return wire.map((entry, i) => {
+    const { top_logprobs: top } = entry
     const place = `${at}/${first + i}`
     return {
-      ...decodeToken(told, place),
-      ...(Array.isArray(top) && { top: top.filter(isObject).map((one, k) => decodeToken(one, `${place}/top_logprobs/${k}`)) }),
+      ...decodeToken(entry, place),
+      ...(isTokens(top) && { top: top.map((one, k) => decodeToken(one, `${place}/top_logprobs/${k}`)) }),
     }
   })
 }
 
-function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+/** The unknown keys of `logprobs`, and lists that cannot be read. */
+export function unreadOfLogprobs({ content, refusal, ...unknown }: JsonObject): JsonObject {
+  return { ...unknown, ...(content != null && !isTokens(content) && { content }), ...(refusal != null && !isTokens(refusal) && { refusal }) }
+}
+
+function decodeToken(wire: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+  const { token, logprob, bytes } = wire
+  const unread = unreadOfToken(wire)
   return defined({
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
-    bytes: Array.isArray(bytes) ? bytes.filter(byte => typeof byte === 'number') : bytes === null ? null : undefined,
-    ...(Object.keys(unknown).length > 0 && { at, ...keep(unknown, {}) }),
+    bytes: bytes === null || isBytes(bytes) ? bytes : undefined,
+    ...(Object.keys(unread).length > 0 && { at, ...keep(unread, {}) }),
   })
 }
 

@@ -2,8 +2,9 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { Message, Part } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
+import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
@@ -14,7 +15,7 @@ import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { takesOneCall } from './calls.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from './error.ts'
 import { recordsLayout } from './layout.ts'
-import { attachLogprobs, encodeChoiceLogprobs } from './logprobs.ts'
+import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
@@ -22,7 +23,7 @@ import type { Reading } from './reading.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
-import { decodeUsage, encodeUsage, findUsage } from './usage.ts'
+import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
 import { decodeFinish, encodeFinish, isRepaired, isStop, serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
@@ -46,10 +47,11 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
     model: model === '' ? '' : undefined,
     usage: counted ? (found.elsewhere ? 'elsewhere' : undefined) : usage,
   }
+  const taken = new Set<number>()
   const value: CanonicalResponse = {
-    candidates: choices.map((choice, i) => decodeChoice(choice, i, { responseId: id ?? '', options, report })),
+    candidates: choices.map((choice, i) => decodeChoice(choice, i, { index: indexOf(choice.index, i, taken), responseId: id ?? '', options, report })),
     ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
-    ...keep(unknown, nothing, form),
+    ...keep(counted || isEmptyValue(usage) ? unknown : { ...unknown, usage }, nothing, form),
   }
   const error = failureIn(choices, wire)
   if (error) value.error = error
@@ -81,14 +83,13 @@ export function readTime(created: unknown): number | undefined {
   return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
 }
 
-type Around = { responseId: string; options: Options; report: ChatReport }
+type Around = { index: number; responseId: string; options: Options; report: ChatReport }
 
-function decodeChoice(wire: ChatChoice, position: number, { responseId, options, report }: Around): Candidate {
+function decodeChoice(wire: ChatChoice, position: number, { index: candidate, responseId, options, report }: Around): Candidate {
   const { present: choice, nothing } = splitNulls(wire)
   const { index, message, finish_reason, logprobs, ...others } = choice
-  const { content: _content, refusal: _refusal, ...left } = isObject(logprobs) ? logprobs : {}
-  const unknown: JsonObject = Object.keys(left).length > 0 ? { ...others, logprobs: left } : others
-  const candidate = index ?? position
+  const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
+  const unknown: JsonObject = unread === undefined ? others : { ...others, logprobs: unread }
   const at = `/choices/${position}`
   const reading: Reading = {
     from: 'server',
@@ -113,7 +114,7 @@ function decodeChoice(wire: ChatChoice, position: number, { responseId, options,
   const form = {
     logprobs,
     finish: finish_reason,
-    indexless: index === undefined || undefined,
+    index: index === candidate ? undefined : (index ?? 'absent'),
     messageless: message === undefined || undefined,
     role: message?.role === 'assistant' ? undefined : message && 'role' in message ? message.role : 'absent',
   }
@@ -229,7 +230,7 @@ function encodeCandidate(
   const ended = encodeEnding(finish, { at, place, report, options, form: ownForm(ext), hasCalls: parts.some(({ type }) => type === 'tool-call') })
   refuse(finish, { message, parts, at, report })
   const shown = {
-    index: form['indexless'] ? undefined : index,
+    index: form['index'] === 'absent' ? undefined : (form['index'] ?? index),
     message: form['messageless'] ? undefined : message,
     finish_reason: ended,
     logprobs: encodeChoiceLogprobs(parts, logprobs, { ext, report }),

@@ -54,9 +54,11 @@ export const ChatFunctionCall = s.object({ name: s.string(), arguments: s.unknow
 export type ChatFunctionCall = s.Infer<typeof ChatFunctionCall>
 
 export const ChatToolCall = s.union([
-  s.object({ id: text, type: s.literal('function').nullish(), function: ChatFunctionCall }),
-  s.object({ id: text, type: s.literal('custom'), custom: s.object({ name: s.string(), input: text }) }),
-  s.object({ id: text, type: s.string().refine(type => type !== 'function' && type !== 'custom') }),
+  s.object({ id: text, type: s.string().forOthers(type => type !== 'function' && type !== 'custom') }),
+  s.oneOf('type', [
+    s.object({ id: text, type: s.literal('function').nullish(), function: ChatFunctionCall }),
+    s.object({ id: text, type: s.literal('custom'), custom: s.object({ name: s.string(), input: text }) }),
+  ]),
 ])
 export type ChatToolCall = s.Infer<typeof ChatToolCall>
 
@@ -97,10 +99,9 @@ export const ChatCustomTool = s.object({
 })
 export type ChatCustomTool = s.Infer<typeof ChatCustomTool>
 
-export const ChatTool = s.union([
+export const ChatTool = s.open([
   s.object({ type: s.literal('function').nullish(), function: ChatFunction }),
   s.object({ type: s.literal('custom'), custom: ChatCustomTool }),
-  s.object({ type: s.string().refine(type => type !== 'function' && type !== 'custom') }),
 ])
 export type ChatTool = s.Infer<typeof ChatTool>
 

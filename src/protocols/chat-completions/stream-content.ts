@@ -3,7 +3,7 @@ import type { EmitEvent } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { decodeImages } from './images.ts'
-import { decodeLogprobs } from './logprobs.ts'
+import { decodeLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { add, closePart, count, opened, openPart } from './open-parts.ts'
 import { keep, protocolName } from './own.ts'
 import { appendReasoning } from './stream-reasoning.ts'
@@ -43,20 +43,22 @@ export function cite(choice: Choice, annotation: unknown, emit: EmitEvent): void
   add(choice, part, { delta: { kind: 'citation', citation }, emit })
 }
 
-export function readLogprobs(choice: Choice, { content, refusal, ...unknown }: JsonObject, emit: EmitEvent): void {
+export function readLogprobs(choice: Choice, logprobs: JsonObject, emit: EmitEvent): void {
+  const { content, refusal } = logprobs
   const { candidate, tokens } = choice
   const decoded = {
     text: decodeLogprobs(content, `/choices/${candidate}/logprobs/content`, tokens.text),
     refusal: decodeLogprobs(refusal, `/choices/${candidate}/logprobs/refusal`, tokens.refusal),
   }
   for (const kind of ['text', 'refusal'] as const) {
-    const logprobs = decoded[kind]
-    if (!logprobs) continue
-    tokens[kind] += logprobs.length
-    if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs }, emit })
-    else choice.logprobs[kind] = [...choice.logprobs[kind], ...logprobs]
+    const read = decoded[kind]
+    if (!read) continue
+    tokens[kind] += read.length
+    if (choice.open?.kind === kind) add(choice, choice.open.part, { delta: { kind: 'logprobs', logprobs: read }, emit })
+    else choice.logprobs[kind] = [...choice.logprobs[kind], ...read]
   }
-  if (Object.keys(unknown).length > 0) choice.fields = { ...choice.fields, logprobs: unknown }
+  const unread = unreadOfLogprobs(logprobs)
+  if (Object.keys(unread).length > 0) choice.fields = { ...choice.fields, logprobs: unread }
 }
 
 export function readImages(choice: Choice, images: unknown, emit: EmitEvent): void {

@@ -2,6 +2,7 @@ import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../canonical/t
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
+import { noteName } from './tools.ts'
 import type { Writing } from './writing.ts'
 
 const words = new Map<unknown, ToolChoice>([
@@ -73,14 +74,12 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
         report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }
-      return encodeNamed(choice.kind, writing, writing.nameOf(choice.name, choice.namespace ?? writing.spaceOf?.(choice.name)))
+      return encodeNamed(choice.kind, writing, chosenName(choice, choice.namespace, writing))
     }
     case 'allowed': {
       const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
       const callable = choice.tools.filter(tool => !lost.includes(tool))
-      const tools = callable.map(({ kind, name }) =>
-        encodeNamed(kind === 'freeform' ? kind : 'function', writing, writing.nameOf(name, writing.spaceOf?.(name))),
-      )
+      const tools = callable.map(tool => encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', writing, chosenName(tool, undefined, writing)))
       if (tools.length === 0 && lost.length > 0) report.add('tool_choice.unsupported', '', 'toolChoice')
       else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
@@ -92,6 +91,11 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
     default:
       return choice satisfies never
   }
+}
+
+/** A tool that is not declared is named here first, so its new name is noted here. */
+function chosenName({ name, at }: { name: string; at?: string }, namespace: string | undefined, writing: Writing): string {
+  return noteName(name, namespace ?? writing.spaceOf?.(name), { at: at ?? writing.report.placeOf('toolChoice'), writing })
 }
 
 function encodeNamed(kind: 'function' | 'freeform', { wraps }: Writing, name: string): JsonObject {

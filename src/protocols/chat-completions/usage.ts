@@ -85,9 +85,10 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isRest(inputText, input, heard, seen)) inputRest['text_tokens'] = inputText
   if (!isRest(outputText, output, spoken) && !isRest(outputText, output, spoken, reasoning)) outputRest['text_tokens'] = outputText
   const fields: JsonObject = {
-    ...telling(defined({ ...unknown, ...other })),
-    ...group('prompt_tokens_details', inputRest),
-    ...group('completion_tokens_details', outputRest),
+    // A total that is less than the sum is not used.
+    ...telling(defined({ ...unknown, ...other, ...(missing < 0 && { total_tokens }) })),
+    ...group('prompt_tokens_details', isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details),
+    ...group('completion_tokens_details', isObject(completion_tokens_details) ? outputRest : completion_tokens_details),
   }
   return { usage: Object.assign(usage, keep(fields, {}, { raw })), repaired }
 }
@@ -99,10 +100,14 @@ function telling(counts: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null && value !== 0))
 }
 
-function group(key: string, counts: JsonObject): JsonObject {
+function group(key: string, counts: unknown): JsonObject {
+  if (!isObject(counts)) return isEmptyValue(counts) ? {} : { [key]: counts }
   const nonZero = telling(counts)
   return Object.keys(nonZero).length > 0 ? { [key]: nonZero } : {}
 }
+
+/** Some languages write an empty list where an object belongs. */
+export const isEmptyValue = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
 
 /** Finds usage at the top level or where some servers put it. `elsewhere`: not at the top level. */
 export function findUsage(body: JsonObject): { raw: unknown; elsewhere: boolean } {

@@ -1,6 +1,7 @@
 import type { Citation } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isOffset } from '../../kit/text.ts'
 import { protocolName } from './own.ts'
 
 /**
@@ -98,8 +99,6 @@ function placeOf(
   }
   return undefined
 }
-
-const isOffset = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0
 
 const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
 const isInside = (bytes: Uint8Array, offset: number) => offset < bytes.length && isContinuation(bytes[offset])

@@ -91,7 +91,11 @@ function piecesOf(part: Part): number[] {
   return Array.isArray(pieces) && pieces.every(length => typeof length === 'number') ? (pieces as number[]) : [textOf(part).length]
 }
 
-function decodeContent({ role, parts, ...fields }: GeminiContent, at: string, reading: Reading): Message {
+/** The roles of this wire, and of its older clients. Servers take no others; one that is absent is the user's. */
+const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
+
+function decodeContent({ role, parts, ...others }: GeminiContent, at: string, reading: Reading): Message {
+  const fields = roles.has(role) ? others : { ...others, role }
   const ours = role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user'
   return {
     role: ours,

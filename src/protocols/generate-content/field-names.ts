@@ -38,6 +38,7 @@ export const fieldNames: FieldNames = {
   blockedDomains: 'excludeDomains',
   signature: 'thoughtSignature',
   ...inside('functionCall', { input: 'args', signature: '../thoughtSignature' }),
+  ...inside('functionCallingConfig', { name: 'allowedFunctionNames' }),
   ...inside('functionResponse', { callId: 'id', isError: 'response', signature: '../thoughtSignature' }),
   detail: 'mediaResolution',
   video: 'videoMetadata',

@@ -1,5 +1,6 @@
 import type { Message, Part, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
+import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
@@ -90,16 +91,6 @@ export function readTime(text: unknown): number | undefined {
 export function writeTime(createdAt: number | undefined): string | undefined {
   const time = createdAt === undefined ? undefined : new Date(createdAt * 1000)
   return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
-}
-
-/** The index of a candidate. Servers omit 0, and some omit all: then it is the position in the list. `taken`: indexes used in the list; changed. */
-export function indexOf(told: unknown, place: number, taken: Set<number>): number {
-  const isCount = Number.isSafeInteger(told) && (told as number) >= 0
-  const wanted = isCount && !taken.has(told as number) ? (told as number) : place
-  let index = wanted
-  while (taken.has(index)) index++
-  taken.add(index)
-  return index
 }
 
 /** Makes ids for calls that came without one: the same reply always gets the same ids. */

@@ -79,6 +79,8 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     if (isLost) report.add('tool_choice.without-tools', undefined, 'toolChoice')
     return undefined
   }
+  // A tool that is not declared is named here first, so its new name is noted here.
+  const chosen = (name: string, namespace?: string, at = report.placeOf('toolChoice')) => nameTool(name, namespace, at)
   const refuse = (): undefined => {
     report.add('tool_choice.unsupported', undefined, 'toolChoice')
     return undefined
@@ -91,20 +93,20 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     case 'required':
       return { mode: 'ANY' }
     case 'validated':
-      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(name => nameTool(name, undefined, undefined)) }) }
+      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(name => chosen(name)) }) }
     case 'tool':
       if (choice.kind === 'server') {
         // A mapped tool is declared, but cannot be forced.
         if (options.serverTools !== 'map') refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, options)
         return refuse()
       }
-      return { mode: 'ANY', allowedFunctionNames: [nameTool(choice.name, choice.namespace, undefined)] }
+      return { mode: 'ANY', allowedFunctionNames: [chosen(choice.name, choice.namespace)] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length === 0) return refuse()
       for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       if (!choice.require) report.add('tool_choice.validated', undefined, 'toolChoice')
-      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name }) => nameTool(name, undefined, undefined)) }
+      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name, at }) => chosen(name, undefined, at)) }
     }
     case 'opaque':
       return choice.protocol === protocolName && isObject(choice.raw) ? choice.raw : refuse()

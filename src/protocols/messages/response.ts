@@ -39,11 +39,11 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish: decodeFinish(stop_reason, stop_sequence, stop_details) }) }
   const value: CanonicalResponse = {
     candidates: [candidate],
-    ...defined({ id, model }),
+    ...defined({ id: id || undefined, model }),
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
     ...keep(
       { ...fields, ...defined({ input_transformations: transformed }) },
-      { ...nothing, ...(transformed === undefined && defined({ input_transformations })) },
+      { ...nothing, ...(id === '' && { id }), ...(transformed === undefined && defined({ input_transformations })) },
       {
         native: true,
         ...(type !== 'message' && { type: type ?? 'absent' }),

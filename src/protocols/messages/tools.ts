@@ -251,8 +251,9 @@ function callable(
   { report, options: { amAllowedTools } }: RequestWriting,
 ): Set<Tool> | undefined {
   const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
-  const names = new Set(choice.tools.map(({ name }) => name))
-  const listed = tools.filter(tool => 'name' in tool && tool.name !== undefined && names.has(tool.name))
+  const listed = tools.filter(tool =>
+    choice.tools.some(({ kind, name }) => 'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server')),
+  )
   if (listed.length === tools.length) return undefined
   if (choice.require && listed.length === 1) return undefined
   if (amAllowedTools === 'keep' || (amAllowedTools === undefined && signed)) {

@@ -2,8 +2,8 @@ import type { Citation, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { bytesOf, leastLogprob } from '../../kit/logprobs.ts'
-import { lengthOf } from '../../kit/text.ts'
+import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../kit/logprobs.ts'
+import { isOffset, lengthOf } from '../../kit/text.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, ownOf, protocolName } from './own.ts'
 
@@ -15,11 +15,16 @@ const modelled = new Map<unknown, ReadonlySet<string>>([
   ['file_path', new Set(['type', 'file_id', 'index'])],
 ])
 
-/** The unknown keys of annotations, as an `annotations` field. */
+const offsets = new Set(['start_index', 'end_index', 'index'])
+
+/** Null counts as absent. */
+const isRead = (key: string, value: unknown) => value === null || (offsets.has(key) ? isOffset(value) : typeof value === 'string')
+
+/** The unknown keys of annotations, and known ones with a value of another type, as an `annotations` field. */
 export function unreadOf(annotations: readonly JsonObject[] | null | undefined): { annotations?: JsonObject[] } {
   const unread = flatMap(annotations ?? [], wire => {
     const known = modelled.get(wire['type'])
-    const left = known ? Object.entries(wire).filter(([key]) => !known.has(key)) : []
+    const left = known ? Object.entries(wire).filter(([key, value]) => !known.has(key) || !isRead(key, value)) : []
     return left.length > 0 ? [Object.fromEntries(left)] : []
   })
   return unread.length > 0 ? { annotations: unread } : {}
@@ -29,9 +34,9 @@ export function unreadOf(annotations: readonly JsonObject[] | null | undefined):
 export function decodeCitation(raw: unknown): Citation {
   const wire = isObject(raw) ? raw : {}
   const asText = (key: string) => (typeof wire[key] === 'string' ? wire[key] : undefined)
-  const asNumber = (key: string) => (typeof wire[key] === 'number' ? wire[key] : undefined)
-  const span = { start: asNumber('start_index'), end: asNumber('end_index') }
-  const file = { fileId: asText('file_id'), filename: asText('filename'), container: asText('container_id'), index: asNumber('index') }
+  const asOffset = (key: string) => (isOffset(wire[key]) ? wire[key] : undefined)
+  const span = { start: asOffset('start_index'), end: asOffset('end_index') }
+  const file = { fileId: asText('file_id'), filename: asText('filename'), container: asText('container_id'), index: asOffset('index') }
   switch (wire['type']) {
     case 'url_citation':
       return { kind: 'url', ...defined({ url: asText('url'), title: asText('title'), ...span }), protocol: protocolName, raw }
@@ -67,26 +72,29 @@ export const decodeLogprobs = (wire: readonly unknown[], at: string, first = 0):
 
 /** Unknown keys are kept with the token. */
 function decodeLogprob(raw: unknown, at: string): TokenLogprob {
-  const { top_logprobs: top, ...token } = isObject(raw) ? raw : {}
+  const wire = isObject(raw) ? raw : {}
+  const { top_logprobs: top } = wire
   return {
-    ...decodeToken(token, at),
-    ...(Array.isArray(top) && { top: top.map((one, place) => decodeToken(isObject(one) ? one : {}, `${at}/top_logprobs/${place}`)) }),
+    ...decodeToken(wire, at),
+    ...(isTokens(top) && { top: top.map((one, place) => decodeToken(one, `${at}/top_logprobs/${place}`)) }),
   }
 }
 
-function decodeToken({ token, logprob, bytes, ...unknown }: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+function decodeToken(wire: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+  const { token, logprob, bytes } = wire
+  const unread = unreadOfToken(wire)
   return defined({
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : 0,
     bytes: decodeBytes(bytes),
-    ...(Object.keys(unknown).length > 0 && { at, ...keep(unknown, {}) }),
+    ...(Object.keys(unread).length > 0 && { at, ...keep(unread, {}) }),
   })
 }
 
 /** A token without bytes has an empty list here, because no list may be null. */
 function decodeBytes(bytes: unknown): number[] | null | undefined {
-  if (!Array.isArray(bytes)) return bytes === null ? null : undefined
-  return bytes.length === 0 ? null : bytes.filter(byte => typeof byte === 'number')
+  if (!isBytes(bytes)) return bytes === null ? null : undefined
+  return bytes.length === 0 ? null : bytes
 }
 
 /** `whole`: bytes and alternatives are required, as everywhere except in stream deltas. */

@@ -78,7 +78,7 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   const nothing: JsonObject = {}
   for (const key of usual) if (body[key] === null) nothing[key] = null
   return defined({
-    id: id ?? undefined,
+    id: id || undefined,
     model: model ?? undefined,
     createdAt: createdAt ?? undefined,
     completedAt: completedAt ?? undefined,

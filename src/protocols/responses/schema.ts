@@ -139,7 +139,10 @@ export type ResponsesTool = s.Infer<typeof ResponsesTool>
 
 export const ResponsesToolChoice = s.union([s.string(), s.object({ type: s.string() })])
 
-export const ResponsesTextConfig = s.object({ format: s.object({ type: s.string() }).nullish(), verbosity: text })
+export const ResponsesTextConfig = s.object({
+  format: s.open([s.object({ type: s.literal('json_schema'), name: text, description: text, strict: flag })]).nullish(),
+  verbosity: text,
+})
 export const ResponsesReasoningConfig = s.object({ effort: text, summary: text, generate_summary: text, context: text, mode: text })
 
 export const ResponsesRequest = s.object({

@@ -3,10 +3,9 @@ import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
-import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
-import { nearestOf } from './tools.ts'
+import { encodeName, nearestOf } from './tools.ts'
 import { serverToolKind } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
@@ -28,11 +27,12 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
     }
     case 'allowed_tools': {
       const { mode, tools, ...others } = rest
-      if (!Array.isArray(tools) || (mode !== 'auto' && mode !== 'required')) return { mode: 'opaque', protocol: protocolName, raw: wire }
+      if (!Array.isArray(tools) || !tools.every(isObject) || (mode !== 'auto' && mode !== 'required'))
+        return { mode: 'opaque', protocol: protocolName, raw: wire }
       const unread = tools.map(unknownOfAllowed)
       const odd = unread.some(left => Object.keys(left).length > 0)
       leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others, ...(odd && { tools: unread }) })
-      return { mode: 'allowed', require: mode === 'required', tools: tools.map((tool: unknown, index) => decodeAllowed(tool, `/tool_choice/tools/${index}`)) }
+      return { mode: 'allowed', require: mode === 'required', tools: tools.map((tool, index) => decodeAllowed(tool, `/tool_choice/tools/${index}`)) }
     }
     default: {
       const named = typeof name === 'string' ? name : typeof rest['server_label'] === 'string' ? rest['server_label'] : (serverToolKind(type) ?? type)
@@ -43,9 +43,8 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
   }
 }
 
-function decodeAllowed(raw: unknown, at = ''): AllowedTool {
-  const wire = isObject(raw) ? raw : {}
-  const { type, name, server_label: label, ...rest } = wire
+function decodeAllowed(raw: JsonObject, at = ''): AllowedTool {
+  const { type, name, server_label: label, ...rest } = raw
   const extra = Object.keys(rest).length > 0 ? { protocol: protocolName, raw } : {}
   if (type === 'function' && typeof name === 'string') return { kind: 'function', name, at, ...extra }
   if (type === 'custom' && typeof name === 'string') return { kind: 'freeform', name, at, ...extra }
@@ -54,8 +53,8 @@ function decodeAllowed(raw: unknown, at = ''): AllowedTool {
 }
 
 /** The unknown keys of an entry, which other protocols lose. None for a provider's tool, which is kept and noted as a whole. */
-function unknownOfAllowed(raw: unknown): JsonObject {
-  if (!isObject(raw) || decodeAllowed(raw).kind === 'server') return {}
+function unknownOfAllowed(raw: JsonObject): JsonObject {
+  if (decodeAllowed(raw).kind === 'server') return {}
   const { type: _, name: _name, namespace, ...rest } = raw
   return namespace === undefined || typeof namespace === 'string' ? rest : { namespace, ...rest }
 }
@@ -74,9 +73,11 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
     case 'tool': {
       const { kind, name, namespace, protocol: of, raw } = choice
       if (of === protocolName && raw !== undefined) return raw
+      // A tool that is not declared is named here first, so its new name is noted here.
+      const chosenName = (called: string) => encodeName(called, report.placeOf('toolChoice'), writing)
       const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName)
-      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing), namespace })
-      if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: wireName(name, writing) }
+      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: chosenName(name), namespace })
+      if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: chosenName(name) }
       const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearestOf(server)?.['type'] : undefined
       // A tool choice allows only the tool's older name.
       if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
@@ -100,12 +101,8 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
 
 function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): unknown {
   if (of === protocolName && raw !== undefined) return raw
-  if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name: wireName(name, writing) }
+  if (kind !== 'server')
+    return { type: kind === 'function' ? 'function' : 'custom', name: encodeName(name, at ?? writing.report.placeOf('toolChoice'), writing) }
   writing.report.add('tool_choice.unsupported', at ?? writing.report.placeOf('toolChoice'))
   return undefined
-}
-
-/** As `encodeName`, without its note: a changed name was noted at the tool's definition. */
-function wireName(name: string, { native }: Writing): string {
-  return native ? name : mapName(name, 128)
 }

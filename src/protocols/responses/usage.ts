@@ -1,20 +1,21 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { sameCounts } from '../../kit/usage.ts'
+import { countOf, sameCounts } from '../../kit/usage.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { keep, ownForm, ownOf } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
 
-/** The counts under these keys, and the other fields; a number below 0 is no count and stays among the others. */
+/** The counts under these keys, and the other fields; a number below 0 or with a fraction is no count and stays among the others. */
 function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | undefined }, keys: readonly Key[]): [{ [key in Key]?: number }, JsonObject] {
   const counts: { [key in Key]?: number } = {}
   const rest: JsonObject = { ...wire }
   for (const key of keys) {
     const value = wire[key]
-    if (value != null && value < 0) continue
-    if (value != null) counts[key] = value
+    const count = countOf(value)
+    if (value != null && count === undefined) continue
+    if (count !== undefined) counts[key] = count
     // Deleting the key would be slow.
     rest[key] = undefined
   }

@@ -20,6 +20,27 @@ describe('what another protocol cannot say is noted where it stands', () => {
     ['the name of a function', 'messages', request({ tools: [{ type: 'function', function: { name: odd } }] }), 'tool.renamed /tools/0'],
     ['the name of a custom tool', 'responses', request({ tools: [{ type: 'custom', custom: { name: odd } }] }), 'tool.renamed /tools/0'],
     ['the name of an older function', 'responses', request({ functions: [{ name: odd }] }), 'tool.renamed /functions/0/name'],
+    ...(['responses', 'messages', 'generate-content'] as const).flatMap((target): [string, Target, object, string][] => [
+      [
+        'the name of a chosen function that is not declared',
+        target,
+        request({ tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: { type: 'function', function: { name: odd } } }),
+        'tool.renamed /tool_choice',
+      ],
+      [
+        'the name of an older choice that is not declared',
+        target,
+        request({ functions: [{ name: 'f' }], function_call: { name: odd } }),
+        'tool.renamed /function_call/name',
+      ],
+      ['thoughts that are no list', target, say({ role: 'assistant', content: 'a', reasoning_details: 'hm' }), 'field.unknown /messages/0/reasoning_details'],
+      [
+        'signed thoughts that are no list',
+        target,
+        say({ role: 'assistant', content: 'a', thinking_blocks: 'hm' }),
+        'field.unknown /messages/0/thinking_blocks',
+      ],
+    ]),
     [
       'the name in a call',
       'responses',
@@ -174,6 +195,43 @@ describe('what another protocol cannot say is noted where it stands', () => {
       answer({ refusal: 'a' }, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
       'field.unsupported /choices/0/logprobs/refusal',
     ],
+    ...(['responses', 'messages', 'generate-content'] as const).flatMap((target): [string, Target, object, string][] => [
+      ['counts that are a text', target, { ...answer({ content: 'a' }), usage: 'many' }, 'field.unknown /usage'],
+      [
+        'details of counts that are a text',
+        target,
+        { ...answer({ content: 'a' }), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, prompt_tokens_details: 'none' } },
+        'field.unknown /usage/prompt_tokens_details',
+      ],
+      [
+        'a total that is less than its parts',
+        target,
+        { ...answer({ content: 'a' }), usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 3 } },
+        'field.unknown /usage/total_tokens',
+      ],
+      ['odds that are a text', target, answer({ content: 'a' }, { logprobs: 'low' }), 'field.unknown /choices/0/logprobs'],
+      [
+        'odds that are no list of tokens',
+        target,
+        answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }, 7] } }),
+        'field.unknown /choices/0/logprobs/content',
+      ],
+    ]),
+    [
+      'bytes that are none',
+      'generate-content',
+      answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1, bytes: [97, 300] }] } }),
+      'field.unknown /choices/0/logprobs/content/0/bytes',
+    ],
+    [
+      'the place of a source that is no number',
+      'generate-content',
+      answer({
+        content: 'a',
+        annotations: [{ type: 'url_citation', url_citation: { start_index: '0', end_index: 1, title: 't', url: 'https://example.org/' } }],
+      }),
+      'field.unknown /choices/0/message/annotations',
+    ],
   ])('%s, in an answer to %s', (_, target, wire, note) => {
     const { notes } = protocols[target].encodeResponse(source.decodeResponse(wire).value, { fieldNames: source.fieldNames })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(note)
@@ -233,4 +291,24 @@ test('what a document of text had beside its heading is noted', () => {
   const { wire, notes } = encodeRequest({ model: 'm', messages: [{ role: 'user', origin: 'message', parts: [document] }] })
   expect(wire).toMatchObject({ messages: [{ content: [{ text: 't' }, { text: 'a' }] }] })
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expect.arrayContaining(['field.unsupported /doc/filename', 'field.unsupported /doc/detail']))
+})
+
+test.each(['messages', 'responses'] as const)('an empty id of a reply of %s counts as none', from => {
+  const body =
+    from === 'messages'
+      ? { id: '', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn' }
+      : { id: '', status: 'completed', output: [] }
+  const { wire } = protocols[from].encodeResponse(protocols[from].decodeResponse(body).value)
+  expect(wire).toMatchObject({ id: '' })
+  const { body: written, notes } = translateResponse(body, { from, to: 'chat-completions' })
+  expect(written).toMatchObject({ id: 'chatcmpl-0' })
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('response.id /id')
+})
+
+test('choices whose numbers are none, or of which two have one, are counted by their places', () => {
+  const choice = (index: number) => ({ index, message: { role: 'assistant', content: 'a' }, finish_reason: 'stop' })
+  const body = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice(-1), choice(1.5), choice(0)] }
+  expect(source.encodeResponse(source.decodeResponse(body).value).wire).toMatchObject(body)
+  const { body: written } = translateResponse(body, { from: 'chat-completions', to: 'generate-content' })
+  expect(written).toMatchObject({ candidates: [{ index: 0 }, { index: 1 }, { index: 2 }] })
 })

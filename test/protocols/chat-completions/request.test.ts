@@ -117,6 +117,10 @@ describe('a whole request', () => {
     ['content that is a number', { messages: [{ role: 'user', content: 3 }] }, '/messages/0/content'],
     ['no messages', { model: 'm' }, '/messages'],
     ['an image without a URL', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: {} }] }] }, '/messages/0/content/0/image_url/url'],
+    ['a function tool without its function', { messages: [], tools: [{ type: 'function' }] }, '/tools/0/function'],
+    ['a custom tool without its definition', { messages: [], tools: [{ type: 'custom' }] }, '/tools/0/custom'],
+    ['a call without its function', { messages: [{ role: 'assistant', tool_calls: [{ id: 'a', type: 'function' }] }] }, '/messages/0/tool_calls/0/function'],
+    ['a call of an unknown kind with a number as id', { messages: [{ role: 'assistant', tool_calls: [{ type: 'x', id: 7 }] }] }, '/messages/0/tool_calls/0/id'],
     ['a list', [], ''],
   ])('with %s is malformed', (_, body, path) => {
     expect(() => decodeRequest(body)).toThrow(expect.objectContaining({ code: 'malformed', path }))

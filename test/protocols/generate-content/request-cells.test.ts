@@ -25,6 +25,21 @@ const file = { fileData: { fileUri: 'https://example.org/a.png', displayName: 'A
 describe('notes lead to the field that they are of', () => {
   test.each<Row>([
     [
+      'a role that no server takes',
+      'generate-content → responses',
+      { contents: [{ role: 'assistant', parts: [{ text: 'a' }] }] },
+      {},
+      ['field.unknown /contents/0/role'],
+    ],
+    ['the role of older results', 'generate-content → responses', { contents: [{ role: 'function', parts: [{ text: 'a' }] }] }, {}, []],
+    [
+      'the name of a function that is allowed and not declared',
+      'generate-content → chat-completions',
+      { ...declares({ name: 'f' }), tool_config: { function_calling_config: { mode: 'ANY', allowedFunctionNames: ['a b'] } } },
+      {},
+      ['tool.renamed /tool_config/function_calling_config/allowedFunctionNames'],
+    ],
+    [
       'the name of a file that is referred to',
       'generate-content → responses',
       contents(file),

@@ -111,6 +111,18 @@ describe('what a request loses on its way is told where it stood', () => {
       },
       'cache.ttl /input/0/output/0/prompt_cache_breakpoint/ttl',
     ],
+    [
+      'allowed tools that are no tools',
+      'messages',
+      { tools: [tool], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'find' }, null] } },
+      'field.unsupported /tool_choice',
+    ],
+    [
+      'the name of a function that an allowed tool of another kind has, too',
+      'messages',
+      { tools: [tool], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'novel', name: 'find' }] } },
+      'tool_choice.subset-filtered /tool_choice',
+    ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, options(to))
     expect(tell(notes)).toContain(note)
@@ -154,6 +166,23 @@ describe('what an answer loses on its way is told where it stood', () => {
       'messages',
       { usage: { input_tokens: 9, input_tokens_details: { cache_write_tokens_details: { odd: 3 } } } },
       'field.unknown /usage/input_tokens_details/cache_write_tokens_details/odd',
+    ],
+    ['a count with a fraction', 'messages', { usage: { input_tokens: 1.5, output_tokens: 2 } }, 'field.unknown /usage/input_tokens'],
+    [
+      'the place of a source that is no number',
+      'chat-completions',
+      { output: [cited({ type: 'url_citation', start_index: '0', end_index: 1, title: 't', url: 'https://example.org/' })] },
+      'field.unknown /output/0/content/0/annotations',
+    ],
+    [
+      'alternatives that are no list of tokens',
+      'chat-completions',
+      {
+        output: [
+          { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'a', logprobs: [{ token: 'a', logprob: -1, top_logprobs: [7] }] }] },
+        ],
+      },
+      'field.unknown /output/0/content/0/logprobs/0/top_logprobs',
     ],
     [
       'input that is less than its cached part',

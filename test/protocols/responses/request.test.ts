@@ -274,6 +274,8 @@ describe('reading', () => {
     ['/input/0/content/0/text', { input: [{ role: 'user', content: [{ type: 'input_text' }] }] }],
     ['/tools/0/name', { tools: [{ type: 'function' }] }],
     ['/temperature', { temperature: 'hot' }],
+    ['/text/format/strict', { text: { format: { type: 'json_schema', name: 'a', schema: {}, strict: 'true' } } }],
+    ['/text/format/name', { text: { format: { type: 'json_schema', name: 7, schema: {} } } }],
   ])('a fault at %s is malformed', (path, wire) => {
     expect(() => read(wire)).toThrow(expect.objectContaining({ code: 'malformed', path }))
   })
