@@ -6,3 +6,10 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
   const { misalignment, ...others } = details
   return { shared: { misalignment: misalignment as JsonObject }, others: Object.keys(others).length > 0 ? others : undefined }
 }
+
+/** The known keys of an error that hold no text, so that they are not read. `isCode`: is it a code all the same? */
+export function unreadOf({ message, type, code, param }: JsonObject, isCode: (code: unknown) => boolean): JsonObject {
+  const isText = (value: unknown) => value == null || typeof value === 'string'
+  const told = { message, type, code, param }
+  return Object.fromEntries(Object.entries(told).filter(([key, value]) => !isText(value) && !(key === 'code' && isCode(value))))
+}

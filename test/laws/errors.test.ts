@@ -72,3 +72,18 @@ describe('a key of an error that nobody knows is told, wherever it stands', () =
     expect(explodeResponse(body, { protocol: from })).toContain(odd)
   })
 })
+
+describe('what an error says in another type than text is told', () => {
+  test.each(
+    (['chat-completions', 'responses'] as const).flatMap(from =>
+      ['type', 'code', 'param'].flatMap(key =>
+        [true, [odd], { [odd]: odd }].flatMap(value => all.map(({ name }) => ({ from, key, value, to: name as ProtocolName }))),
+      ),
+    ),
+  )('$from → $to: $key $value', ({ from, to, key, value }) => {
+    const body = { error: { message: 'm', type: 'server_error', [key]: value } }
+    const { notes, body: written } = translateError({ status: 500, headers: {}, body }, { from, to })
+    if (from === to) expect(written).toEqual(body)
+    else expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(`error.details /error/${key}`)
+  })
+})

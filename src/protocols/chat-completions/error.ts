@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { defined } from '../../kit/defined.ts'
-import { splitDetails } from '../../kit/error-details.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
@@ -111,15 +111,17 @@ function readText(text: string): Said {
 
 function readError(error: JsonObject): Said {
   const { message, type, code, param, ...rest } = error
-  const details = Object.keys(rest).filter(key => key !== 'object')
+  const { object: _, ...others } = rest
   const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : (rest['status_code'] ?? rest['status'])
+  const isStatus = typeof numeric === 'number' && numeric >= 400 && numeric <= 599
+  const { message: _shown, ...unread } = unreadOf(error, value => isStatus && value === numeric)
   return {
     message: clip(typeof message === 'string' ? message + saidBehind(rest['metadata']) : JSON.stringify(error)),
     type: typeof type === 'string' ? type : undefined,
     code: typeof code === 'string' || code === null ? code : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
-    status: typeof numeric === 'number' && numeric >= 400 && numeric <= 599 ? numeric : undefined,
-    details: details.length > 0 ? Object.fromEntries(details.map(key => [key, rest[key]])) : undefined,
+    status: isStatus ? numeric : undefined,
+    details: some({ ...others, ...unread }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { defined } from '../../kit/defined.ts'
-import { splitDetails } from '../../kit/error-details.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
@@ -149,7 +149,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const headers = isObject(error['headers']) ? error['headers'] : undefined
   // Only keys inside `error` are its details: keys beside it, such as `sequence_number`, belong to the event.
   const isNested = inner !== holder
-  const details = isObject(inner) && isNested && Object.keys(more).length > 0 ? more : undefined
+  const details = isObject(inner) && isNested ? some({ ...more, ...unreadOf(error, value => typeof value === 'number') }) : undefined
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text =
