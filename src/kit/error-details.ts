@@ -7,9 +7,14 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
   return { shared: { misalignment: misalignment as JsonObject }, others: Object.keys(others).length > 0 ? others : undefined }
 }
 
-/** The known keys of an error that hold no text, so that they are not read. `isCode`: is it a code all the same? */
-export function unreadOf({ message, type, code, param }: JsonObject, isCode: (code: unknown) => boolean): JsonObject {
+/** What stands in place of a message, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or nothing. */
+export function listed(said: unknown): string | undefined {
+  const isEmpty = typeof said === 'object' && Object.keys(said ?? {}).length === 0
+  return said === undefined || typeof said === 'string' || isEmpty ? undefined : JSON.stringify(said).slice(0, 2000)
+}
+
+/** The known keys of an error beside its message that hold no text, so that they are not read. `isCode`: is it a code all the same? */
+export function unreadOf({ type, code, param }: JsonObject, isCode: (code: unknown) => boolean): JsonObject {
   const isText = (value: unknown) => value == null || typeof value === 'string'
-  const told = { message, type, code, param }
-  return Object.fromEntries(Object.entries(told).filter(([key, value]) => !isText(value) && !(key === 'code' && isCode(value))))
+  return Object.fromEntries(Object.entries({ type, code, param }).filter(([key, value]) => !isText(value) && !(key === 'code' && isCode(value))))
 }

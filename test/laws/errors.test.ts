@@ -87,3 +87,13 @@ describe('what an error says in another type than text is told', () => {
     else expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(`error.details /error/${key}`)
   })
 })
+
+test.each(pairs)('$name: a message that is no text is shown all the same', ({ from, to }) => {
+  for (const message of [[odd], { text: odd }, 700_001]) {
+    const { body } = translateError(
+      { status: 500, headers: {}, body: { error: { message } } },
+      { from: from.name as ProtocolName, to: to.name as ProtocolName },
+    )
+    expect(JSON.stringify(body)).toContain(typeof message === 'number' ? String(message) : odd)
+  }
+})

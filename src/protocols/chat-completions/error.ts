@@ -114,7 +114,7 @@ function readError(error: JsonObject): Said {
   const { object: _, ...others } = rest
   const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : (rest['status_code'] ?? rest['status'])
   const isStatus = typeof numeric === 'number' && numeric >= 400 && numeric <= 599
-  const { message: _shown, ...unread } = unreadOf(error, value => isStatus && value === numeric)
+  const unread = unreadOf(error, value => isStatus && value === numeric)
   return {
     message: clip(typeof message === 'string' ? message + saidBehind(rest['metadata']) : JSON.stringify(error)),
     type: typeof type === 'string' ? type : undefined,

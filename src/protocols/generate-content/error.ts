@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { listed } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -128,11 +129,7 @@ function readBody(body: unknown): Said {
   const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
   return defined({
     code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,
-    message:
-      asString(message) ??
-      asString(outer['message']) ??
-      asString(detail) ??
-      (isObject(detail) || Array.isArray(detail) ? JSON.stringify(detail).slice(0, 2000) : undefined),
+    message: asString(message) ?? listed(message) ?? asString(outer['message']) ?? asString(detail) ?? listed(detail),
     word: asString(status),
     details,
     at: placeOf(body, inner === error),

@@ -1,5 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
+import { listed } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -83,7 +84,7 @@ function readBody(body: unknown): Said {
   if (typeof error === 'string') return defined({ message: error, requestId, fields: unread(outer) })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
-  const message = asString(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
+  const message = asString(inner['message']) ?? listed(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
   return defined({
     type: type === 'error' ? undefined : type,
     message,
@@ -93,9 +94,6 @@ function readBody(body: unknown): Said {
     at: placeOf(body, inner === error),
   })
 }
-
-/** A `detail` that is a list or an object in place of a message, as JSON text. */
-const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
 
 /** The unknown keys of a body, at their places. */
 function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...beside }: JsonObject): JsonObject {

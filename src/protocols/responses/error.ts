@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { splitDetails, unreadOf } from '../../kit/error-details.ts'
+import { listed, splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
@@ -135,9 +135,6 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
 }
 
-/** A `detail` that is a list of faults instead of a message, as JSON of at most 2000 characters. */
-const listed = (detail: unknown) => (typeof detail === 'object' && detail !== null ? JSON.stringify(detail).slice(0, 2000) : undefined)
-
 /** The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical error. */
 export function readError(body: unknown, status?: number): CanonicalError {
   const holder = Array.isArray(body) ? body[0] : body
@@ -154,6 +151,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text =
     textOf(message) ??
+    listed(message) ??
     textOf(inner) ??
     textOf(beside['message']) ??
     textOf(beside['detail']) ??
