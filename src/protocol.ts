@@ -107,6 +107,8 @@ export type MachineState = {
   signatures?: Signatures
   /** Of a decoder: names of fields in this stream that differ from the protocol's own table. Known once the first event is emitted. */
   places?: FieldNames
+  /** Of an encoder: the error that it ended the stream with, although its source ended properly. */
+  failure?: CanonicalError
 }
 
 /**

@@ -125,6 +125,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     ping: () => frames.ping,
     notes,
     signatures: () => encoding.signatures ?? {},
+    failure: () => encoding.failure,
   }
   return new Translator(own, reader)
 }
@@ -182,11 +183,12 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     // Notes of the decoder do not apply: the bytes pass unchanged.
     notes: () => reader.unreadable(),
     signatures: () => ({}),
+    failure: () => undefined,
   }
   return new Translator(own, reader)
 }
 
-type Own = Pick<StreamTranslator, 'push' | 'end' | 'ping'> & { notes(): Note[]; signatures(): Signatures }
+type Own = Pick<StreamTranslator, 'push' | 'end' | 'ping'> & { notes(): Note[]; signatures(): Signatures; failure(): CanonicalError | undefined }
 
 /** A class, since an object literal with getters is slow in V8. */
 class Translator implements StreamTranslator {
@@ -217,7 +219,7 @@ class Translator implements StreamTranslator {
   }
 
   get finished(): boolean {
-    return this.#seen.clean
+    return this.#seen.clean && !this.#own.failure()
   }
 
   get after(): string {
@@ -229,7 +231,7 @@ class Translator implements StreamTranslator {
   }
 
   get error(): CanonicalError | undefined {
-    return this.#seen.error
+    return this.#seen.error ?? this.#own.failure()
   }
 
   get failedEnd(): CanonicalError | undefined {

@@ -36,7 +36,13 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   const at = `${placeOf(choice)}/tool_calls/${choice.calls.indexOf(call)}`
   const { name: _, [word]: said, ...rest } = splitNulls(inner).present
   if (isObject(said)) reportOf(state).once('tool-call.input-object', `${at}/function/arguments`)
-  const unknown = { ...splitNulls(outer).present, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
+  const strange = splitNulls({
+    id: typeof id === 'string' ? null : id,
+    type: type === '' || type === 'function' || type === 'custom' ? null : type,
+    [key]: isObject(body) ? null : body,
+    index: typeof index === 'number' ? null : index,
+  }).present
+  const unknown = { ...splitNulls(outer).present, ...strange, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
   addInput(state, choice, { call, input, emit, at, beside: { signature, unknown, form: beside ? { extra: came } : {} } })
 }
 

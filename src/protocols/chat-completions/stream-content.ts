@@ -1,11 +1,12 @@
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
-import { type Choice, placeOf } from './decoder-state.ts'
+import { type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { decodeImages } from './images.ts'
 import { decodeLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { add, closePart, count, opened, openPart } from './open-parts.ts'
-import { keep, protocolName } from './own.ts'
+import { keep, protocolName, splitNulls } from './own.ts'
 import { appendReasoning } from './stream-reasoning.ts'
 
 /** What a delta holds besides reasoning and calls: text, blocks, citations, log probabilities, images, audio. */
@@ -21,20 +22,33 @@ export function appendText(choice: Choice, kind: 'text' | 'refusal', { text, emi
 }
 
 /** Servers that send content as blocks put reasoning into blocks, too. */
-export function readBlock(choice: Choice, block: JsonObject, emit: EmitEvent): void {
-  const { type, text, thinking } = block
-  if (type === 'text') {
-    if (typeof text === 'string' && text) appendText(choice, 'text', { text, emit })
-  } else if (type === 'thinking') {
-    const pieces = Array.isArray(thinking)
-      ? thinking.map(piece => (isObject(piece) && typeof piece['text'] === 'string' ? piece['text'] : '')).join('')
-      : thinking
-    if (typeof pieces === 'string' && pieces) appendReasoning(choice, { text: pieces, of: 'raw', emit })
+export function readBlock(state: DecoderState, choice: Choice, { block, emit }: { block: JsonObject; emit: EmitEvent }): void {
+  const { type, text, thinking, ...unknown } = block
+  const thought = type === 'thinking' ? thoughtIn(thinking) : undefined
+  if (type === 'text' && typeof text === 'string') {
+    noteUnknown(state, choice, unknown)
+    if (text) appendText(choice, 'text', { text, emit })
+  } else if (thought !== undefined) {
+    noteUnknown(state, choice, unknown)
+    if (thought) appendReasoning(choice, { text: thought, of: 'raw', emit })
   } else {
     closePart(choice, emit)
     const part = openPart(choice, { type: 'opaque', protocol: protocolName, raw: block }, emit)
     emit({ type: 'part.end', candidate: choice.candidate, part })
   }
+}
+
+/** Texts run on from delta to delta, so what else a block says has no place. */
+function noteUnknown(state: DecoderState, choice: Choice, unknown: JsonObject): void {
+  for (const key in splitNulls(unknown).present) reportOf(state).once('field.unknown', `${placeOf(choice)}/content${step(key)}`)
+}
+
+/** Undefined: it is neither a text nor a list of texts. */
+function thoughtIn(thinking: unknown): string | undefined {
+  if (!Array.isArray(thinking)) return typeof thinking === 'string' ? thinking : undefined
+  const isPlain = (piece: unknown): piece is { text: string } =>
+    isObject(piece) && typeof piece['text'] === 'string' && Object.keys(piece).every(key => key === 'text' || key === 'type')
+  return thinking.every(isPlain) ? thinking.map(({ text }) => text).join('') : undefined
 }
 
 export function cite(choice: Choice, annotation: unknown, emit: EmitEvent): void {
@@ -61,6 +75,9 @@ export function readLogprobs(choice: Choice, logprobs: JsonObject, emit: EmitEve
   if (Object.keys(unread).length > 0) choice.fields = { ...choice.fields, logprobs: unread }
 }
 
+/** What stands in place of a text. */
+const wordless = (value: unknown): unknown => (typeof value === 'string' ? null : (value ?? null))
+
 export function readImages(choice: Choice, images: unknown, emit: EmitEvent): void {
   const parts = decodeImages(images, placeOf(choice))
   if (!parts) choice.delta = { ...choice.delta, images }
@@ -70,7 +87,8 @@ export function readImages(choice: Choice, images: unknown, emit: EmitEvent): vo
   }
 }
 
-export function readAudio(choice: Choice, { id, data, transcript, ...late }: JsonObject, emit: EmitEvent): void {
+export function readAudio(choice: Choice, { id, data, transcript, ...unknown }: JsonObject, emit: EmitEvent): void {
+  const late = { ...unknown, ...splitNulls({ id: wordless(id), data: wordless(data), transcript: wordless(transcript) }).present }
   if (choice.audio === undefined) {
     closePart(choice, emit)
     const form = { place: 'audio', ...(typeof id === 'string' && { id }) }

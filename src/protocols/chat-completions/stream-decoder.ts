@@ -88,29 +88,35 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
     const value = chunk[key]
     switch (key) {
       case 'id':
-        if (!state.id && typeof value === 'string') state.id = value
+        if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
+        else if (!state.id) state.id = value
         known = true
         break
       case 'model':
-        if (!state.model && typeof value === 'string') state.model = value
+        if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
+        else if (!state.model) state.model = value
         if (!state.model) state.blank.model = value
         known = true
         break
       case 'created':
         state.createdAt ??= readTime(value)
         if (state.createdAt === undefined) state.blank.created = value
+        if (typeof value === 'object') noteStrange(state, `/${key}`, value)
         known = true
         break
       case 'choices':
         choices = value
+        if (!Array.isArray(value)) noteStrange(state, `/${key}`, value)
         known = true
         break
       case 'usage':
         usage = value
+        if (!isObject(value)) noteStrange(state, `/${key}`, value)
         known = true
         break
       case 'service_tier':
-        if (typeof value === 'string' && value !== state.serviceTier) {
+        if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
+        else if (value !== state.serviceTier) {
           state.serviceTier = value
           tier = value
         }
@@ -145,10 +151,17 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
     readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
     return
   }
-  for (const choice of list) if (isObject(choice)) readChoice(state, choice, emit)
+  for (const choice of list)
+    if (isObject(choice)) readChoice(state, choice, emit)
+    else noteStrange(state, '/choices', choice)
   const groq = chunk['x_groq']
   const counts = isObject(usage) ? usage : isObject(groq) && isObject(groq['usage']) ? groq['usage'] : isObject(list[0]) ? list[0]['usage'] : undefined
   if (isObject(counts)) readUsage(state, counts, emit)
+}
+
+/** Notes a field that is known, with a value of a kind that it cannot have. */
+function noteStrange(state: DecoderState, path: string, value: unknown): void {
+  if (value !== null && value !== undefined) reportOf(state).once('field.unknown', path)
 }
 
 function start(state: DecoderState, emit: EmitEvent): void {
@@ -181,13 +194,20 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
     switch (key) {
       case 'finish_reason':
         // The first finish reason counts. Exception: some servers send `stop` first and `tool_calls` later.
-        if (typeof value === 'string' && value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
+        if (typeof value === 'string') {
+          if (value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
+          break
+        }
+        noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
         break
       case 'index':
+        if (typeof value !== 'number') noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
+        break
       case 'delta':
       case 'logprobs':
       case 'usage':
       case 'message':
+        if (!isObject(value)) noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
         break
       default:
         choice.fields = { ...choice.fields, [key]: value }
@@ -212,6 +232,7 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
       case 'content':
         if (typeof value === 'string') appendContent(state, choice, { text: value, emit })
         else if (!Array.isArray(value)) unknown = { ...unknown, [key]: value }
+        else if (!value.every(isObject)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
         break
       case 'reasoning_content':
       case 'reasoning':
@@ -221,15 +242,23 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
         else unknown = { ...unknown, [key]: value }
         break
-      case 'role':
-      case 'index':
+      case 'reasoning_signature':
+        if (typeof value !== 'string') noteStrange(state, `${placeOf(choice)}/${key}`, value)
+        break
       case 'reasoning_details':
       case 'thinking_blocks':
-      case 'reasoning_signature':
       case 'tool_calls':
-      case 'function_call':
+        if (!Array.isArray(value) || !value.every(isObject)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
+        break
       case 'annotations':
+        if (!Array.isArray(value)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
+        break
+      case 'function_call':
       case 'audio':
+        if (!isObject(value)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
+        break
+      case 'role':
+      case 'index':
       case 'images':
         break
       default:
@@ -238,7 +267,7 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
   }
   if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyBlocks(unknown, delta['thinking_blocks']).left, emit) }
   const { content, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
-  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(choice, block, emit)
+  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
   if (!detailed) takeDetails(choice, delta, emit)
   if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
   if ('thinking_blocks' in delta || 'reasoning_signature' in delta || blocksOfProxy(delta)) readOtherCarriers(choice, delta, emit)

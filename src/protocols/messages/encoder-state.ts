@@ -80,6 +80,12 @@ export const isNative = ({ start }: EncoderState): boolean => start.ext?.[protoc
 /** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
+/** Ends the stream with an error, because a client would take these arguments for none. */
+export function failByInput(state: EncoderState, what: string, emit: EmitWire): void {
+  state.failure = { status: 502, kind: 'internal', message: `the arguments of a tool call are not ${what}` }
+  fail(state, state.failure, emit)
+}
+
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   const { id, model, serviceTier } = state.start
   const report = reportOf(state)

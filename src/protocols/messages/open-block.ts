@@ -7,7 +7,7 @@ import { beginsWith } from '../../kit/text.ts'
 import type { EmitWire } from '../../protocol.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
-import { type Block, type EncoderState, fail, isNative, reportOf } from './encoder-state.ts'
+import { type Block, type EncoderState, failByInput, isNative, reportOf } from './encoder-state.ts'
 import { ownKeys, protocolName, wireOf } from './own.ts'
 import { encodeCarrier, lengthOf, seal } from './reasoning.ts'
 import { replyCallId, replyToolName, replyWriting } from './response.ts'
@@ -308,7 +308,7 @@ function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
     reportOf(state).add('tool-call.input', head.at, 'input')
     if (!isNullInput(text)) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify({ __raw: block.text }) }, emit)
   } else if (text && !parseObject(text)) {
-    fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not JSON' }, emit)
+    failByInput(state, 'JSON', emit)
     return
   }
   if (!text) writeDelta(block, { type: 'input_json_delta', partial_json: '{}' }, emit)

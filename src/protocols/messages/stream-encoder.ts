@@ -6,7 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
-import { type EncoderState, fail, isCall, isDone, isNative, isWhole, reportOf } from './encoder-state.ts'
+import { type EncoderState, fail, failByInput, isCall, isDone, isNative, isWhole, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions, Options } from './options.ts'
 import { ownForm, ownKeys, protocolName } from './own.ts'
@@ -240,8 +240,7 @@ function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
     if (isCall(block) && !isWhole(block)) {
       const { reason } = finish
       if (reason === 'error') return
-      if (state.queue.length > 0 || reason === 'stop' || reason === 'tool_calls' || wordOf(finish) === 'end_turn')
-        fail(state, { status: 502, kind: 'internal', message: 'the arguments of a tool call are not whole JSON' }, emit)
+      if (state.queue.length > 0 || reason === 'stop' || reason === 'tool_calls' || wordOf(finish) === 'end_turn') failByInput(state, 'whole JSON', emit)
       return
     }
     closeOpen(state, emit)
