@@ -47,7 +47,9 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
       return
     }
     case 'message.end': {
-      if (event.status) messageOf(response, event.candidate, event.message).status = event.status
+      const message = messageOf(response, event.candidate, event.message)
+      if (event.status) message.status = event.status
+      if (event.ext) message.ext = mergeExt(message.ext, event.ext)
       return
     }
     case 'finish': {

@@ -21,7 +21,7 @@ export type CanonicalEvent =
   | PartStart
   | PartDelta
   | PartEnd
-  | { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: string }
+  | MessageEnd
   /** `logprobs`: of tokens that belong to no part. */
   | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; at?: string; ext?: ExtMap }
   /** Counts so far, not increments; merge with `mergeUsage`. */
@@ -50,6 +50,9 @@ export type MessageStart = {
   at?: string
   ext?: ExtMap
 }
+
+/** `ext`: what its end says beyond its start. */
+export type MessageEnd = { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: string; ext?: ExtMap }
 
 /** `head`: the part as known at its start; deltas add to it. A part that arrives complete has no deltas. */
 export type PartStart = { type: 'part.start'; candidate: number; message: number; part: number; head: Part }

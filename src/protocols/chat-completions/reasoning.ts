@@ -82,7 +82,9 @@ export function blocksOfProxy({ provider_specific_fields: beside }: JsonObject):
 /** A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is no such block. */
 export function decodeLiteBlock(block: unknown, at: string, from: 'client' | 'server'): ReasoningPart[] {
   if (!isObject(block)) return []
-  const { thinking, signature, data } = block
+  const { signature, data } = block
+  // A proof may come without the text that it is of.
+  const thinking = block['thinking'] ?? (signature ? '' : undefined)
   const issuer = liteIssuer[from]
   if (typeof data === 'string') {
     const envelope = unwrapSignature(data)

@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { CanonicalEvent, PartEnd, PartStart } from '../../canonical/event.ts'
+import type { CanonicalEvent, MessageEnd, PartEnd, PartStart } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
 import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
@@ -287,9 +287,10 @@ function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit:
 }
 
 /** The end of a message lets the parts of later messages begin. */
-function endMessage(state: EncoderState, { candidate, message, status, at }: Extract<CanonicalEvent, { type: 'message.end' }>, emit: EmitWire): void {
+function endMessage(state: EncoderState, { candidate, message, status, at, ext }: MessageEnd, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
+  reportOf(state).ext(ext, at)
   choice.openMessages = choice.openMessages.filter(open => open !== message)
   settleAll(state, choice, emit)
 }

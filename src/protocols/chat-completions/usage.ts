@@ -37,6 +37,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     service_tier,
     ...unknown
   } = raw
+  if ([prompt_tokens_details, completion_tokens_details].some(details => details != null && !isObject(details))) repaired = true
   const {
     cached_tokens: cached,
     cache_write_tokens,

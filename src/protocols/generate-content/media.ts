@@ -166,7 +166,8 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
 /** The MIME type that is written for data without one. */
 const usualMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
 
-const isEmpty = (source: MediaPart['source']) => (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '')
+const isEmpty = (source: MediaPart['source']) =>
+  (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '') || (source.type === 'url' && source.url === '')
 
 /** The part without its common fields. Undefined: it cannot be written. */
 function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {

@@ -7,11 +7,12 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { keep, protocolName } from './own.ts'
+import { keep, protocolName, splitNulls } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
 import { callId, signedBy } from './response.ts'
 import { GeminiPart } from './schema.ts'
@@ -233,11 +234,26 @@ function takePieces(answering: Answering, wire: JsonObject, path: string, around
     if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
     reportOf(around).once('stream.stray-call', path)
     return true
-  }
+  } else noteBeside(wire, path, around)
   const { call: open } = answering
   if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(around).once('stream.partial-path', `${path}/functionCall/partialArgs`)
   if (!continues) closeCall(answering, emit)
   return true
+}
+
+/** The call is announced already, so whatever else its pieces say has no place. */
+function noteBeside({ functionCall, ...wire }: JsonObject, path: string, around: Around): void {
+  const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
+  const pieces = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
+  const strange = defined({ partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs, name: name || undefined })
+  noteUnknown({ ...wire }, path, around)
+  noteUnknown({ ...call, ...strange }, `${path}/functionCall`, around)
+  for (const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue: more, ...unknown } of pieces)
+    noteUnknown(unknown, `${path}/functionCall/partialArgs`, around)
+}
+
+function noteUnknown(unknown: JsonObject, path: string, around: Around): void {
+  for (const key in splitNulls(unknown).present) reportOf(around).once('field.unknown', path + step(key))
 }
 
 function closeCall(answering: Answering, emit: EmitEvent): void {

@@ -108,6 +108,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
+  noteStrange(state, at, [isText, { modelVersion, responseId, createTime }], [isObject, { usageMetadata, promptFeedback }])
   // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
@@ -132,6 +133,18 @@ function start(state: DecoderState, { modelVersion, responseId, createTime }: Js
   emit({ type: 'start', ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }) })
 }
 
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isWord = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number'
+
+/** Notes fields that are known, with values of a kind that they cannot have. */
+function noteStrange(state: DecoderState, path: string, ...kinds: [fits: (value: unknown) => boolean, fields: JsonObject][]): void {
+  for (const [fits, fields] of kinds)
+    for (const key in fields) {
+      const value = fields[key]
+      if (value !== undefined && value !== null && !fits(value)) reportOf(state).once('field.unknown', path + step(key))
+    }
+}
+
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** `number`: the index of the candidate. `path`: JSON pointer to it in its event. */
@@ -139,11 +152,19 @@ type Came = { wire: unknown; number: number; path: string }
 
 function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
-  const { index: _, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
+  const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
   const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
   state.candidates[number] = answering
   if (content !== undefined && content !== null) takeContent(state, answering, content, `${path}/content`, emit)
+  noteStrange(
+    state,
+    answering.at,
+    [isWord, { finishReason }],
+    [isText, { finishMessage }],
+    [isObject, { groundingMetadata, logprobsResult }],
+    [Number.isSafeInteger, { index }],
+  )
   answering.raw = lastWord(answering.raw, finishWord(finishReason))
   if (typeof finishMessage === 'string') answering.message = finishMessage
   for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value

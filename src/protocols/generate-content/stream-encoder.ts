@@ -65,6 +65,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'message.end':
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        reportOf(state).ext(event.ext, event.at)
         return
       case 'finish': {
         const lane = laneOf(state, event.candidate)

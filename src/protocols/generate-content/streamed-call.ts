@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 
 /** A call whose arguments come in pieces, each with the JSON path of its value. Plain data, because streams keep it in their state. */
 export type StreamedCall = { part: number; args: JsonObject /** The path of the string that the next piece continues. */; continues?: string }
@@ -19,8 +19,14 @@ export function addPieces(call: StreamedCall, pieces: readonly unknown[]): boole
   return placed
 }
 
+const valueKeys = [
+  ['stringValue', 'string'],
+  ['numberValue', 'number'],
+  ['boolValue', 'boolean'],
+] as const
+
 function toldBy(piece: JsonObject): unknown {
-  for (const key of ['stringValue', 'numberValue', 'boolValue']) if (piece[key] !== undefined) return piece[key]
+  for (const [key, type] of valueKeys) if (typeof piece[key] === type) return piece[key]
   return 'nullValue' in piece ? null : undefined
 }
 
@@ -35,7 +41,10 @@ function put(call: StreamedCall, { keys, path, value }: Place): boolean {
   const last = keys.at(-1)
   if (last === undefined || typeof holder !== 'object' || holder === null) return false
   const before = valueAt(holder, last)
-  set(holder, last, call.continues === path && typeof before === 'string' && typeof value === 'string' ? before + value : value)
+  const goesOn = call.continues === path && typeof before === 'string' && typeof value === 'string'
+  // What stands there already was told whole.
+  if (before !== undefined && !goesOn && !same(before, value)) return false
+  set(holder, last, goesOn ? before + value : value)
   return valueAt(holder, last) !== undefined
 }
 

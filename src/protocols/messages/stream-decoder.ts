@@ -6,6 +6,7 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import type { AnySchema, Infer } from '../../kit/schema.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
@@ -136,8 +137,10 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
   const { present: said, nothing } = splitNulls(fields)
   begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...keep(said, nothing) }, emit)
-  takeUsage(state, usage, '/usage', emit)
+  takeUsage(state, usage, emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
+  noteStrange(state, '', { id, model })
+  if (content !== undefined && content !== null && !Array.isArray(content)) reportOf(state).once('field.unknown', '/content')
   // A server that has the whole reply at once puts its content into the start event.
   if (Array.isArray(content))
     content.forEach((block, index) => {
@@ -287,10 +290,10 @@ function flushClosing(state: DecoderState, emit: EmitEvent): void {
   emit({ type: 'part.end', candidate: 0, ...closing })
 }
 
-function takeUsage(state: DecoderState, wire: unknown, path: string, emit: EmitEvent): void {
+function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   if (wire === undefined || wire === null) return
   if (!isObject(wire)) {
-    reportOf(state).add('field.unknown', path.replace('/message', ''))
+    reportOf(state).add('field.unknown', '/usage')
     return
   }
   const isFirst = Object.keys(state.usage).length === 0
@@ -299,7 +302,16 @@ function takeUsage(state: DecoderState, wire: unknown, path: string, emit: EmitE
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
 
+/** Notes texts of the reply that are none. */
+function noteStrange(state: DecoderState, path: string, fields: JsonObject): void {
+  for (const key in fields) {
+    const value = fields[key]
+    if (value !== undefined && value !== null && typeof value !== 'string') reportOf(state).once('field.unknown', path + step(key))
+  }
+}
+
 function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_details }: JsonObject): void {
+  noteStrange(state, '', { stop_reason, stop_sequence })
   const raw = asString(stop_reason)
   if (raw === undefined) return
   state.finish = decodeFinish(raw, asString(stop_sequence), isObject(stop_details) ? stop_details : undefined)
@@ -312,7 +324,7 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
   flushClosing(state, emit)
   const { stop_reason, stop_sequence, stop_details, ...more } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
-  takeUsage(state, usage, '/usage', emit)
+  takeUsage(state, usage, emit)
   const inside = splitNulls(more).present
   const { ext } = keep({ ...inside, ...splitNulls(beside).present }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined)
   if (ext) emit({ type: 'update', ext })

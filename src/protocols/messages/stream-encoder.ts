@@ -81,6 +81,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'message.end':
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        reportOf(state).ext(event.ext, event.at)
         return
       case 'finish':
         begin(state, emit)
@@ -99,6 +100,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
         reportOf(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
         reportOf(state).ext(ext, '')
+        // `message_start` tells the tier, and nothing after it does.
+        if (state.phase !== 'held' && serviceTier !== state.start.serviceTier) reportOf(state).rest({ serviceTier }, undefined)
         if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
         if (promptBlocked) state.promptBlocked = promptBlocked
         if (ext) state.ext = mergeExt(state.ext, ext)

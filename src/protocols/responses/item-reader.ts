@@ -2,16 +2,16 @@ import { addDelta } from '../../canonical/collect.ts'
 import { copyOf } from '../../canonical/copy.ts'
 import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
-import type { Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
+import type { ExtMap, Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, parseObject, same, setOwn } from '../../kit/json.ts'
 import { beginsWith } from '../../kit/text.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { arrived, carry, prove } from './carriers.ts'
-import { type DecoderState, indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf } from './decoder-state.ts'
+import { type DecoderState, indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf, reportOf } from './decoder-state.ts'
 import { decodeItem } from './items.ts'
-import { ownForm, protocolName } from './own.ts'
+import { keep, ownForm, ownOf, protocolName } from './own.ts'
 import { accepts, bearing, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesItem } from './schema.ts'
 
@@ -135,8 +135,9 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: EmitEvent
 /** The final part. If its content is empty, as with some servers, the streamed content is kept. */
 function notUnsaid(final: Part, told: Part): Part {
   if (final.type === 'tool-call' && told.type === 'tool-call' && final.input === '') return { ...final, input: told.input }
-  if ((final.type === 'text' && told.type === 'text') || (final.type === 'refusal' && told.type === 'refusal'))
-    return final.text === '' ? { ...final, text: told.text } : final
+  if (final.type === 'text' && told.type === 'text')
+    return { ...final, text: final.text || told.text, ...defined({ citations: final.citations ?? told.citations, logprobs: final.logprobs ?? told.logprobs }) }
+  if (final.type === 'refusal' && told.type === 'refusal') return final.text === '' ? { ...final, text: told.text } : final
   if (final.type === 'reasoning' && told.type === 'reasoning' && final.segments.length === 0 && told.segments.length > 0) {
     const { redacted: _, ...rest } = final
     return { ...rest, segments: told.segments }
@@ -175,6 +176,7 @@ export function completeContent(state: DecoderState, item: OpenItem, place: stri
   }
   if (open.ended) return
   complete(open, whole, emit)
+  if (whole.type !== open.value.type) reportOf(state).add('stream.final-differs', open.value.at)
   endPart(open, whole, emit)
 }
 
@@ -284,12 +286,22 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
         giveSegments(open, part, whole.segments, emit)
         if (whole.signature) give(part, { kind: 'signature', signature: whole.signature }, emit)
       } else complete(part, whole, emit)
+      if (whole.type !== part.value.type) reportOf(state).add('stream.final-differs', `/output/${index}`)
       giveBegun(open, emit)
       endPart(part, whole, emit)
     }
   }
+  const { ext } = newsOf(open.whole, message)
   open.whole = { ...message, parts: [] }
-  closeItem(state, open, message.status, emit)
+  closeItem(state, open, message.status, emit, ext)
+}
+
+/** The unknown keys of an item that it was not announced with. */
+function newsOf({ ext: earlier }: Message, { ext: later }: Message): { ext?: ExtMap } {
+  const known = ownOf(earlier)?.fields
+  const news: JsonObject = {}
+  for (const [key, value] of Object.entries(ownOf(later)?.fields ?? {})) if (!same(known?.[key], value)) setOwn(news, key, value)
+  return keep(news, {})
 }
 
 /** Emits the arguments from a call's announcement, if no others came. */
@@ -327,12 +339,12 @@ export function completeListed(state: DecoderState, list: readonly ResponsesItem
 
 const isText = (value: unknown) => typeof value === 'string' && value !== ''
 
-function closeItem(state: DecoderState, open: OpenItem, status: Message['status'], emit: EmitEvent): void {
+function closeItem(state: DecoderState, open: OpenItem, status: Message['status'], emit: EmitEvent, ext?: ExtMap): void {
   if (open.done) return
   open.done = true
   if (open.carried) arrived(state, open, false)
   giveBegun(open, emit)
   for (const part of Object.values(open.parts)) endPart(part, undefined, emit)
-  const ended = status === 'completed' || status === 'incomplete' ? { status, ...defined({ at: open.whole.at }) } : {}
-  emit({ type: 'message.end', candidate: 0, message: open.message, ...ended })
+  const told = status === 'completed' || status === 'incomplete' ? { status } : {}
+  emit({ type: 'message.end', candidate: 0, message: open.message, ...told, ...defined({ at: told.status || ext ? open.whole.at : undefined, ext }) })
 }

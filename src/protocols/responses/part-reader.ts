@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
-import { type DecoderState, indexOf, malformed, type OpenItem, type OpenPart, placeOf, textOf } from './decoder-state.ts'
+import { type DecoderState, indexOf, malformed, type OpenItem, type OpenPart, placeOf, reportOf, textOf } from './decoder-state.ts'
 import { completeContent, give, giveSegment, goingOn, itemFor, missing, openPart, segmentText } from './item-reader.ts'
 import { protocolName } from './own.ts'
 import { ResponsesContent } from './schema.ts'
@@ -43,7 +43,7 @@ function textPart(
   emit: EmitEvent,
 ): OpenPart | undefined {
   const item = itemFor(state, event, 'message', emit)
-  if (!item) return undefined
+  if (!item) return stray(state, event, whole)
   const index = placeOf(event, 'content_index')
   const at = `/output/${indexOf(state, event) ?? 0}/content/${index}`
   const kind = type === 'refusal' ? 'refusal' : 'text'
@@ -51,7 +51,14 @@ function textPart(
     item.parts[`c${index}`] ??
     goingOn(item, whole === undefined ? { type: kind } : { type: kind, text: whole }) ??
     openPart(state, item, `c${index}`, { type: kind, text: '', at }, emit)
-  return open.ended || open.value.type !== kind ? undefined : open
+  return open.ended || open.value.type !== kind ? stray(state, event, whole) : open
+}
+
+/** Notes a piece of content that has no place. `whole`: what came in a `done` event, which may repeat what was told. */
+function stray(state: DecoderState, event: JsonObject, whole?: string): undefined {
+  const index = indexOf(state, event)
+  if (whole === undefined) reportOf(state).once('stream.stray-delta', index === undefined ? '' : `/output/${index}`)
+  return undefined
 }
 
 export function textDelta(state: DecoderState, event: JsonObject, type: 'output_text' | 'refusal', emit: EmitEvent): void {
@@ -60,6 +67,7 @@ export function textDelta(state: DecoderState, event: JsonObject, type: 'output_
   state.latest = open
   if (!open) return
   const { logprobs } = event
+  if (logprobs != null && !Array.isArray(logprobs)) reportOf(state).once('field.unknown', `${open.value.at}/logprobs`)
   if (Array.isArray(logprobs) && logprobs.length > 0) {
     const before = open.value.type === 'text' ? (open.value.logprobs?.length ?? 0) : 0
     give(open, { kind: 'logprobs', logprobs: decodeLogprobs(logprobs, `${open.value.at}/logprobs`, before) }, emit)
@@ -91,7 +99,8 @@ export function inputDelta(state: DecoderState, event: JsonObject, type: 'functi
   const text = textOf(event, 'delta')
   const open = callPart(state, event, type, emit)
   state.latest = open
-  if (open && text) give(open, { kind: 'input', text }, emit)
+  if (!open) stray(state, event)
+  else if (text) give(open, { kind: 'input', text }, emit)
 }
 
 export function inputDone(
@@ -118,7 +127,8 @@ export function reasoningDelta(state: DecoderState, event: JsonObject, of: Reaso
   const item = itemFor(state, event, 'reasoning', emit)
   const open = item?.parts['']
   state.latest = open
-  if (item && open && !open.ended && text) giveSegment(item, open, segmentPlace(item, event, of), of, text, emit)
+  if (!item || !open || open.ended) stray(state, event)
+  else if (text) giveSegment(item, open, segmentPlace(item, event, of), of, text, emit)
 }
 
 export function reasoningDone(state: DecoderState, event: JsonObject, of: ReasoningSegment['kind'], emit: EmitEvent): void {

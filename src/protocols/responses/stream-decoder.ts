@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Note } from '../../canonical/note.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { step } from '../../kit/path.ts'
 import type { EmitEvent, StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
 import { type DecoderState, malformed, reportOf } from './decoder-state.ts'
@@ -61,13 +62,27 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
       if (!act) return reportOf(state).once('event.unknown', undefined)
       begin(state, event, type, emit)
     }
-    if (act) act(state, event, emit)
-    else emit({ type: 'opaque', protocol: protocolName, raw: wire })
+    if (act) {
+      if (act !== takeError) noteUnknown(state, event)
+      act(state, event, emit)
+    } else emit({ type: 'opaque', protocol: protocolName, raw: wire })
   },
 
   end(state, tell) {
     if (state.phase !== 'ended') breakOff(state, patient(state, tell))
   },
+}
+
+/** The keys of all known events. */
+const eventKeys = new Set(
+  'type sequence_number obfuscation response item part delta text refusal arguments name input logprobs annotation status item_id output_index content_index summary_index annotation_index'.split(
+    ' ',
+  ),
+)
+
+/** Keys of an event have no place in a reply. */
+function noteUnknown(state: DecoderState, event: JsonObject): void {
+  for (const key in event) if (!eventKeys.has(key) && event[key] !== null) reportOf(state).once('field.unknown', step(key))
 }
 
 /** Ends a stream that has no last event, or a failed one. */

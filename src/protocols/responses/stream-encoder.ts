@@ -1,7 +1,7 @@
-import { addDelta } from '../../canonical/collect.ts'
+import { addDelta, mergeExt } from '../../canonical/collect.ts'
 import { copyOf } from '../../canonical/copy.ts'
-import type { CanonicalEvent, Delta, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
-import type { Message, Part } from '../../canonical/message.ts'
+import type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { isObject } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
@@ -101,7 +101,7 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
       endPart(state, event, emit)
       return
     case 'message.end':
-      endMessage(state, event.message, event.status, emit)
+      endMessage(state, event, emit)
       return
     case 'finish':
       state.finish = event.finish
@@ -279,10 +279,11 @@ function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined
   }
 }
 
-function endMessage(state: EncoderState, message: number, status: Message['status'], emit: EmitWire): void {
+function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, emit: EmitWire): void {
   const opened = state.messages[message]
   delete state.messages[message]
   if (!opened) return
+  if (ext) opened.head.ext = mergeExt(opened.head.ext, ext)
   if (!opened.kept) reportOf(state).ext(opened.head.ext, opened.head.at)
   state.messages[message] = opened
   closeMessageItem(state, message, status, emit)
