@@ -209,6 +209,16 @@ export const examples: Record<string, Example> = {
   'response.created': blocksReply(blocks.reply([text])),
   'usage.unknown': chatReply(timed({ content: 'yes' }, {}, { usage: undefined }), { rsMissingUsage: 'zero' }),
   'response.model': chatReply(timed({ content: 'yes' }, {}, { model: undefined })),
+  'stream.stray-delta': makers('generate-content').stream('responses')([
+    ...items.opening,
+    { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'no' },
+    ...items.ending('yes'),
+  ]),
+  'stream.final-differs': makers('generate-content').stream('responses')([
+    ...items.opening,
+    { type: 'response.content_part.done', output_index: 0, content_index: 0, part: { type: 'refusal', refusal: 'no' } },
+    ...items.ending('yes'),
+  ]),
   'refusal.synthesized': blocksReply(blocks.reply([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }), {}, [
     'finish.approximated',
     'field.unsupported',
