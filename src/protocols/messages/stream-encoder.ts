@@ -100,8 +100,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
         reportOf(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
         reportOf(state).ext(ext, '')
-        // `message_start` tells the tier, and nothing after it does.
-        if (state.phase !== 'held' && serviceTier !== state.start.serviceTier) reportOf(state).rest({ serviceTier }, undefined)
+        // `message_start` tells the tier, and nothing after it does. Where it tells none, it is the usual one.
+        if (state.phase !== 'held' && serviceTier !== 'default' && serviceTier !== state.start.serviceTier) reportOf(state).rest({ serviceTier }, undefined)
         if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
         if (promptBlocked) state.promptBlocked = promptBlocked
         if (ext) state.ext = mergeExt(state.ext, ext)
