@@ -178,10 +178,10 @@ const excuses: { where: RegExp; why: string }[] = [
   },
   { where: /response\.output_item\.(added|done)\/item\//, why: 'what an item holds is told in pieces before its end, or by its end' },
   {
-    where: /response\.(content_part|reasoning_summary_part)\.(added|done)\/part/,
+    where: /^(?!null|nothing).*response\.(content_part|reasoning_summary_part)\.(added|done)\/part/,
     why: 'what a part holds is told in pieces, and again by the end of its item',
   },
-  { where: /response\.output_text\.annotation\.added\/annotation/, why: 'it is told again by the end of its part' },
+  { where: /response\.(output_text\.annotation\.added\/annotation|content_part\.done\/part\/annotations\/\*)/, why: 'it is told again by the end of its part' },
   {
     where: /response\.[a-z_]+\.(delta|done)\/(delta|text|arguments|input|refusal|name)$/,
     why: 'a text is told in pieces, and again as a whole by the end of its item',
