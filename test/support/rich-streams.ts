@@ -423,6 +423,10 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
         usageMetadata: geminiUsage(4),
       },
     ],
+    'the second of two answers': [
+      { ...geminiHead, candidates: [{ index: 1, content: { role: 'model', parts: [{ text: 'Kk01' }] } }] },
+      { ...geminiHead, candidates: [{ index: 1, content: { role: 'model', parts: [{ text: ' Kk02' }] }, finishReason: 'STOP' }] },
+    ],
     'a call in pieces': [
       piece([{ functionCall: { id: 'Kk01', name: 'run_Kk02', willContinue: true }, thoughtSignature: 'Kk03' }]),
       piece([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'Kk04', willContinue: true }], willContinue: true } }]),

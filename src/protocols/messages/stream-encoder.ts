@@ -173,6 +173,8 @@ function begin(state: EncoderState, emit: EmitWire): void {
 
 function close(state: EncoderState, emit: EmitWire): void {
   if (!state.finish && !state.promptBlocked) {
+    // Other answers came to an end, and this one never did.
+    if (state.truncated === 'error' || state.phase === 'held') state.failure = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
     cutOff(state, emit)
     return
   }

@@ -24,7 +24,11 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
   const complete = clean && (state.finish !== undefined || state.blocked)
   if (!complete) {
     if (state.options.truncated === 'length') endAsLength(state, emit)
-    else fail(state, truncation, emit)
+    else {
+      // Other answers came to an end, and this one never did.
+      if (clean) state.failure = truncation
+      fail(state, truncation, emit)
+    }
     return
   }
   if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
