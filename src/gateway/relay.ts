@@ -164,10 +164,8 @@ class RunningRelay implements Relay {
 
   #take(from: Source, chunk: Chunk): Chunk {
     const taken = this.#answered ? this.#passOn(from, chunk) : this.#begin(from, chunk)
-    const { translator, raw } = from
-    const { error, finished } = translator
-    // An upstream's own error is passed on unchanged. After a frame that cannot be read nothing is.
-    if (!finished && (!error || (raw && error.protocol !== undefined))) return taken
+    const { translator } = from
+    if (!isOver(from)) return taken
     // The reply is complete: the client need not wait until the upstream closes the connection.
     const owed = translator.end()
     drain(from.body, this.#options.stop)
@@ -175,10 +173,12 @@ class RunningRelay implements Relay {
     return plus(this.#held.length > 0 ? this.#heldFrames() : taken, owed)
   }
 
-  #passOn({ translator, raw }: Source, chunk: Chunk): Chunk {
+  #passOn(from: Source, chunk: Chunk): Chunk {
+    const { translator, raw } = from
     const text = translator.push(chunk)
     if (!raw) return text
-    return this.#frames.push(upToEnd(encoded(chunk), translator.after)) ?? ''
+    const bytes = encoded(chunk)
+    return this.#frames.push(isOver(from) ? upToEnd(bytes, translator.after) : bytes) ?? ''
   }
 
   /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
@@ -285,6 +285,9 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
     .catch(() => {})
     .finally(() => clearTimeout(timer))
 }
+
+/** Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows; after a frame that cannot be read nothing is. */
+const isOver = ({ translator: { finished, error }, raw }: Source) => finished || (error !== undefined && !(raw && error.protocol !== undefined))
 
 const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : failedStream(error ?? endedEarly))
 

@@ -176,6 +176,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text.replaceAll(/(event: ping\ndata: .*\n\n|: ?ping\n\n)/g, '')).toBe(whole)
   })
 
+  test.each([[1], [2], [3]])('what an upstream sends after its own error passes as it is, in %d pieces', async pieces => {
+    const failed = { type: 'response.failed', sequence_number: 5, response: { id: 'resp_1', object: 'response', status: 'failed', output: [], error: null } }
+    const frames = [
+      `event: error\ndata: {"type":"error","sequence_number":4,"error":{"type":"server_error","code":null,"message":"Broken","param":null}}\n\n`,
+      `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`,
+      'data: [DONE]\n\n',
+    ]
+    const joined = [frames.slice(0, 4 - pieces).join(''), ...frames.slice(4 - pieces)]
+    const { url } = await upstream(sendStream([...half('responses'), ...joined.flatMap(piece => [20, piece])]))
+    const ask = await start(one(url, 'responses'))
+    expect(await (await ask(...streaming('responses'))).text()).toBe([...half('responses'), ...frames].join(''))
+  })
+
   test.each(pairs)('what is left of a frame that was cut off is not sent: %s from %s', async (client, served) => {
     const [frame = ''] = half(served).slice(-1)
     const { url } = await upstream(sendStream([...half(served), 20, frame.slice(0, -9)]))
