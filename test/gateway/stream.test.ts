@@ -177,16 +177,15 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each([[1], [2], [3]])('what an upstream sends after its own error passes as it is, in %d pieces', async pieces => {
-    const failed = { type: 'response.failed', sequence_number: 5, response: { id: 'resp_1', object: 'response', status: 'failed', output: [], error: null } }
     const frames = [
-      `event: error\ndata: {"type":"error","sequence_number":4,"error":{"type":"server_error","code":null,"message":"Broken","param":null}}\n\n`,
-      `event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`,
-      'data: [DONE]\n\n',
+      'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"Broken"}}\n\n',
+      'event: ping\ndata: {"type":"ping"}\n\n',
+      'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     ]
-    const joined = [frames.slice(0, 4 - pieces).join(''), ...frames.slice(4 - pieces)]
-    const { url } = await upstream(sendStream([...half('responses'), ...joined.flatMap(piece => [20, piece])]))
-    const ask = await start(one(url, 'responses'))
-    expect(await (await ask(...streaming('responses'))).text()).toBe([...half('responses'), ...frames].join(''))
+    const sent = [frames.slice(0, 4 - pieces).join(''), ...frames.slice(4 - pieces)]
+    const { url } = await upstream(sendStream([...half('messages'), ...sent.flatMap(piece => [20, piece])]))
+    const ask = await start(one(url, 'messages'))
+    expect(await (await ask(...streaming('messages'))).text()).toBe([...half('messages'), ...frames].join(''))
   })
 
   test.each(pairs)('what is left of a frame that was cut off is not sent: %s from %s', async (client, served) => {
