@@ -27,7 +27,7 @@ export type Seen = {
   clean: boolean
   /** The reply ended properly, but the last frame of its protocol (e.g. `[DONE]`) is missing. */
   lacksEnding: boolean
-  /** It was cut off in the middle of a frame. */
+  /** What came after its last blank line, if anything did, is no frame that can be read. */
   cutFrame: boolean
   /** Further frames in the same chunk after the end of the reply; also the one that cannot be read, if it ended so. */
   after: string
@@ -205,6 +205,7 @@ class FrameReader {
 
   end(rest: string, why: CanonicalError | undefined): void {
     this.#isEnding = true
+    this.seen.cutFrame = true
     this.#cutBy = why
     this.push(rest)
     try {

@@ -31,7 +31,7 @@ export type StreamTranslator = {
   readonly finished: boolean
   /** Further frames in the same chunk after the end of the reply; also the one that cannot be read, if it ended so. */
   readonly after: string
-  /** The stream was cut off in the middle of a frame. */
+  /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
   readonly cutFrame: boolean
   /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
   readonly error: CanonicalError | undefined

@@ -197,6 +197,14 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(failureIn(text, client)).toMatchObject({ kind: 'internal' })
   })
 
+  test.each(pairs)('nor is the name of an event whose data never came: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendStream([...half(served), 20, 'event: content_block_delta\n']))
+    const ask = await start(one(url, served, { defaults: { eventLimit: 100_000 } }))
+    const text = await (await ask(...streaming(client))).text()
+    expect(text).not.toMatch(/^event: .*\r?\n(?!data)/m)
+    expect(failureIn(text, client)).toMatchObject({ kind: 'internal' })
+  })
+
   test.each(pairs)('an upstream that falls silent is given up, and the client is told that: %s from %s', async (client, served) => {
     const seen = await upstream(sendStream([...half(served), 5_000]))
     const ask = await start(one(seen.url, served, {}, {}, { timeouts: { idleMs: 60 } }))
