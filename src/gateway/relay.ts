@@ -158,8 +158,9 @@ class RunningRelay implements Relay {
       this.#pending = undefined
       return got.done ? this.#finish(source) : this.#take(source, got.value)
     }
-    // Nothing but whole frames is sent, so this is between two of them.
-    return this.#options.protocol.frames.ping
+    if (this.#frames.isBetween) return this.#options.protocol.frames.ping
+    this.#clock.sent()
+    return ''
   }
 
   #take(from: Source, chunk: Chunk): Chunk {

@@ -32,6 +32,11 @@ export class WholeFrames<C extends Chunk> {
     return whole
   }
 
+  /** Can something else be sent after what has passed? Not in a list, which may be in the middle of a text. */
+  get isBetween(): boolean {
+    return !this.#isList
+  }
+
   /** What is left of the last frame. */
   rest(): C {
     const rest = this.#join(this.#held)

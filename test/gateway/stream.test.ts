@@ -205,6 +205,14 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(failureIn(text, client)).toMatchObject({ kind: 'internal' })
   })
 
+  test('no ping gets into a JSON list that is sent as a stream, though its upstream falls silent within a text', async () => {
+    const wire = (text: string) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, finishReason: 'STOP' }] })
+    const list = JSON.stringify([wire('a'.repeat(100_000))])
+    const { url } = await upstream(sendStream([list.slice(0, 90_000), 120, list.slice(90_000)]))
+    const ask = await start(one(url, 'generate-content', { defaults: { keepAliveMs: 40 } }))
+    expect((await (await ask(...streaming('generate-content'))).text()).trim()).toBe(list)
+  })
+
   test.each(pairs)('an upstream that falls silent is given up, and the client is told that: %s from %s', async (client, served) => {
     const seen = await upstream(sendStream([...half(served), 5_000]))
     const ask = await start(one(seen.url, served, {}, {}, { timeouts: { idleMs: 60 } }))

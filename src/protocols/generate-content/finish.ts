@@ -39,7 +39,7 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
   if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')
   const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
-  return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage: finishMessage }) }
+  return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage }) }
 }
 
 const pausedText = 'The turn was paused and can be continued.'
