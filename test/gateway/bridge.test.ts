@@ -101,6 +101,16 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', code: 'stream.unreadable-frame' }])
   })
 
+  test('thoughts that stand where such servers put them are no loss in the JSON made of their stream, and strict takes it', async () => {
+    const chunk = (delta: object, finish_reason: string | null = null) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+    const frames = [chunk({ role: 'assistant', reasoning_content: 'Hm.' }), chunk({ content: 'Hello' }), chunk({}, 'stop'), 'data: [DONE]\n\n']
+    const ask = await start(one((await upstream(sendStream(frames))).url, 'chat-completions', { defaults: { strict: true } }, { streaming: 'only' }))
+    const response = await ask(...asking('chat-completions'))
+    expect(response.headers.get('wireglot-notes')).toBeNull()
+    expect(await response.json()).toMatchObject({ choices: [{ message: { reasoning_content: 'Hm.', content: 'Hello' } }] })
+  })
+
   test.each(pairs)('a stream from an upstream becomes JSON where that was asked for: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served]))
     const ask = await start(one(url, served))

@@ -136,7 +136,7 @@ export function encodeCarriers(
     written['reasoning_details'] = encodeDetails({ parts: left, ...details })
   else if (opens && !writing.native && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
-  if (Object.keys(written).length > 0) {
+  if (!writing.native && Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
     if (usable.length === 0 && details.textSignatures.length > 0) report.once('reasoning.dialect-field', at)
   }
