@@ -41,6 +41,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   const relay = createRelay({
     protocol,
     keepAliveMs: defaults.keepAliveMs,
+    maxEventLength: defaults.eventLimit,
     async open() {
       const opened = await call.opened
       served = opened.candidate

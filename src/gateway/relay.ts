@@ -19,6 +19,8 @@ export type RelayOptions = {
   open(): Promise<Source>
   /** 0: no pings. */
   keepAliveMs: number
+  /** See `Settings`. */
+  maxEventLength: number
   /** Gets what is sent. `whole` is awaited before the last piece of a complete reply is sent. */
   keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
   /** Aborts the upstream call, in any phase. */
@@ -74,11 +76,12 @@ class RunningRelay implements Relay {
   #saysData = false
   #saysError = false
   /** Of a source whose bytes are sent unchanged. */
-  readonly #frames = new WholeFrames<Uint8Array>(joined)
+  readonly #frames: WholeFrames<Uint8Array>
 
   constructor(options: RelayOptions) {
     this.#options = options
     this.#clock = createClock(options.keepAliveMs)
+    this.#frames = new WholeFrames<Uint8Array>(joined, options)
   }
 
   async start(): Promise<AsyncIterable<Chunk>> {

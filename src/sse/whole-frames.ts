@@ -6,35 +6,44 @@ type Chunk = string | Uint8Array
  */
 export class WholeFrames<C extends Chunk> {
   readonly #join: (chunks: readonly C[]) => C
+  readonly #maxHeld: number
   #held: C[] = []
+  #heldLength = 0
   /** The last three characters that came: a blank line may be cut. */
   #before = ''
   #begun = false
-  #isList = false
+  /** Passes everything as it comes. */
+  #isOpen = false
 
-  constructor(join: (chunks: readonly C[]) => C) {
+  /** `maxEventLength`: see `Settings`. What is longer by far passes as it comes: nobody else looks at what follows an error. */
+  constructor(join: (chunks: readonly C[]) => C, { maxEventLength = 64 * 1024 * 1024 }: { maxEventLength?: number | undefined } = {}) {
     this.#join = join
+    // A character has at most three bytes.
+    this.#maxHeld = 4 * maxEventLength
   }
 
   /** Undefined: nothing is whole yet. */
   push(chunk: C): C | undefined {
     this.#begun ||= this.#begin(chunk)
-    if (this.#isList) return chunk
+    if (this.#isOpen) return chunk
     const end = endOfFrames(chunk, this.#before)
     this.#before = end > 0 && end === chunk.length ? '\n\n' : lastOf(this.#before, chunk)
     if (end === 0) {
       this.#held.push(chunk)
-      return undefined
+      this.#heldLength += chunk.length
+      this.#isOpen = this.#heldLength > this.#maxHeld
+      return this.#isOpen ? this.rest() : undefined
     }
     if (this.#held.length === 0 && end === chunk.length) return chunk
     const whole = this.#join([...this.#held, part(chunk, 0, end)])
     this.#held = end === chunk.length ? [] : [part(chunk, end)]
+    this.#heldLength = chunk.length - end
     return whole
   }
 
-  /** Can something else be sent after what has passed? Not in a list, which may be in the middle of a text. */
+  /** Can something else be sent after what has passed? Not where it may be in the middle of a text. */
   get isBetween(): boolean {
-    return !this.#isList
+    return !this.#isOpen
   }
 
   /** What is left of the last frame. */
@@ -49,7 +58,7 @@ export class WholeFrames<C extends Chunk> {
     for (let at = 0; at < chunk.length; at++) {
       const code = codeAt(chunk, at)
       if (isSpace(code) || isOfMark(code)) continue
-      this.#isList = code === 0x5b
+      this.#isOpen = code === 0x5b
       return true
     }
     return false

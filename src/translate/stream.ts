@@ -134,7 +134,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const { frames, streamUsage } = protocol
   const reader = createStreamReader(protocol, options, () => {})
   const bytes = createTextReader()
-  const whole = new WholeFrames<string>(texts => texts.join(''))
+  const whole = new WholeFrames<string>(texts => texts.join(''), options)
   // Comments are removed as well: on their own they would look like the beginning of an answer.
   const filter = hideUsage && streamUsage ? createFrameRewriter(frame => (!/^data/m.test(frame) || isCounts(frame, streamUsage) ? '' : frame)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)

@@ -21,6 +21,13 @@ test.each<[string[], string[], string]>([
   expect(frames.rest()).toBe(rest)
 })
 
+test('what is far longer than any event passes as it comes, and is not kept in memory', () => {
+  const frames = new WholeFrames<string>(all => all.join(''), { maxEventLength: 2 })
+  expect(['1234', '5678', '9', '0'].map(chunk => frames.push(chunk))).toEqual([undefined, undefined, '123456789', '0'])
+  expect(frames.rest()).toBe('')
+  expect(frames.isBetween).toBe(false)
+})
+
 describe('any text in any pieces', () => {
   const chunks = fc.array(fc.string({ unit: fc.constantFrom('\n', '\r', 'a', 'ü', ': '), maxLength: 5 }))
   const boundary = /(\r\n|\n|\r)(\r\n|\n|\r)$/

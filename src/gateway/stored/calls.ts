@@ -139,7 +139,7 @@ async function* withFailure(
     last = data
   }
   const parser = createFrameParser(take, { maxLength: eventLimit })
-  const whole = new WholeFrames<Uint8Array>(joined)
+  const whole = new WholeFrames<Uint8Array>(joined, { maxEventLength: eventLimit })
   try {
     for await (const chunk of body) {
       parser.push(chunk)
