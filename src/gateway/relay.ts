@@ -40,7 +40,7 @@ export type Relay = {
   giveUp(reason: Refusal): void
 }
 
-/** How much is looked through for an error that gets its own status, until the first complete frame. */
+/** The limit of output that is held back until the first complete frame. */
 const maxHeld = 64 * 1024
 
 /** How long an upstream may take to close the connection after a complete reply, before it is aborted. */
@@ -182,7 +182,7 @@ class RunningRelay implements Relay {
     const text = translator.push(chunk)
     if (!raw) return text
     const bytes = encoded(chunk)
-    return this.#frames.push(isOver(from) ? upToEnd(bytes, translator) : bytes) ?? ''
+    return this.#frames.push(isOver(from) ? upToEnd(bytes, translator.after) : bytes) ?? ''
   }
 
   /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
@@ -318,13 +318,11 @@ function endOfLine(bytes: Uint8Array, from: number): number {
 const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
-/** The chunk without frames after the end of the reply, which clients would take for a part of it, and without one that cannot be read. */
-function upToEnd(chunk: Uint8Array, { after, error }: StreamTranslator): Uint8Array {
-  const isDamaged = error !== undefined && error.protocol === undefined
-  const more = isDamaged ? after : after.replace(/^\s*data:\s*\[DONE\]\s*/, '')
-  if (!(isDamaged || /^(data|event)\s*:/m.test(more)) || more.includes('\ufffd')) return chunk
-  // The first letter may have begun in the chunk before.
-  return chunk.subarray(0, Math.max(0, chunk.length - new TextEncoder().encode(more).length))
+/** The chunk without frames after the end of the reply, which clients would take for a part of it. */
+function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
+  const more = after.replace(/^\s*data:\s*\[DONE\]\s*/, '')
+  if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return chunk
+  return chunk.subarray(0, chunk.length - new TextEncoder().encode(more).length)
 }
 
 /** Some protocols send an error as two frames, of which only the second one ends the stream. */

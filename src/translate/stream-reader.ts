@@ -29,7 +29,7 @@ export type Seen = {
   lacksEnding: boolean
   /** What came after its last blank line, if anything did, is no frame that can be read. */
   cutFrame: boolean
-  /** Further frames in the same chunk after the end of the reply; also the one that cannot be read, if it ended so. */
+  /** Further frames in the same chunk after the end of the reply. */
   after: string
 }
 
@@ -138,7 +138,7 @@ export class StreamReader {
     const notesBefore = this.#frames.noteCount()
     const wasEnded = seen.ended
     this.#frames.push(frame)
-    if (seen.ended && !wasEnded) seen.after = text.slice(seen.clean || seen.error?.protocol ? end : at)
+    if (seen.ended && !wasEnded) seen.after = text.slice(end)
     const isWhole = this.#isBetweenFrames && found !== undefined
     this.#isBetweenFrames = found !== undefined
     if (isWhole && this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()) this.#learnForm(frame)

@@ -29,7 +29,7 @@ export type StreamTranslator = {
   readonly signatures: Signatures
   /** The reply ended properly: not cut off, and not with an error. */
   readonly finished: boolean
-  /** Further frames in the same chunk after the end of the reply; also the one that cannot be read, if it ended so. */
+  /** Further frames in the same chunk after the end of the reply. */
   readonly after: string
   /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
   readonly cutFrame: boolean
@@ -141,8 +141,6 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isTold = () => reader.seen.error?.protocol === protocol.name && !reader.seen.unheard
   const isBroken = () => reader.seen.ended && !reader.seen.clean && !isTold()
-  /** A frame cannot be read. It is not sent, nor any after it. */
-  const isDamaged = () => reader.seen.error !== undefined && reader.seen.error.protocol === undefined
   let renamed = ''
   let count = 0
   const renamer =
@@ -166,21 +164,16 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   const own: Own = {
     push(chunk) {
       const wasBroken = isBroken()
-      const wasDamaged = isDamaged()
       reader.push(chunk)
-      if (watched || wasDamaged) return ''
-      if (!renamer) {
-        const text = bytes.read(chunk)
-        return shown(whole.push(isDamaged() ? text.slice(0, text.length - reader.seen.after.length) : text) ?? '')
-      }
+      if (watched) return ''
+      if (!renamer) return shown(whole.push(bytes.read(chunk)) ?? '')
       return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
     end(why) {
-      const wasDamaged = isDamaged()
       reader.end(why)
       const { clean, lacksEnding, cutFrame, error } = reader.seen
       const last = renamer ? rename(() => renamer.end()) : whole.rest() + bytes.end()
-      const rest = cutFrame || wasDamaged ? '' : shown(last) + (filter?.end() ?? '')
+      const rest = cutFrame ? '' : shown(last) + (filter?.end() ?? '')
       if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }

@@ -101,7 +101,7 @@ export function sendJson(status: number, body: unknown, headers: Record<string, 
 }
 
 /** The pieces one after another; a number waits so many milliseconds, `cut` breaks the connection. */
-export function sendStream(pieces: readonly (string | Uint8Array | number)[], { cut = false } = {}) {
+export function sendStream(pieces: readonly (string | number)[], { cut = false } = {}) {
   return async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.flushHeaders()
