@@ -50,6 +50,7 @@ export class WholeFrames<C extends Chunk> {
   rest(): C {
     const rest = this.#join(this.#held)
     this.#held = []
+    this.#heldLength = 0
     return rest
   }
 

@@ -166,7 +166,8 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       const wasBroken = isBroken()
       reader.push(chunk)
       if (watched) return ''
-      if (!renamer) return shown(whole.push(bytes.read(chunk)) ?? '')
+      // The filter passes whole frames only, too.
+      if (!renamer) return filter ? filter.push(bytes.read(chunk)) : (whole.push(bytes.read(chunk)) ?? '')
       return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
     end(why) {
