@@ -3,6 +3,7 @@ import type { CanonicalEvent, PartDelta } from './canonical/event.ts'
 import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
+import type { Usual } from './kit/usual.ts'
 
 /**
  * The contract of a protocol folder; nothing else of the folder is used from outside.
@@ -54,6 +55,8 @@ export type Protocol<Options extends object = object> = {
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
   frames: Frames
+  /** A fast path for requests that contain nothing unusual. Absent: all go through `decodeRequest` and `encodeRequest`. */
+  usual?: Usual
   /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut
 }

@@ -5,6 +5,7 @@ import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
+import { translateUsual } from './usual.ts'
 
 /** `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them itself. */
 type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap' }
@@ -33,6 +34,8 @@ export function translateRequest(
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }
+  const usual = from === to || strict || keepsReply ? undefined : translateUsual(body, from, to, { ...options, model })
+  if (usual) return usual
   if (from !== to) refuseForeign(body, from, known)
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value

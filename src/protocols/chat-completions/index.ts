@@ -16,6 +16,7 @@ import { proofKeys } from './stored-proofs.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { streamUsage } from './stream-usage.ts'
+import { usual } from './usual.ts'
 
 export type { ChatCompletionsOptions } from './options.ts'
 
@@ -44,4 +45,5 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   streamEncoder,
   frames,
   shortcut,
+  usual,
 }

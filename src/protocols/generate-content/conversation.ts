@@ -221,7 +221,7 @@ function unsignedCalls(messages: readonly { parts: readonly Part[] }[], lost: (c
 }
 
 /** Earlier models (Gemini 1 and 2) sign nothing. */
-const signsNothing = (model: string | undefined) => model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
+export const signsNothing = (model: string | undefined) => model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 
 function encodeForeign(messages: readonly Message[], writing: RequestWriting): Conversation {
   const { report, options, model } = writing

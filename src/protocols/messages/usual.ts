@@ -1,0 +1,145 @@
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import {
+  bareText,
+  hasOnly,
+  inputObject,
+  isText,
+  isUsualLimit,
+  isUsualTemperature,
+  textsOf,
+  type Usual,
+  type UsualRequest,
+  type UsualTool,
+  UsualTurns,
+  type UsualWritten,
+  usualTool,
+  usualTools,
+} from '../../kit/usual.ts'
+import { takesNoSampling } from './models.ts'
+
+/** Requests of the usual kind, without the canonical model: see `kit/usual.ts`. */
+export const usual: Usual = { read, write }
+
+// ---- reading
+
+function read(wire: unknown): UsualRequest | undefined {
+  const request: UsualRequest = { turns: [] }
+  for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
+  return request.turns.length > 0 && request.maxTokens !== undefined && (!request.mayCall || request.tools) ? request : undefined
+}
+
+function readField(key: string, value: unknown, request: UsualRequest): boolean {
+  switch (key) {
+    case 'model':
+      request.model = value as string
+      return isText(value)
+    case 'max_tokens':
+      request.maxTokens = value as number
+      return isUsualLimit(value)
+    case 'system': {
+      const [text, more] = textsOf(value, 'text') ?? []
+      request.instructions = { text: text as string, isMessage: false }
+      return isText(text) && more === undefined
+    }
+    case 'messages':
+      return Array.isArray(value) && readMessages(value, request)
+    case 'temperature':
+      request.temperature = value as number
+      return isUsualTemperature(value)
+    case 'stream':
+      request.stream = value as boolean
+      return typeof value === 'boolean'
+    case 'tools':
+      request.tools = usualTools(value, readTool)
+      return request.tools !== undefined
+    case 'tool_choice':
+      request.mayCall = true
+      return hasOnly(value, ['type']) && value['type'] === 'auto'
+    default:
+      return false
+  }
+}
+
+function readMessages(messages: readonly unknown[], request: UsualRequest): boolean {
+  const conversation = new UsualTurns()
+  for (const message of messages) {
+    if (!hasOnly(message, ['role', 'content'])) return false
+    const { role, content } = message
+    if (role === 'user' ? !readUser(content, conversation) : role !== 'assistant' || !readAssistant(content, conversation)) return false
+  }
+  request.turns = conversation.turns
+  return conversation.isWhole()
+}
+
+function readUser(content: unknown, conversation: UsualTurns): boolean {
+  if (!Array.isArray(content)) return conversation.user(textsOf(content, 'text'))
+  let results = 0
+  while (results < content.length && isObject(content[results]) && content[results].type === 'tool_result')
+    if (!readResult(content[results++], conversation)) return false
+  return (results > 0 && results === content.length) || conversation.user(textsOf(results > 0 ? content.slice(results) : content, 'text'))
+}
+
+function readResult(block: unknown, conversation: UsualTurns): boolean {
+  if (!hasOnly(block, ['type', 'tool_use_id', 'content'])) return false
+  const [text, more] = textsOf(block['content'], 'text') ?? []
+  return more === undefined && conversation.result(block['tool_use_id'], text)
+}
+
+function readAssistant(content: unknown, conversation: UsualTurns): boolean {
+  if (!Array.isArray(content)) return conversation.assistant(content ?? '')
+  const text = bareText(content[0], 'text')
+  if (content.length === 0 || !conversation.assistant(text)) return false
+  for (let i = text === undefined ? 0 : 1; i < content.length; i++) {
+    const block: unknown = content[i]
+    const isCall = hasOnly(block, ['type', 'id', 'name', 'input']) && block['type'] === 'tool_use' && isObject(block['input'])
+    if (!isCall || !conversation.call(block['id'], block['name'], block['input'])) return false
+  }
+  return true
+}
+
+function readTool(tool: unknown): UsualTool | undefined {
+  if (!hasOnly(tool, ['name', 'description', 'input_schema', 'strict'])) return undefined
+  const { name, description, input_schema: parameters, strict } = tool
+  return usualTool({ name, description, parameters, strict })
+}
+
+// ---- writing
+
+function write({ model, instructions, turns, tools, mayCall, temperature, maxTokens, stream }: UsualRequest): UsualWritten | undefined {
+  if (maxTokens === undefined || (temperature !== undefined && takesNoSampling(model))) return undefined
+  const messages: JsonObject[] = []
+  /** The message that begins with the results of a turn. What the user says next is added to it. */
+  let answering: JsonObject[] | undefined
+  for (const turn of turns) {
+    if (turn.role === 'results') {
+      answering = turn.results.map(({ call, text }) => ({ type: 'tool_result', tool_use_id: call.id, content: text }))
+      messages.push({ role: 'user', content: answering })
+    } else if (turn.role === 'user') {
+      if (answering) answering.push(...turn.texts.map(textBlock))
+      else messages.push({ role: 'user', content: turn.texts.length === 1 ? turn.texts[0] : turn.texts.map(textBlock) })
+    } else {
+      answering = undefined
+      const blocks: JsonObject[] = turn.text === undefined ? [] : [textBlock(turn.text)]
+      for (const call of turn.calls) {
+        const input = inputObject(call)
+        if (!input) return undefined
+        blocks.push({ type: 'tool_use', id: call.id, name: call.name, input })
+      }
+      messages.push({ role: 'assistant', content: turn.calls.length === 0 ? turn.text : blocks })
+    }
+  }
+  const wire = defined({
+    model,
+    max_tokens: maxTokens,
+    system: instructions?.text,
+    messages,
+    tools: tools?.map(({ name, description, parameters }) => defined({ name, description, input_schema: parameters })),
+    tool_choice: mayCall ? { type: 'auto' } : undefined,
+    temperature,
+    stream,
+  })
+  return { wire, notes: [] }
+}
+
+const textBlock = (text: string): JsonObject => ({ type: 'text', text })

@@ -1,0 +1,41 @@
+import type { Note } from '../canonical/note.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import type { Protocol, TranslationContext } from '../protocol.ts'
+
+/** Options that change nothing in a request of the usual kind: there is nothing in it that they are about. */
+const indifferent = new Set([
+  'now',
+  'newId',
+  'path',
+  'maxEventLength',
+  'renewId',
+  'hideUsage',
+  'context',
+  'foreignProofs',
+  'requireMaxTokens',
+  'defaultMaxTokens',
+])
+
+/**
+ * Translates a request of the usual kind without the canonical model: 1 KB in 5 µs in place of 8, 150 KB with little more than parsing
+ * and writing it takes. Undefined: the request, or an option, is not usual. `test/laws/usual.test.ts` holds that nobody can tell.
+ */
+export function translateUsual(
+  body: unknown,
+  from: Protocol,
+  to: Protocol,
+  { model, path, ...options }: { model?: string | undefined; path?: string },
+): { body: unknown; notes: Note[]; context: TranslationContext } | undefined {
+  if (!from.usual || !to.usual) return undefined
+  for (const name in options) if (!indifferent.has(name) && !name.startsWith('resolve')) return undefined
+  const asked = from.usual.read(body, path)
+  const written = asked && to.usual.write(model === undefined ? asked : { ...asked, model })
+  if (!written) return undefined
+  const request: CanonicalRequest = { messages: [] }
+  if (asked.model !== undefined) request.model = asked.model
+  if (asked.stream !== undefined) request.stream = { enabled: asked.stream, ...(asked.wantsUsage && { includeUsage: true }) }
+  if (asked.mayCall) request.toolChoice = { mode: 'auto' }
+  const context: TranslationContext = { from: from.name, to: to.name, request: Object.assign(request, asked.remembered) }
+  if (written.path) context.path = written.path
+  return { body: written.wire, notes: written.notes, context }
+}
