@@ -3,7 +3,7 @@ import type { CanonicalEvent, PartDelta } from './canonical/event.ts'
 import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
-import type { Usual } from './kit/usual.ts'
+import type { UsualRequest } from './canonical/usual.ts'
 
 /**
  * The contract of a protocol folder; nothing else of the folder is used from outside.
@@ -193,6 +193,16 @@ export type StreamUsage = {
   /** Does this event hold usage and nothing else? */
   isOnlyCounts(event: unknown): boolean
 }
+
+/** The fast path for requests of the usual kind. Both functions say undefined where one is not, and then it goes the plain way. */
+export type Usual = {
+  /** `path`: the one that the request was sent to, see `CodecOptions`. */
+  read(wire: unknown, path: string | undefined): UsualRequest | undefined
+  write(request: UsualRequest): UsualWritten | undefined
+}
+
+/** `path`: the one to send the body to, see `EncodingContext`. */
+export type UsualWritten = { wire: unknown; notes: Note[]; path?: string | undefined }
 
 /**
  * The fast path for events that differ from the one before only in their text. Both functions either change the state as

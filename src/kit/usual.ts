@@ -1,53 +1,7 @@
-import type { Note } from '../canonical/note.ts'
-import type { CanonicalRequest } from '../canonical/request.ts'
+import type { UsualCall, UsualRequest, UsualResult, UsualTool, UsualTurn } from '../canonical/usual.ts'
 import { holdsNumber, isObject, type JsonObject, keepsNumbers, parseShallow } from './json.ts'
 
-/**
- * A request of the usual kind: text, calls of functions with their results right behind them, and the few settings that most requests
- * have. It is read and written without the canonical model, because nothing in it needs a place, a kept field or a note about the
- * source. Readers and writers give undefined for whatever they do not know, and then the request goes the plain way.
- */
-export type UsualRequest = {
-  model?: string | undefined
-  /** `isMessage`: they came as a message of the conversation. */
-  instructions?: { text: string; isMessage: boolean } | undefined
-  turns: readonly UsualTurn[]
-  tools?: readonly UsualTool[] | undefined
-  /** The request says that the model may call tools as it likes. */
-  mayCall?: boolean
-  maxTokens?: number | undefined
-  temperature?: number | undefined
-  stream?: boolean | undefined
-  /** The request says that the reply is not to be stored. */
-  storeless?: boolean
-  /** The client of a stream wants its usage. */
-  wantsUsage?: boolean
-  /** What else the translation of the reply needs, see `Protocol.remembered`. */
-  remembered?: Partial<CanonicalRequest> | undefined
-}
-
-/** No text is empty. Results stand in a turn of their own, in the order of the calls before them. */
-export type UsualTurn =
-  | { role: 'user'; texts: readonly string[] }
-  | { role: 'assistant'; text: string | undefined; calls: readonly UsualCall[] }
-  | { role: 'results'; results: readonly UsualResult[] }
-
-/** `input`: the arguments, as the source has them. */
-export type UsualCall = { id: string; name: string; input: string | JsonObject }
-
-export type UsualResult = { call: UsualCall; text: string }
-
-export type UsualTool = { name: string; description: string | undefined; parameters: JsonObject; strict: false | undefined }
-
-/** How a protocol folder reads and writes such requests. */
-export type Usual = {
-  /** `path`: the one that the request was sent to. */
-  read(wire: unknown, path: string | undefined): UsualRequest | undefined
-  write(request: UsualRequest): UsualWritten | undefined
-}
-
-/** `path`: the one to send the body to, if it depends on the request. */
-export type UsualWritten = { wire: JsonObject; notes: Note[]; path?: string | undefined }
+/** What the readers and writers of requests of the usual kind share, see `canonical/usual.ts`. */
 
 /** Valid as a name of a function on every wire. */
 const plainName = /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/
@@ -179,11 +133,35 @@ export function usualTools(wires: unknown, read: (wire: unknown) => UsualTool | 
   return tools
 }
 
-/** A limit of tokens that every server takes. */
-export const isUsualLimit = (limit: unknown): limit is number => Number.isSafeInteger(limit) && (limit as number) >= 16
+/** Reads a setting that means the same on every wire. Says whether its value is one that every server takes. */
+export function readSetting(name: 'model' | 'maxTokens' | 'temperature' | 'stream' | 'storeless', value: unknown, request: UsualRequest): boolean {
+  if (request[name] !== undefined) return false
+  switch (name) {
+    case 'model':
+      if (isText(value)) request.model = value
+      break
+    case 'maxTokens':
+      if (Number.isSafeInteger(value) && (value as number) >= 16) request.maxTokens = value as number
+      break
+    case 'temperature':
+      if (typeof value === 'number' && value >= 0 && value <= 1) request.temperature = value
+      break
+    case 'stream':
+      if (typeof value === 'boolean') request.stream = value
+      break
+    case 'storeless':
+      if (value === false) request.storeless = true
+      break
+    default:
+      name satisfies never
+  }
+  return request[name] !== undefined
+}
 
-/** A temperature that every server takes. */
-export const isUsualTemperature = (temperature: unknown): temperature is number => typeof temperature === 'number' && temperature >= 0 && temperature <= 1
+/** Is there a conversation, and are there tools where the request says that they may be called? */
+export function isWhole({ turns, tools, mayCall }: UsualRequest): boolean {
+  return turns.length > 0 && (!mayCall || tools !== undefined)
+}
 
 /** The arguments as text. */
 export const inputText = ({ input }: UsualCall): string => (typeof input === 'string' ? input : JSON.stringify(input))

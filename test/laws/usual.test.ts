@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
-import { type UsualRequest, UsualTurns } from '../../src/kit/usual.ts'
-import type { Protocol } from '../../src/protocol.ts'
+import type { UsualRequest } from '../../src/canonical/usual.ts'
+import { UsualTurns } from '../../src/kit/usual.ts'
+import type { OptionWords, Protocol } from '../../src/protocol.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { translateRequest } from '../../src/translate/request.ts'
 import { recordedRequests, shared, skipReason } from '../corpus/data.ts'
@@ -13,8 +14,8 @@ import { runs } from '../support/runs.ts'
 const pairs = all.flatMap(from => all.filter(to => to !== from).map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 
 /** Both ways from one protocol to another: with the shortcut, and without. */
-function bothWays(wire: unknown, from: Protocol, to: Protocol, path?: string) {
-  const options = path === undefined ? {} : { path }
+function bothWays(wire: unknown, from: Protocol, to: Protocol, path?: string, given: object = {}) {
+  const options = { ...given, ...(path !== undefined && { path }) }
   const { usual: _, ...plainly } = from
   return { short: outcome(() => translateRequest(wire, from, to, all, options)), plain: outcome(() => translateRequest(wire, plainly, to, all, options)) }
 }
@@ -83,6 +84,16 @@ describe.each(pairs)('$name', ({ from, to }) => {
       const { short, plain } = bothWays(body, from, to, pathOf(from))
       expect(short, `${path}: ${JSON.stringify(after)?.slice(0, 80)}`).toBe(plain)
     }
+  })
+
+  test('whatever option is given, it says what the plain way says', () => {
+    const wire = from.usual?.write(example(false))?.wire
+    const words: Record<string, OptionWords> = { ...from.options, ...to.options, strict: 'flag', onUnresolvable: ['note'], truncated: ['length'] }
+    for (const [name, values] of Object.entries(words))
+      for (const value of values === 'flag' ? [true] : values === 'number' ? [7] : values === 'text' ? ['x'] : values) {
+        const { short, plain } = bothWays(wire, from, to, pathOf(from), { [name]: value })
+        expect(short, `${name}: ${value}`).toBe(plain)
+      }
   })
 
   test('any conversation gives what it gives the plain way', () => {

@@ -1,23 +1,10 @@
+import type { UsualCall, UsualRequest, UsualTool } from '../../canonical/usual.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import {
-  hasOnly,
-  inputText,
-  isText,
-  isUsualLimit,
-  isUsualTemperature,
-  textsOf,
-  type Usual,
-  type UsualCall,
-  type UsualRequest,
-  type UsualTool,
-  UsualTurns,
-  type UsualWritten,
-  usualTool,
-  usualTools,
-} from '../../kit/usual.ts'
+import { hasOnly, inputText, isText, isWhole, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import type { Usual, UsualWritten } from '../../protocol.ts'
 
-/** Requests of the usual kind, without the canonical model: see `kit/usual.ts`. */
+/** Requests of the usual kind, without the canonical model: see `canonical/usual.ts`. */
 export const usual: Usual = { read, write }
 
 // ---- reading
@@ -25,34 +12,27 @@ export const usual: Usual = { read, write }
 function read(wire: unknown): UsualRequest | undefined {
   const request: UsualRequest = { turns: [] }
   for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
-  const { turns, tools, mayCall, stream, wantsUsage } = request
-  return turns.length > 0 && (!mayCall || tools) && (!wantsUsage || stream) ? request : undefined
+  return isWhole(request) && (!request.wantsUsage || request.stream) ? request : undefined
 }
 
 function readField(key: string, value: unknown, request: UsualRequest): boolean {
   switch (key) {
     case 'model':
-      request.model = value as string
-      return isText(value)
+      return readSetting('model', value, request)
     case 'messages':
       return Array.isArray(value) && readMessages(value, request)
     case 'max_tokens':
     case 'max_completion_tokens':
-      if (request.maxTokens !== undefined) return false
-      request.maxTokens = value as number
-      return isUsualLimit(value)
+      return readSetting('maxTokens', value, request)
     case 'temperature':
-      request.temperature = value as number
-      return isUsualTemperature(value)
+      return readSetting('temperature', value, request)
     case 'stream':
-      request.stream = value as boolean
-      return typeof value === 'boolean'
+      return readSetting('stream', value, request)
     case 'stream_options':
       request.wantsUsage = true
       return hasOnly(value, ['include_usage']) && value['include_usage'] === true
     case 'store':
-      request.storeless = true
-      return value === false
+      return readSetting('storeless', value, request)
     case 'tools':
       request.tools = usualTools(value, readTool)
       return request.tools !== undefined

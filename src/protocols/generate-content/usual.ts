@@ -1,30 +1,15 @@
+import type { UsualRequest, UsualResult, UsualTool, UsualTurn } from '../../canonical/usual.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import {
-  bareText,
-  bareTexts,
-  hasOnly,
-  inputObject,
-  isText,
-  isUsualLimit,
-  isUsualTemperature,
-  type Usual,
-  type UsualRequest,
-  type UsualResult,
-  type UsualTool,
-  type UsualTurn,
-  UsualTurns,
-  type UsualWritten,
-  usualTool,
-  usualTools,
-} from '../../kit/usual.ts'
+import { bareText, bareTexts, hasOnly, inputObject, isText, isWhole, readSetting, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import type { Usual, UsualWritten } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { signsNothing } from './conversation.ts'
 import { decodeSchema } from './json-schema.ts'
 import { createGeminiReport } from './notes.ts'
 import { placeholder } from './reasoning.ts'
 
-/** Requests of the usual kind, without the canonical model: see `kit/usual.ts`. */
+/** Requests of the usual kind, without the canonical model: see `canonical/usual.ts`. */
 export const usual: Usual = { read, write }
 
 // ---- reading
@@ -32,7 +17,7 @@ export const usual: Usual = { read, write }
 function read(wire: unknown, path: string | undefined): UsualRequest | undefined {
   const request: UsualRequest = { turns: [] }
   for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
-  if (request.turns.length === 0 || (request.mayCall && !request.tools)) return undefined
+  if (!isWhole(request)) return undefined
   if (path === undefined) return request
   const asked = match(path)
   if (asked?.operation !== 'generate') return undefined
@@ -63,14 +48,11 @@ function readField(key: string, value: unknown, request: UsualRequest): boolean 
     }
     case 'generationConfig': {
       if (!hasOnly(value, ['temperature', 'maxOutputTokens'])) return false
-      const { temperature, maxOutputTokens } = value
-      if (temperature !== undefined) request.temperature = temperature as number
-      if (maxOutputTokens !== undefined) request.maxTokens = maxOutputTokens as number
-      return (temperature === undefined || isUsualTemperature(temperature)) && (maxOutputTokens === undefined || isUsualLimit(maxOutputTokens))
+      for (const name in value) if (!readSetting(name === 'temperature' ? name : 'maxTokens', value[name], request)) return false
+      return true
     }
     case 'store':
-      request.storeless = true
-      return value === false
+      return readSetting('storeless', value, request)
     default:
       return false
   }

@@ -1,24 +1,11 @@
+import type { UsualRequest, UsualTool } from '../../canonical/usual.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import {
-  bareText,
-  hasOnly,
-  inputObject,
-  isText,
-  isUsualLimit,
-  isUsualTemperature,
-  textsOf,
-  type Usual,
-  type UsualRequest,
-  type UsualTool,
-  UsualTurns,
-  type UsualWritten,
-  usualTool,
-  usualTools,
-} from '../../kit/usual.ts'
+import { bareText, hasOnly, inputObject, isText, isWhole, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import type { Usual, UsualWritten } from '../../protocol.ts'
 import { takesNoSampling } from './models.ts'
 
-/** Requests of the usual kind, without the canonical model: see `kit/usual.ts`. */
+/** Requests of the usual kind, without the canonical model: see `canonical/usual.ts`. */
 export const usual: Usual = { read, write }
 
 // ---- reading
@@ -26,17 +13,15 @@ export const usual: Usual = { read, write }
 function read(wire: unknown): UsualRequest | undefined {
   const request: UsualRequest = { turns: [] }
   for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
-  return request.turns.length > 0 && request.maxTokens !== undefined && (!request.mayCall || request.tools) ? request : undefined
+  return isWhole(request) && request.maxTokens !== undefined ? request : undefined
 }
 
 function readField(key: string, value: unknown, request: UsualRequest): boolean {
   switch (key) {
     case 'model':
-      request.model = value as string
-      return isText(value)
+      return readSetting('model', value, request)
     case 'max_tokens':
-      request.maxTokens = value as number
-      return isUsualLimit(value)
+      return readSetting('maxTokens', value, request)
     case 'system': {
       const [text, more] = textsOf(value, 'text') ?? []
       request.instructions = { text: text as string, isMessage: false }
@@ -45,11 +30,9 @@ function readField(key: string, value: unknown, request: UsualRequest): boolean 
     case 'messages':
       return Array.isArray(value) && readMessages(value, request)
     case 'temperature':
-      request.temperature = value as number
-      return isUsualTemperature(value)
+      return readSetting('temperature', value, request)
     case 'stream':
-      request.stream = value as boolean
-      return typeof value === 'boolean'
+      return readSetting('stream', value, request)
     case 'tools':
       request.tools = usualTools(value, readTool)
       return request.tools !== undefined

@@ -1,25 +1,12 @@
+import type { UsualCall, UsualRequest, UsualTool } from '../../canonical/usual.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import {
-  hasOnly,
-  inputText,
-  isText,
-  isUsualLimit,
-  isUsualTemperature,
-  textsOf,
-  type Usual,
-  type UsualCall,
-  type UsualRequest,
-  type UsualTool,
-  UsualTurns,
-  type UsualWritten,
-  usualTool,
-  usualTools,
-} from '../../kit/usual.ts'
+import { hasOnly, inputText, isText, isWhole, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import type { Usual, UsualWritten } from '../../protocol.ts'
 import { createResponsesReport } from './notes.ts'
 import { keep } from './own.ts'
 
-/** Requests of the usual kind, without the canonical model: see `kit/usual.ts`. */
+/** Requests of the usual kind, without the canonical model: see `canonical/usual.ts`. */
 export const usual: Usual = { read, write }
 
 // ---- reading
@@ -27,7 +14,7 @@ export const usual: Usual = { read, write }
 function read(wire: unknown): UsualRequest | undefined {
   const request: UsualRequest = { turns: [] }
   for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
-  if (request.turns.length === 0 || (request.mayCall && !request.tools)) return undefined
+  if (!isWhole(request)) return undefined
   request.remembered = remembered(request, wire as JsonObject)
   return request
 }
@@ -35,8 +22,7 @@ function read(wire: unknown): UsualRequest | undefined {
 function readField(key: string, value: unknown, request: UsualRequest): boolean {
   switch (key) {
     case 'model':
-      request.model = value as string
-      return isText(value)
+      return readSetting('model', value, request)
     case 'instructions':
       if (request.instructions) return false
       request.instructions = { text: value as string, isMessage: false }
@@ -44,17 +30,13 @@ function readField(key: string, value: unknown, request: UsualRequest): boolean 
     case 'input':
       return readInput(value, request)
     case 'max_output_tokens':
-      request.maxTokens = value as number
-      return isUsualLimit(value)
+      return readSetting('maxTokens', value, request)
     case 'temperature':
-      request.temperature = value as number
-      return isUsualTemperature(value)
+      return readSetting('temperature', value, request)
     case 'stream':
-      request.stream = value as boolean
-      return typeof value === 'boolean'
+      return readSetting('stream', value, request)
     case 'store':
-      request.storeless = true
-      return value === false
+      return readSetting('storeless', value, request)
     case 'include':
       return isEncryptedOnly(value)
     case 'tools':
