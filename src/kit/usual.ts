@@ -16,14 +16,14 @@ export class UsualTurns {
   #results: UsualResult[] = []
 
   user(texts: readonly unknown[] | undefined): boolean {
-    if (!texts || texts.length === 0 || !texts.every(isText) || !this.#isSettled()) return false
+    if (!texts || texts.length === 0 || !texts.every(isText) || !this.isSettled()) return false
     this.turns.push({ role: 'user', texts })
     return true
   }
 
   /** `text` undefined: the turn begins with a call. */
   assistant(text: unknown): boolean {
-    if (!this.#isSettled() || this.turns.at(-1)?.role === 'assistant' || (text !== undefined && !isText(text))) return false
+    if (!this.isSettled() || this.turns.at(-1)?.role === 'assistant' || (text !== undefined && !isText(text))) return false
     this.#calls = []
     this.#results = []
     this.turns.push({ role: 'assistant', text, calls: this.#calls })
@@ -52,11 +52,11 @@ export class UsualTurns {
   /** A conversation that ends with the model's words has them continued, which not every server does. */
   isWhole(): boolean {
     const last = this.turns.at(-1)
-    return last !== undefined && last.role !== 'assistant' && this.#isSettled()
+    return last !== undefined && last.role !== 'assistant' && this.isSettled()
   }
 
-  /** Are all calls answered, and did the last turn say anything at all? */
-  #isSettled(): boolean {
+  /** Are all calls answered, and did the last turn say anything? */
+  isSettled(): boolean {
     const last = this.turns.at(-1)
     const isSilent = last?.role === 'assistant' && last.text === undefined && last.calls.length === 0
     return this.#results.length === this.#calls.length && !isSilent

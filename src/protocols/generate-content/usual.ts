@@ -72,7 +72,7 @@ function readContents(contents: readonly unknown[], request: UsualRequest): bool
 
 function readUser(parts: readonly unknown[], conversation: UsualTurns): boolean {
   const areResults = isObject(parts[0]) && parts[0]['functionResponse'] !== undefined
-  return areResults ? parts.every(part => readResult(part, conversation)) : conversation.user(bareTexts(parts))
+  return areResults ? parts.every(part => readResult(part, conversation)) && conversation.isSettled() : conversation.user(bareTexts(parts))
 }
 
 function readResult(part: unknown, conversation: UsualTurns): boolean {

@@ -55,12 +55,13 @@ function readMessages(messages: readonly unknown[], request: UsualRequest): bool
   return conversation.isWhole()
 }
 
+/** Results come first, all of them in one message. */
 function readUser(content: unknown, conversation: UsualTurns): boolean {
   if (!Array.isArray(content)) return conversation.user(textsOf(content, 'text'))
-  let results = 0
-  while (results < content.length && isObject(content[results]) && content[results].type === 'tool_result')
-    if (!readResult(content[results++], conversation)) return false
-  return (results > 0 && results === content.length) || conversation.user(textsOf(results > 0 ? content.slice(results) : content, 'text'))
+  const results = content.findIndex(block => !isObject(block) || block['type'] !== 'tool_result')
+  if (results < 0) return content.length > 0 && content.every(block => readResult(block, conversation)) && conversation.isSettled()
+  for (let i = 0; i < results; i++) if (!readResult(content[i], conversation)) return false
+  return conversation.user(textsOf(results > 0 ? content.slice(results) : content, 'text'))
 }
 
 function readResult(block: unknown, conversation: UsualTurns): boolean {
