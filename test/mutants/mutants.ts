@@ -883,12 +883,6 @@ export const mutants: Mutant[] = [
   { fault: 'the usual way takes two calls of one id', room: 'kit', find: ' || this.#ids.has(id)) return false', replace: ') return false' },
   { fault: 'the usual way takes results in any order', room: 'kit', find: 'call === undefined || call.id !== id ||', replace: 'call === undefined ||' },
   {
-    fault: 'the usual way leaves calls without results',
-    room: 'kit',
-    find: "last.role !== 'assistant' && this.isSettled()",
-    replace: "last.role !== 'assistant'",
-  },
-  {
     fault: 'the usual way takes keys that it does not know',
     room: 'kit',
     find: 'if (!keys.includes(key)) return false',

@@ -9,9 +9,13 @@ export const usual: Usual = { read, write }
 
 // ---- reading
 
+const fields = ['model', 'messages', 'max_tokens', 'max_completion_tokens', 'temperature', 'stream', 'stream_options', 'store', 'tools', 'tool_choice']
+
 function read(wire: unknown): UsualRequest | undefined {
+  // Most requests that are not usual show it here, before their messages are read.
+  if (!hasOnly(wire, fields)) return undefined
   const request: UsualRequest = { turns: [] }
-  for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
+  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
   return isWhole(request) && (!request.wantsUsage || request.stream) ? request : undefined
 }
 

@@ -14,9 +14,13 @@ export const usual: Usual = { read, write }
 
 // ---- reading
 
+const fields = ['systemInstruction', 'contents', 'tools', 'toolConfig', 'generationConfig', 'store']
+
 function read(wire: unknown, path: string | undefined): UsualRequest | undefined {
+  // Most requests that are not usual show it here, before their messages are read.
+  if (!hasOnly(wire, fields)) return undefined
   const request: UsualRequest = { turns: [] }
-  for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
+  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
   if (!isWhole(request)) return undefined
   if (path === undefined) return request
   const asked = match(path)

@@ -11,11 +11,15 @@ export const usual: Usual = { read, write }
 
 // ---- reading
 
+const fields = ['model', 'instructions', 'input', 'max_output_tokens', 'temperature', 'stream', 'store', 'include', 'tools', 'tool_choice']
+
 function read(wire: unknown): UsualRequest | undefined {
+  // Most requests that are not usual show it here, before their messages are read.
+  if (!hasOnly(wire, fields)) return undefined
   const request: UsualRequest = { turns: [] }
-  for (const key in wire as JsonObject) if (!readField(key, (wire as JsonObject)[key], request)) return undefined
+  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
   if (!isWhole(request)) return undefined
-  request.remembered = remembered(request, wire as JsonObject)
+  request.remembered = remembered(request, wire)
   return request
 }
 
