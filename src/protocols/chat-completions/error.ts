@@ -43,7 +43,8 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const said = readBody(body)
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(said, outer ?? said.status)
-  const { message, type, code, param, details, at } = said
+  const { message, type, code, param, at } = said
+  const details = type === undefined || tells(type, kind) ? said.details : { ...(isObject(said.details) && said.details), type }
   const beside = splitNulls(said.fields ?? {})
   return defined({
     status: outer ?? said.status ?? errorWords[kind].status,
@@ -76,6 +77,12 @@ function agrees(kind: ErrorKind, status: number): boolean {
   const usual = errorWords[kind].status
   if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout') return true
   return usual >= 500 === status >= 500
+}
+
+/** Does the kind tell all that the type does? */
+function tells(type: string, kind: ErrorKind): boolean {
+  const { status, type: usual } = errorWords[kind]
+  return type === usual || errorKinds.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
 }
 
 function readBody(body: unknown): Said {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ErrorKind } from '../../../src/canonical/error.ts'
+import { translateError } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { codes } from './run.ts'
 
@@ -99,6 +100,26 @@ describe('reading', () => {
 
   test('the request id', () => {
     expect(read(500, {}, { 'X-Request-Id': 'req_1' }).requestId).toBe('req_1')
+  })
+})
+
+describe('the type of an error', () => {
+  test.each<[number, string, string[]]>([
+    [400, 'invalid_request_error', []],
+    [403, 'invalid_request_error', []],
+    [429, 'tokens', []],
+    [503, 'server_error', []],
+    [400, 'BadRequestError', ['error.details /error/type']],
+    [500, 'authentication_error', ['error.details /error/type']],
+    [500, 'invalid_request_error', ['error.details /error/type']],
+  ])('is noted where its kind does not tell it: %i %s', (status, type, noted) => {
+    const body = { error: { message: 'm', type, param: null, code: null } }
+    for (const to of ['responses', 'messages', 'generate-content'] as const) {
+      const { notes } = translateError({ status, headers: {}, body }, { from: 'chat-completions', to })
+      expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(noted)
+    }
+    expect(encodeError(read(status, body)).wire.body).toEqual(body)
+    expect(encodeError({ ...read(status, body), message: 'edited' }).wire.body).toMatchObject({ error: { message: 'edited', type } })
   })
 })
 
