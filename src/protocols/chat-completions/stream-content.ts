@@ -91,8 +91,9 @@ export function readAudio(choice: Choice, { id, data, transcript, ...unknown }: 
   const late = { ...unknown, ...splitNulls({ id: wordless(id), data: wordless(data), transcript: wordless(transcript) }).present }
   if (choice.audio === undefined) {
     closePart(choice, emit)
-    const form = { place: 'audio', ...(typeof id === 'string' && { id }) }
-    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source: { type: 'base64', data: '' }, ...keep({}, {}, form) }, emit)
+    const named = typeof id === 'string' && { id }
+    const source = { type: 'base64' as const, data: '' }
+    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source, ...(id ? named : {}), ...keep({}, {}, { place: 'audio', ...named }) }, emit)
   }
   if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
   if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })

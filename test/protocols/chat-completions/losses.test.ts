@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 
 const source = protocols['chat-completions']
@@ -311,4 +311,14 @@ test('choices whose numbers are none, or of which two have one, are counted by t
   expect(source.encodeResponse(source.decodeResponse(body).value).wire).toMatchObject(body)
   const { body: written } = translateResponse(body, { from: 'chat-completions', to: 'generate-content' })
   expect(written).toMatchObject({ candidates: [{ index: 0 }, { index: 1 }, { index: 2 }] })
+})
+
+test('the id of sound is noted where it is lost, of a stream as of a whole reply', () => {
+  const chunk = (delta: object, finish_reason: string | null) => ({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
+  const audio = { id: 'audio_1', data: 'QUJD', transcript: 'a' }
+  for (const wire of [chunk({ audio }, null), chunk({}, 'stop')]) translator.push(`data: ${JSON.stringify(wire)}\n\n`)
+  translator.end()
+  const whole = translateResponse(answer({ content: null, audio }, {}), { from: 'chat-completions', to: 'generate-content' })
+  for (const { notes } of [translator, whole]) expect(notes.map(({ path }) => path)).toContain('/choices/0/message/audio/id')
 })
