@@ -38,10 +38,13 @@ export function encodeCollected(
   { strict, ...options }: Settings,
 ): { body: unknown; notes: Note[] } {
   const { wire, notes } = protocol.encodeResponse(response, { ...options, fieldNames: placesIn(reader.places(), protocol) })
-  const all = [...reader.notes(), ...notes]
+  const all = [...withoutRepairs(reader.notes()), ...notes]
   refuseIfStrict(all, strict, protocol.name)
   return { body: wire, notes: all }
 }
+
+/** What reading repaired is written as it came within one protocol. */
+const withoutRepairs = (notes: Note[]) => notes.filter(({ code }) => !code.endsWith('.repaired'))
 
 /**
  * Complete reply → text of a stream in the same protocol, with the notes of both.
@@ -57,7 +60,7 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
   }
   for (const event of explode(value)) streamEncoder.step(state, event, write)
   streamEncoder.end(state, write)
-  const all = [...notes, ...state.notes]
+  const all = [...withoutRepairs(notes), ...state.notes]
   refuseIfStrict(all, strict, protocol.name)
   return { text, notes: all }
 }

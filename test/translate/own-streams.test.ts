@@ -6,6 +6,7 @@ import { createStreamTranslator, translateResponse } from '../../src/index.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
+import { collectStream, explodeResponse } from '../../src/translate/fold.ts'
 import { clientOf } from '../support/clients/index.ts'
 
 const replyWith = (...parts: Part[]) =>
@@ -118,4 +119,18 @@ test('a stream of responses that is cut off ends in an event with all that the t
     sequence_number: 2,
     error: { type: 'server_error', code: 'server_error', message: 'upstream stream ended early', param: null },
   })
+})
+
+test('what reading repairs is not noted where it is written as it came: a reply that becomes a stream of its protocol, and back', async () => {
+  const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }
+  const usage = { prompt_tokens: 35, completion_tokens: 12, total_tokens: 109 }
+  const choice = { index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'stop' }
+  const body = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [choice], usage }
+  const protocol = protocols['chat-completions']
+  const { text, notes } = explodeResponse(body, protocol, { strict: true })
+  expect(notes).toEqual([])
+  expect(text).toContain(`"finish_reason":"stop"`)
+  expect(text).toContain(`"usage":${JSON.stringify(usage)}`)
+  const again = await collectStream([text], protocol, { strict: true })
+  expect(again).toMatchObject({ body: { choices: [{ finish_reason: 'stop' }], usage }, notes: [] })
 })

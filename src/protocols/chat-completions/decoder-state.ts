@@ -88,12 +88,17 @@ export type DecoderState = MachineState & {
   /** Unknown fields of chunks, with their last values. */
   fields: JsonObject
   choices: Map<number, Choice>
+  /** The request asked for one answer, so the first to come is answer 0, and `first` is its index on the wire. */
+  isSingle: boolean
+  first: number
   /** A possible error, which is used if a choice has no finish reason. */
   suspect: Failure | undefined
 }
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
-  const candidate = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
+  const told = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
+  if (state.isSingle && state.choices.size === 0) state.first = told
+  const candidate = told === state.first ? 0 : told === 0 ? state.first : told
   let choice = state.choices.get(candidate)
   if (!choice) {
     choice = {

@@ -24,7 +24,7 @@ import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
 import { createNames } from './tools.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
-import { decodeFinish, encodeFinish, isRepaired, isStop, serviceTiers } from './vocabulary.ts'
+import { decodeFinish, encodeFinish, serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
 /**
@@ -102,15 +102,7 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
   const { parts, ext, name } = decodeAssistant(message ?? {}, `${at}/message`, reading)
   const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: `${at}/logprobs`, report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
-  let finish: Finish
-  if (finish_reason) {
-    finish = decodeFinish(finish_reason, hasCalls)
-    if (isRepaired(finish)) report.add('finish.repaired', at, 'finish_reason')
-    if (finish.reason === 'stop' && !isStop(finish_reason)) report.add('finish.approximated', at, 'finish_reason')
-  } else {
-    report.add('finish.missing', at, 'finish_reason')
-    finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
-  }
+  const finish = decodeFinish(finish_reason, hasCalls, { at, report })
   const form = {
     logprobs,
     finish: finish_reason,

@@ -1,5 +1,4 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Finish } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { EmitEvent, StreamMachine } from '../../protocol.ts'
@@ -10,7 +9,7 @@ import { decodeErrorBody } from './error.ts'
 import { isAsTold } from './layout.ts'
 import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { keep, protocolName } from './own.ts'
+import { keep } from './own.ts'
 import { blocksOfProxy } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
 import { announce, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
@@ -18,8 +17,8 @@ import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from
 import { type Failure, isFlatError, mayTellFailure, unframed } from './stream-failure.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { flushTags, type Piece, splitTags } from './think-tags.ts'
-import { decodeUsage } from './usage.ts'
-import { decodeFinish, isRepaired } from './vocabulary.ts'
+import { decodeUsage, findUsage } from './usage.ts'
+import { decodeFinish } from './vocabulary.ts'
 
 /**
  * Chunks → canonical events. The wire does not announce parts: text, refusal and reasoning open a part with their first
@@ -42,6 +41,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     serviceTier: undefined,
     fields: {},
     choices: new Map(),
+    isSingle: options?.context?.request !== undefined && (options.context.request.candidateCount ?? 1) === 1,
+    first: 0,
     suspect: undefined,
   }),
 
@@ -79,40 +80,32 @@ function unknownEvent(state: DecoderState): void {
 }
 
 function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): void {
-  let known = false
-  let choices: unknown
-  let usage: unknown
+  let isChunk = false
   let update: JsonObject | undefined
   let tier: string | undefined
   for (const key in chunk) {
     const value = chunk[key]
     switch (key) {
       case 'id':
-        if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
-        else if (!state.id) state.id = value
-        known = true
+        readWord(state, key, value)
         break
       case 'model':
-        if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
-        else if (!state.model) state.model = value
+        readWord(state, key, value)
         if (!state.model) state.blank.model = value
-        known = true
         break
       case 'created':
-        state.createdAt ??= readTime(value)
+        if (state.createdAt === undefined) {
+          state.createdAt = readTime(value)
+          noteLate(state, key, state.createdAt)
+        }
         if (state.createdAt === undefined) state.blank.created = value
         if (typeof value === 'object') noteStrange(state, `/${key}`, value)
-        known = true
         break
       case 'choices':
-        choices = value
         if (!Array.isArray(value)) noteStrange(state, `/${key}`, value)
-        known = true
         break
       case 'usage':
-        usage = value
         if (!isObject(value)) noteStrange(state, `/${key}`, value)
-        known = true
         break
       case 'service_tier':
         if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
@@ -120,48 +113,59 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
           state.serviceTier = value
           tier = value
         }
-        known = true
         break
       case 'object':
       // Padding that hides the length of deltas, not data.
       case 'obfuscation':
       case 'error':
-        break
+        continue
       default:
-        if (value === null || value === undefined || same(state.fields[key], value)) break
+        if (value === null || value === undefined || same(state.fields[key], value)) continue
         update = { ...update, [key]: value }
         // A chunk may consist of one of these keys alone: timings of Groq, prompt filter results of Azure, moderation.
-        if (key === 'x_groq' || key === 'prompt_filter_results' || key === 'moderation') known = true
+        if (key !== 'x_groq' && key !== 'prompt_filter_results' && key !== 'moderation') continue
     }
+    isChunk = true
   }
-  if (!known) {
+  if (!isChunk) {
     unknownEvent(state)
     if (mayTellFailure(chunk)) state.suspect = unframed(chunk)
     return
   }
   if (update) state.fields = { ...state.fields, ...update }
 
-  const list = Array.isArray(choices) ? choices : []
+  const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
   if (state.phase === 'before') {
     // The first chunk of some servers has neither an id nor a choice.
-    if (list.length > 0 || state.id) start(state, emit)
+    if (choices.length > 0 || state.id) start(state, emit)
   } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...keep(update ?? {}, {}) })
-  const failed = list.find(isFailed)
+  const failed = choices.find(isFailed)
   if (failed) {
     readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
     return
   }
-  for (const choice of list)
+  for (const choice of choices)
     if (isObject(choice)) readChoice(state, choice, emit)
     else noteStrange(state, '/choices', choice)
-  const groq = chunk['x_groq']
-  const counts = isObject(usage) ? usage : isObject(groq) && isObject(groq['usage']) ? groq['usage'] : isObject(list[0]) ? list[0]['usage'] : undefined
-  if (isObject(counts)) readUsage(state, counts, emit)
+  readUsage(state, findUsage(chunk).raw, emit)
+}
+
+function readWord(state: DecoderState, key: 'id' | 'model', value: unknown): void {
+  if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
+  else if (!state[key]) {
+    state[key] = value
+    noteLate(state, key, value)
+  }
 }
 
 /** Notes a field that is known, with a value of a kind that it cannot have. */
 function noteStrange(state: DecoderState, path: string, value: unknown): void {
   if (value !== null && value !== undefined) reportOf(state).once('field.unknown', path)
+}
+
+/** Notes a field of the head that comes after the head. */
+function noteLate(state: DecoderState, key: string, value: unknown): void {
+  if (value && state.phase === 'inside') reportOf(state).add('response.late', `/${key}`)
 }
 
 function start(state: DecoderState, emit: EmitEvent): void {
@@ -172,7 +176,7 @@ function start(state: DecoderState, emit: EmitEvent): void {
   emit({ type: 'start', ...head, ...keep(fields, {}, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
 }
 
-function readUsage(state: DecoderState, raw: JsonObject, emit: EmitEvent): void {
+function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
   const counted = decodeUsage(raw)
   if (!counted) return
   start(state, emit)
@@ -215,6 +219,23 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   }
 }
 
+const isObjects = (value: unknown) => Array.isArray(value) && value.every(isObject)
+const isAny = () => true
+
+/** The fields of a delta besides its texts, and what each must be. */
+const inDelta = new Map<string, (value: unknown) => boolean>([
+  ['role', isAny],
+  ['tool_calls', isObjects],
+  ['reasoning_details', isObjects],
+  ['reasoning_signature', value => typeof value === 'string'],
+  ['thinking_blocks', isObjects],
+  ['annotations', Array.isArray],
+  ['function_call', isObject],
+  ['audio', isObject],
+  ['images', isAny],
+  ['index', isAny],
+])
+
 function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   let unknown: JsonObject | undefined
   // Reasoning is read first: in a delta where it ends and the text begins, the text may be the first key.
@@ -242,27 +263,11 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
         else unknown = { ...unknown, [key]: value }
         break
-      case 'reasoning_signature':
-        if (typeof value !== 'string') noteStrange(state, `${placeOf(choice)}/${key}`, value)
-        break
-      case 'reasoning_details':
-      case 'thinking_blocks':
-      case 'tool_calls':
-        if (!Array.isArray(value) || !value.every(isObject)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
-        break
-      case 'annotations':
-        if (!Array.isArray(value)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
-        break
-      case 'function_call':
-      case 'audio':
-        if (!isObject(value)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
-        break
-      case 'role':
-      case 'index':
-      case 'images':
-        break
-      default:
-        unknown = { ...unknown, [key]: value }
+      default: {
+        const fits = inDelta.get(key)
+        if (!fits) unknown = { ...unknown, [key]: value }
+        else if (!fits(value)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
+      }
     }
   }
   if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyBlocks(unknown, delta['thinking_blocks']).left, emit) }
@@ -338,14 +343,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   if (logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
-  let finish: Finish
-  if (raw !== undefined) {
-    finish = decodeFinish(raw, hasCalls)
-    if (isRepaired(finish)) report.add('finish.repaired', `/choices/${candidate}/finish_reason`)
-  } else {
-    report.add('finish.missing', `/choices/${candidate}/finish_reason`)
-    finish = { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
-  }
+  const finish = decodeFinish(raw, hasCalls, { at: `/choices/${candidate}`, report })
   const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
   const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }

@@ -9,7 +9,8 @@ export type DecodedUsage = { usage: Usage; repaired: boolean }
 
 /**
  * `usage` of a reply or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
- * Servers differ in where they put cached tokens, and some leave reasoning out of `completion_tokens`: then the total exceeds the sum.
+ * Servers differ in where they put cached tokens, and some leave sound out of `prompt_tokens` or reasoning out of `completion_tokens`: then
+ * the total exceeds the sum.
  */
 export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isObject(raw)) return undefined
@@ -55,13 +56,15 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     ...outputRest
   } = isObject(completion_tokens_details) ? completion_tokens_details : {}
 
-  const input = count(prompt_tokens)
+  const prompt = count(prompt_tokens)
   const completion = count(completion_tokens)
   const total = count(total_tokens)
   const reasoning = count(reasoned) ?? count(reasoning_tokens)
-  const missing = total !== undefined && input !== undefined ? total - input - (completion ?? 0) : 0
-  const output = missing > 0 && total !== undefined && input !== undefined ? total - input : completion
-  if (missing > 0 && missing !== reasoning) repaired = true
+  const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
+  const isSound = missing > 0 && missing !== reasoning && missing === count(inputAudio)
+  const input = isSound && prompt !== undefined ? prompt + missing : prompt
+  const output = missing > 0 && !isSound ? (completion ?? 0) + missing : completion
+  if (missing > 0 && missing !== reasoning && !isSound) repaired = true
 
   // Cache misses equal to the input minus the hits are not kept.
   const hit = count(prompt_cache_hit_tokens)

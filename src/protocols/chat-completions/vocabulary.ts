@@ -1,5 +1,6 @@
 import type { ErrorKind } from '../../canonical/error.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
+import type { ChatReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
 export type ChatFinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
@@ -45,9 +46,6 @@ const finishWords: Record<FinishReason, { word: ChatFinishReason; exact: boolean
   error: undefined,
 }
 
-/** Does this finish reason mean a normal end? */
-export const isStop = (raw: string) => finishReasons.get(raw) === 'stop'
-
 function meaningOf(raw: string, hasCalls: boolean): FinishReason {
   const meaning = finishReasons.get(raw) ?? 'other'
   if (meaning === 'stop' && hasCalls) return 'tool_calls'
@@ -55,15 +53,18 @@ function meaningOf(raw: string, hasCalls: boolean): FinishReason {
 }
 
 /**
- * `finish_reason` → canonical finish. Many servers, and the protocol itself when a tool was forced, send `stop` although the client
- * has calls to run. Without calls the client has nothing to run, so `tool_calls` is read as `stop`.
+ * `finish_reason` of the choice at this path → canonical finish. Many servers, and the protocol itself when a tool was forced, send
+ * `stop` although the client has calls to run. Without calls the client has nothing to run, so `tool_calls` is read as `stop`.
  */
-export function decodeFinish(raw: string, hasCalls: boolean): Finish {
-  return { reason: meaningOf(raw, hasCalls), raw, protocol: protocolName }
+export function decodeFinish(raw: string | undefined, hasCalls: boolean, { at, report }: { at: string; report: ChatReport }): Finish {
+  if (!raw) {
+    report.add('finish.missing', `${at}/finish_reason`)
+    return { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
+  }
+  const reason = meaningOf(raw, hasCalls)
+  if (reason !== (finishReasons.get(raw) ?? 'other')) report.add('finish.repaired', `${at}/finish_reason`)
+  return { reason, raw, protocol: protocolName }
 }
-
-/** Was `stop` read as `tool_calls`, because the reply has calls? */
-export const isRepaired = ({ reason, raw }: Finish): boolean => reason === 'tool_calls' && raw !== undefined && isStop(raw)
 
 /**
  * Undefined: the reply failed. The finish reason that came is written again if it still means the same. `single`: the client knows

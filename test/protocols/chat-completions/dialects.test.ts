@@ -23,6 +23,7 @@ test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   ['an empty reason until the end', [chunk({ content: 'a' }, ''), done], []],
   ['no reason at all', [said], ['finish.missing']],
   ['«stop» beside calls', [chunk(call({})), done], ['finish.repaired']],
+  ['«tool_calls» without calls', [said, called], ['finish.repaired']],
   [
     'usage in every chunk',
     [
@@ -35,6 +36,9 @@ test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   ['a first chunk of filters', [{ choices: [], prompt_filter_results: [] }, said, done], []],
   ['the whole message once more', [said, { ...done, choices: [{ index: 0, delta: {}, message: { content: 'a' }, finish_reason: 'stop' }] }], []],
   ['another id later', [said, { ...done, id: 'c2' }], []],
+  ['an id that comes late', [{ ...said, id: '' }, done], ['response.late']],
+  ['head fields that come late', [{ choices: said.choices }, done, done], ['response.late', 'response.late', 'response.late']],
+  ['head fields that come before any choice does', [{ choices: [], id: '', model: '' }, said, done], []],
   ['empty deltas', [said, chunk({ content: '' }), done], []],
 ])('%s', (_, chunks, notes) => {
   const read = decodeStream([...chunks, '[DONE]', '[DONE]'])
@@ -114,6 +118,11 @@ test.each<[deviation: string, body: object, read: object, notes?: string[]]>([
     'reasoning beside the output',
     { usage: { prompt_tokens: 12, completion_tokens: 1, total_tokens: 303, completion_tokens_details: { reasoning_tokens: 290 } } },
     { output: 291 },
+  ],
+  [
+    'sound beside the input',
+    { usage: { prompt_tokens: 9, completion_tokens: 248, total_tokens: 632, prompt_tokens_details: { audio_tokens: 375 } } },
+    { input: 384, output: 248, inputAudio: 375 },
   ],
   ['a total that is larger', { usage: { prompt_tokens: 9, completion_tokens: 12, total_tokens: 40 } }, { output: 31 }, ['usage.repaired']],
   ['counts in a field of the server', { x_groq: { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } } }, { input: 1, output: 2 }],

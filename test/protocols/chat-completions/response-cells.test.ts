@@ -140,6 +140,7 @@ describe('how an answer ends (2.17)', () => {
     ['stop', true, { status: 'completed' }, 'tool_use', ['finish.repaired']],
     ['length', false, incomplete('max_output_tokens'), 'max_tokens', []],
     ['tool_calls', true, { status: 'completed' }, 'tool_use', []],
+    ['tool_calls', false, { status: 'completed' }, 'end_turn', ['finish.repaired']],
     ['content_filter', false, incomplete('content_filter'), 'refusal', ['finish.approximated (messages)']],
     ['function_call', true, { status: 'completed' }, 'tool_use', []],
     ['', false, { status: 'completed' }, 'end_turn', ['finish.missing', 'finish.approximated']],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
+import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { chunk, codes, decodeStream } from './run.ts'
 
 const calls = (...deltas: object[]) => [...deltas.map(delta => chunk({ tool_calls: [delta] })), chunk({}, 'tool_calls')]
@@ -242,6 +243,17 @@ describe('the end', () => {
     const { events } = decodeStream([{ ...chunk({}), choices: [{ index, delta: { content: 'a' }, finish_reason: 'stop' }] }, '[DONE]'])
     expect(checkGrammar(events)).toEqual([])
     expect(events).toContainEqual(expect.objectContaining({ type: 'finish', candidate: 0 }))
+  })
+
+  test('the only answer that was asked for is the first one, whatever its number', () => {
+    const one = (index: number, delta: object, finish: string | null = null) => ({ ...chunk({}), choices: [{ index, delta, finish_reason: finish }] })
+    const context = { from: 'responses', to: 'chat-completions', request: { messages: [] } }
+    const wires = [one(130, { content: 'a' }), one(130, {}, 'stop'), '[DONE]']
+    expect(collect(decodeStream(wires, { context }).events).response.candidates).toMatchObject([{ index: 0, messages: [{ parts: [{ text: 'a' }] }] }])
+    const two = [one(1, { content: 'b' }), one(0, { content: 'a' }), one(0, {}, 'stop'), one(1, {}, 'stop'), '[DONE]']
+    const told = (request: CanonicalRequest) => collect(decodeStream(two, { context: { ...context, request } }).events).response.candidates
+    expect(told({ messages: [] })).toMatchObject([{ messages: [{ parts: [{ text: 'b' }] }] }, { messages: [{ parts: [{ text: 'a' }] }] }])
+    expect(told({ messages: [], candidateCount: 2 })).toMatchObject([{ messages: [{ parts: [{ text: 'a' }] }] }, { messages: [{ parts: [{ text: 'b' }] }] }])
   })
 
   test('[DONE] without a reason is no end where that was asked for', () => {

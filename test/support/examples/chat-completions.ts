@@ -180,6 +180,11 @@ export const examples: Record<string, Example> = {
   'response.id': itemsReply(items.reply([items.text('yes')], { id: undefined, created_at: 1 })),
   'response.created': itemsReply(items.reply([items.text('yes')])),
   'response.model': itemsReply(items.reply([items.text('yes')], { model: undefined, created_at: 1 })),
+  'response.late': elsewhere.stream('chat-completions')(
+    [chat.chunk({ content: 'yes' }, {}, { id: '' }), chat.chunk({}, { finish_reason: 'stop' }, { id: 'c1' })],
+    {},
+    ['response.id', ...countless],
+  ),
   'usage.unknown': blocksReply(
     blocks.reply([text], { usage: { input_tokens: 5, output_tokens: 2, server_tool_use: { web_search_requests: 1 } } }),
     {},
