@@ -68,6 +68,7 @@ function remembered(request: CanonicalRequest, from: Protocol): CanonicalRequest
   const kept: CanonicalRequest = { messages: [] }
   if (request.model !== undefined) kept.model = request.model
   if (request.stream) kept.stream = request.stream
+  if (request.candidateCount !== undefined) kept.candidateCount = request.candidateCount
   if (request.toolChoice) kept.toolChoice = request.toolChoice
   if (request.serviceTier) kept.serviceTier = request.serviceTier
   return Object.assign(kept, from.remembered?.(request))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
-import type { CanonicalRequest } from '../../../src/canonical/request.ts'
+import { translateRequest } from '../../../src/index.ts'
 import { chunk, codes, decodeStream } from './run.ts'
 
 const calls = (...deltas: object[]) => [...deltas.map(delta => chunk({ tool_calls: [delta] })), chunk({}, 'tool_calls')]
@@ -251,9 +251,13 @@ describe('the end', () => {
     const wires = [one(130, { content: 'a' }), one(130, {}, 'stop'), '[DONE]']
     expect(collect(decodeStream(wires, { context }).events).response.candidates).toMatchObject([{ index: 0, messages: [{ parts: [{ text: 'a' }] }] }])
     const two = [one(1, { content: 'b' }), one(0, { content: 'a' }), one(0, {}, 'stop'), one(1, {}, 'stop'), '[DONE]']
-    const told = (request: CanonicalRequest) => collect(decodeStream(two, { context: { ...context, request } }).events).response.candidates
-    expect(told({ messages: [] })).toMatchObject([{ messages: [{ parts: [{ text: 'b' }] }] }, { messages: [{ parts: [{ text: 'a' }] }] }])
-    expect(told({ messages: [], candidateCount: 2 })).toMatchObject([{ messages: [{ parts: [{ text: 'a' }] }] }, { messages: [{ parts: [{ text: 'b' }] }] }])
+    const told = (generationConfig: object) => {
+      const body = { contents: [{ role: 'user', parts: [{ text: 'q' }] }], generationConfig }
+      const { context } = translateRequest(body, { from: 'generate-content', to: 'chat-completions' })
+      return collect(decodeStream(two, { context }).events).response.candidates.map(({ messages }) => messages[0]?.parts[0])
+    }
+    expect(told({})).toMatchObject([{ text: 'b' }, { text: 'a' }])
+    expect(told({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
   })
 
   test('[DONE] without a reason is no end where that was asked for', () => {
