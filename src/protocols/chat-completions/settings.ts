@@ -1,12 +1,34 @@
 import type { Part } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import { some } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { encodeParts } from './content.ts'
+import { type Present, splitNulls } from './own.ts'
+import type { ChatRequest } from './schema.ts'
 import { serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
+
+/** The body of a request, without its nulls. */
+export type Body = Present<ChatRequest>
+
+/** Receives the unknown keys of an object under a key of the body, and its nulls. */
+export type Put = (key: string, rest: JsonObject, nothing?: JsonObject) => void
+
+export function decodeSampling(body: Body): CanonicalRequest['sampling'] {
+  return some({
+    temperature: body.temperature,
+    topP: body.top_p,
+    topK: body.top_k,
+    minP: body.min_p,
+    repetitionPenalty: body.repetition_penalty,
+    frequencyPenalty: body.frequency_penalty,
+    presencePenalty: body.presence_penalty,
+    seed: body.seed,
+    logitBias: body.logit_bias,
+  })
+}
 
 export function encodeSampling(sampling: CanonicalRequest['sampling'], { report, options, native }: Writing): JsonObject {
   if (!sampling) return {}

@@ -87,10 +87,10 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
     const value = chunk[key]
     switch (key) {
       case 'id':
-        readWord(state, key, value)
+        if (value !== state.id) readWord(state, key, value)
         break
       case 'model':
-        readWord(state, key, value)
+        if (value !== state.model) readWord(state, key, value)
         if (!state.model) state.blank.model = value
         break
       case 'created':
