@@ -1,11 +1,14 @@
 import { type Effort, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
 import { encodeEffort } from '../../kit/effort.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { isObject, type JsonObject, same, setOwn } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
+import { ChatRequest } from './schema.ts'
 import type { Writing } from './writing.ts'
 
+const isKnown = new Set(Object.keys(ChatRequest.shape))
+
 /** All request fields that control reasoning on servers of this protocol. The first is defined by the protocol. */
-const controls = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])
+const isControl = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 const tokens = (value: unknown) => (typeof value === 'number' ? value : undefined)
@@ -35,15 +38,15 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
   { path: ['thinking', 'type'], field: 'mode', read: word },
 ]
 
-/** `came`: the reasoning controls of a request; `rest`: its other keys. */
-export function splitControls(body: JsonObject): { came: JsonObject; rest: JsonObject } {
-  const came: JsonObject = {}
-  const rest: JsonObject = {}
+/** The reasoning controls of a request, and the keys that are not in its schema. */
+export function splitControls(body: JsonObject): { controls: JsonObject; unknown: JsonObject } {
+  const controls: JsonObject = {}
+  const unknown: JsonObject = {}
   for (const key in body) {
-    const part = controls.has(key) && body[key] !== undefined ? came : rest
-    part[key] = body[key]
+    if (body[key] !== undefined && isControl.has(key)) controls[key] = body[key]
+    else if (!isKnown.has(key)) setOwn(unknown, key, body[key])
   }
-  return { came, rest }
+  return { controls, unknown }
 }
 
 /** `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire path of each canonical field. */

@@ -1,12 +1,12 @@
 import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { protocolName, splitNulls } from './own.ts'
 import type { ChatRequest } from './schema.ts'
+import type { Body, Put } from './settings.ts'
 import type { Writing } from './writing.ts'
 
-/** `put` receives the unknown keys. */
-export function decodeFormat(wire: ChatRequest['response_format'], put: (key: string, rest: JsonObject) => void): OutputFormat | undefined {
+function decodeFormat(wire: ChatRequest['response_format'], put: Put): OutputFormat | undefined {
   if (!wire) return undefined
   const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
   if (type === 'text') {
@@ -24,6 +24,10 @@ export function decodeFormat(wire: ChatRequest['response_format'], put: (key: st
   const { name, description, schema, strict, ...unknown } = spec as { name?: string; description?: string; schema?: JsonObject; strict?: boolean }
   put('response_format', Object.keys(unknown).length > 0 ? { ...rest, json_schema: unknown } : rest)
   return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: 'strict' in nothing ? (null as boolean | null) : strict })
+}
+
+export function decodeOutput({ response_format, verbosity, modalities, audio }: Body, put: Put): CanonicalRequest['output'] {
+  return some({ format: decodeFormat(response_format, put), verbosity, modalities, audio })
 }
 
 export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writing, form: JsonObject): JsonObject {

@@ -10,14 +10,31 @@ import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { limitMarks } from './cache.ts'
 import { decodeContent } from './content.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
-import { decodeFormat, encodeOutput } from './format.ts'
+import { decodeOutput, encodeOutput } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
 import { createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
 import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
-import { encodeCache, encodeLimit, encodeLogprobSpec, encodePrediction, encodeSampling, encodeStop, encodeStream, encodeTier, encodeUser } from './settings.ts'
+import {
+  type Body,
+  decodeCache,
+  decodeLogprobSpec,
+  decodeMetadata,
+  decodeSampling,
+  decodeStream,
+  encodeCache,
+  encodeLimit,
+  encodeLogprobSpec,
+  encodePrediction,
+  encodeSampling,
+  encodeStop,
+  encodeStream,
+  encodeTier,
+  encodeUser,
+  type Put,
+} from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
 import { createNames, decodeTools, encodeTools, isLost } from './tools.ts'
 import type { Writing } from './writing.ts'
@@ -26,127 +43,76 @@ import type { Writing } from './writing.ts'
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createChatReport(options.fieldNames)
   const { present: body, nothing } = splitNulls(check(protocolName, ChatRequest, wire))
-  // The most common keys come last, because V8 searches this list from its end.
-  const {
-    audio,
-    frequency_penalty,
-    presence_penalty,
-    function_call,
-    functions,
-    logit_bias,
-    logprobs,
-    top_logprobs,
-    metadata,
-    modalities,
-    moderation,
-    n,
-    parallel_tool_calls,
-    prediction,
-    prompt_cache_key,
-    prompt_cache_options,
-    prompt_cache_retention,
-    response_format,
-    safety_identifier,
-    seed,
-    service_tier,
-    stop,
-    store,
-    top_p,
-    top_k,
-    min_p,
-    repetition_penalty,
-    user,
-    verbosity,
-    web_search_options,
-    temperature,
-    stream_options,
-    stream,
-    max_completion_tokens,
-    max_tokens,
-    tool_choice,
-    tools,
-    messages,
-    model,
-    ...unknown
-  } = body
-  const { came: controls, rest: others } = splitControls(unknown)
+  const { controls, unknown } = splitControls(body)
   const { spec: reasoning, left, places } = decodeControls(controls)
-  const fields: JsonObject = { ...others, ...left }
-  const put = (key: string, rest: JsonObject, spelled?: JsonObject) => {
+  const fields: JsonObject = { ...unknown, ...left }
+  const put: Put = (key, rest, spelled) => {
     if (Object.keys(rest).length > 0) fields[key] = rest
     if (spelled) nothing[key] = spelled
   }
-  const words = metadata && Object.entries(metadata)
-  if (words) put('metadata', Object.fromEntries(words.filter(([, value]) => typeof value !== 'string')))
-  const streaming = splitNulls(stream_options ?? {})
-  const { include_usage, include_obfuscation, ...streamRest } = streaming.present
-  put('stream_options', streamRest, stream_options && streaming.nothing)
-  const caching = splitNulls(prompt_cache_options ?? {})
-  const { mode, ttl, ...cacheRest } = caching.present
-  put('prompt_cache_options', cacheRest, prompt_cache_options && caching.nothing)
-  const format = decodeFormat(response_format, put)
-  put(tool_choice === undefined ? 'function_call' : 'tool_choice', unknownOfToolChoice(tool_choice ?? function_call))
+  const choice = body.tool_choice ?? body.function_call
+  put(body.tool_choice === undefined ? 'function_call' : 'tool_choice', unknownOfToolChoice(choice))
   const given = defined({
-    model,
-    messages: decodeMessages(messages, report, options),
-    tools: decodeTools({ tools, functions, web_search_options }),
-    toolChoice: decodeToolChoice(tool_choice ?? function_call),
-    parallelToolCalls: parallel_tool_calls,
-    output: some({ format, verbosity, modalities, audio }),
+    model: body.model,
+    messages: decodeMessages(body.messages, report, options),
+    tools: decodeTools(body),
+    toolChoice: decodeToolChoice(choice),
+    parallelToolCalls: body.parallel_tool_calls,
+    output: decodeOutput(body, put),
     reasoning,
-    sampling: some({
-      temperature,
-      topP: top_p,
-      topK: top_k,
-      minP: min_p,
-      repetitionPenalty: repetition_penalty,
-      frequencyPenalty: frequency_penalty,
-      presencePenalty: presence_penalty,
-      seed,
-      logitBias: logit_bias,
-    }),
-    maxOutputTokens: max_completion_tokens ?? max_tokens,
-    stop: typeof stop === 'string' ? [stop] : stop,
-    candidateCount: n,
-    logprobs: logprobs === undefined && top_logprobs === undefined ? undefined : defined({ enabled: logprobs ?? false, top: top_logprobs }),
-    cache: some({ key: prompt_cache_key, mode, ttl, retention: prompt_cache_retention }),
-    serviceTier: some({ tier: service_tier }),
-    user: some({ safetyId: safety_identifier, user }),
-    metadata: words && Object.fromEntries(words.filter((pair): pair is [string, string] => typeof pair[1] === 'string')),
-    state: some({ store }),
-    safety: some({ moderation }),
-    prediction: prediction && { parts: decodeContent(prediction.content, '/prediction') },
-    stream:
-      stream === undefined && stream_options === undefined
-        ? undefined
-        : defined({ enabled: stream ?? false, includeUsage: include_usage, obfuscation: include_obfuscation }),
+    sampling: decodeSampling(body),
+    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
+    stop: typeof body.stop === 'string' ? [body.stop] : body.stop,
+    candidateCount: body.n,
+    logprobs: decodeLogprobSpec(body),
+    cache: decodeCache(body, put),
+    serviceTier: some({ tier: body.service_tier }),
+    user: some({ safetyId: body.safety_identifier, user: body.user }),
+    metadata: decodeMetadata(body.metadata, put),
+    state: some({ store: body.store }),
+    safety: some({ moderation: body.moderation }),
+    prediction: body.prediction && { parts: decodeContent(body.prediction.content, '/prediction') },
+    stream: decodeStream(body, put),
   })
-  if (tools?.length && functions?.length) report.add('tools.two-lists', '/functions')
-  // When both limit fields are set, the newer one wins; the older one is kept only for encoding to this protocol.
-  if (max_completion_tokens !== undefined && max_tokens !== undefined) fields['max_tokens'] = max_tokens
-  if (tool_choice !== undefined && function_call !== undefined) fields['function_call'] = function_call
-  const form = {
-    maxTokens: max_completion_tokens === undefined && max_tokens !== undefined ? 'max_tokens' : undefined,
+  if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
+  // Where the older field is set beside the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
+  if (body.max_completion_tokens !== undefined && body.max_tokens !== undefined) fields['max_tokens'] = body.max_tokens
+  if (body.tool_choice !== undefined && body.function_call !== undefined) fields['function_call'] = body.function_call
+  const value = Object.assign(given, keep(fields, nothing, formOf(body, controls)))
+  const fieldNames: FieldNames = { ...places, ...placesOf(given.messages, given.tools), ...olderNames(body) }
+  return { value, notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
+}
+
+/** Which of several equivalent spellings a request uses. */
+function formOf(body: Body, controls: JsonObject): JsonObject {
+  const { stop, tools, functions, prediction } = body
+  return {
+    maxTokens: isOlderLimit(body) ? 'max_tokens' : undefined,
     stop: typeof stop === 'string' ? 'string' : undefined,
-    toolChoice: tool_choice ?? function_call,
-    toolChoiceKey: tool_choice === undefined && function_call !== undefined ? 'function_call' : undefined,
+    toolChoice: body.tool_choice ?? body.function_call,
+    toolChoiceKey: isOlderChoice(body) ? 'function_call' : undefined,
     tools: tools?.length === 0 ? [] : undefined,
     functions: functions?.length === 0 ? [] : undefined,
-    streamAbsent: stream === undefined || undefined,
-    logprobsAbsent: logprobs === undefined || undefined,
+    streamAbsent: body.stream === undefined || undefined,
+    logprobsAbsent: body.logprobs === undefined || undefined,
     prediction: prediction && { ...prediction, content: typeof prediction.content },
-    format: response_format,
+    format: body.response_format,
     controls: Object.keys(controls).length > 0 ? controls : undefined,
   }
-  const fieldNames: FieldNames = {
-    ...places,
-    ...placesOf(given.messages, given.tools),
-    ...(typeof stop === 'string' && { 'stop.0': 'stop' }),
-    ...(form.maxTokens && { maxOutputTokens: form.maxTokens }),
-    ...(form.toolChoiceKey && Object.fromEntries(['', '.raw', '.mode', '.name'].map(of => [`toolChoice${of}`, form.toolChoiceKey]))),
-  }
-  return { value: Object.assign(given, keep(fields, nothing, form)), notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
+
+/** The names of fields whose older spelling a request uses. */
+function olderNames(body: Body): FieldNames {
+  const choice = 'function_call'
+  return {
+    ...(typeof body.stop === 'string' && { 'stop.0': 'stop' }),
+    ...(isOlderLimit(body) && { maxOutputTokens: 'max_tokens' }),
+    ...(isOlderChoice(body) && { toolChoice: choice, 'toolChoice.raw': choice, 'toolChoice.mode': choice, 'toolChoice.name': choice }),
+  }
+}
+
+const isOlderLimit = (body: Body) => body.max_completion_tokens === undefined && body.max_tokens !== undefined
+const isOlderChoice = (body: Body) => body.tool_choice === undefined && body.function_call !== undefined
 
 /**
  * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.

@@ -4,8 +4,9 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Present } from '../../kit/own.ts'
 import { encodeParts } from './content.ts'
-import { type Present, splitNulls } from './own.ts'
+import { splitNulls } from './own.ts'
 import type { ChatRequest } from './schema.ts'
 import { serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
@@ -13,8 +14,8 @@ import type { Writing } from './writing.ts'
 /** The body of a request, without its nulls. */
 export type Body = Present<ChatRequest>
 
-/** Receives the unknown keys of an object under a key of the body, and its nulls. */
-export type Put = (key: string, rest: JsonObject, nothing?: JsonObject) => void
+/** Keeps the unknown keys of an object that stands under a key of the body, and its keys that are null. */
+export type Put = (key: string, unknown: JsonObject, nothing?: JsonObject) => void
 
 export function decodeSampling(body: Body): CanonicalRequest['sampling'] {
   return some({
@@ -46,6 +47,10 @@ export function encodeSampling(sampling: CanonicalRequest['sampling'], { report,
   }
 }
 
+export function decodeLogprobSpec({ logprobs, top_logprobs: top }: Body): CanonicalRequest['logprobs'] {
+  return logprobs === undefined && top === undefined ? undefined : defined({ enabled: logprobs ?? false, top })
+}
+
 /** Servers accept `top_logprobs` only together with `logprobs: true`. */
 export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, native }: Writing, form: JsonObject): JsonObject {
   if (!spec) return {}
@@ -70,6 +75,16 @@ export function encodeStop(stop: readonly string[] | undefined, { report, native
   if (stop.length <= 4 || native) return stop
   report.add('stop.too-many', '', 'stop')
   return stop.slice(0, 4)
+}
+
+export function decodeCache(
+  { prompt_cache_key: key, prompt_cache_options: options, prompt_cache_retention: retention }: Body,
+  put: Put,
+): CanonicalRequest['cache'] {
+  const { present, nothing } = splitNulls(options ?? {})
+  const { mode, ttl, ...unknown } = present
+  put('prompt_cache_options', unknown, options && nothing)
+  return some({ key, mode, ttl, retention })
 }
 
 export function encodeCache(cache: CanonicalRequest['cache'], { report, options, native }: Writing): JsonObject {
@@ -98,6 +113,14 @@ export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, opt
   return undefined
 }
 
+/** Values that are no text have no canonical field. */
+export function decodeMetadata(metadata: Body['metadata'], put: Put): CanonicalRequest['metadata'] {
+  if (!metadata) return undefined
+  const pairs = Object.entries(metadata)
+  put('metadata', Object.fromEntries(pairs.filter(([, value]) => typeof value !== 'string')))
+  return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
+}
+
 const longestUser = 64
 
 export function encodeUser(user: CanonicalRequest['user'], { report, native }: Writing): JsonObject {
@@ -114,6 +137,13 @@ export function encodePrediction(parts: readonly Part[], came: unknown, writing:
   const [only] = parts
   const asText = content === 'string' && parts.length === 1 && only?.type === 'text'
   return { ...rest, content: asText ? only.text : encodeParts(parts, writing) }
+}
+
+export function decodeStream({ stream, stream_options: options }: Body, put: Put): CanonicalRequest['stream'] {
+  const { present, nothing } = splitNulls(options ?? {})
+  const { include_usage: includeUsage, include_obfuscation: obfuscation, ...unknown } = present
+  put('stream_options', unknown, options && nothing)
+  return stream === undefined && options === undefined ? undefined : defined({ enabled: stream ?? false, includeUsage, obfuscation })
 }
 
 /** Usage is always requested, because the caller may need it. The encoder of the reply leaves it out if the client did not ask for it. */
