@@ -17,7 +17,7 @@ const inStream = (from: ProtocolName, to: ProtocolName, event: object, options =
   translator.end()
   return tell(translator.notes)
 }
-const asBody = (from: ProtocolName, to: ProtocolName, body: object) => tell(translateError({ status: 500, headers: {}, body }, { from, to }).notes)
+const asBody = (from: ProtocolName, to: ProtocolName, body: object, status = 500) => tell(translateError({ status, headers: {}, body }, { from, to }).notes)
 
 describe('what an error says and the target cannot is noted where it stood', () => {
   test.each<[string, ProtocolName, ProtocolName, object, string[]]>([
@@ -67,7 +67,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
     const isOfError = (note: string) => !/ \/(response\/)?(id|created|model)$|\/message\/|usage|created_at/.test(note)
     expect(inStream(from, to, event).filter(isOfError)).toEqual(lost)
     // The same body outside of a stream has headers for the id of the request.
-    expect(asBody(from, to, event)).toEqual(lost.filter(note => !note.endsWith('/request_id')))
+    expect(asBody(from, to, event, 400)).toEqual(lost.filter(note => !note.endsWith('/request_id')))
   })
 
   test.each<ProtocolName>(['chat-completions', 'responses'])('the id of the request has no header in a whole reply, toward %s', to => {

@@ -69,7 +69,8 @@ function kindOf({ type, code, message }: Said, status: number | undefined): Erro
   if (kind === undefined && client && filtered.test(message)) return 'content_policy'
   if (kind === undefined && status === 503 && /overload/i.test(message)) return 'overloaded'
   if (kind !== undefined && (status === undefined || agrees(kind, status))) return kind
-  return status === undefined ? (kind ?? 'internal') : kindOfStatus(status)
+  if (status !== undefined) return kindOfStatus(status)
+  return kind ?? (type === 'invalid_request_error' ? 'invalid_request' : 'internal')
 }
 
 /** Can an error of this kind have this status? If not, the status decides the kind: a 500 with `invalid_api_key` is a fault of the server. */

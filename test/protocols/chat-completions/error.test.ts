@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ErrorKind } from '../../../src/canonical/error.ts'
-import { translateError } from '../../../src/index.ts'
+import { createStreamTranslator, translateError } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { codes } from './run.ts'
 
@@ -121,6 +121,13 @@ describe('the type of an error', () => {
     expect(encodeError(read(status, body)).wire.body).toEqual(body)
     expect(encodeError({ ...read(status, body), message: 'edited' }).wire.body).toMatchObject({ error: { message: 'edited', type } })
   })
+})
+
+test('a wrong request is one where only its type says so, as in a stream', () => {
+  const body = { error: { message: 'm', type: 'invalid_request_error', param: null, code: null } }
+  expect(read(200, body)).toMatchObject({ kind: 'invalid_request', status: 400 })
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
+  expect(translator.push(`data: ${JSON.stringify(body)}\n\n`)).toContain('"type":"invalid_request_error"')
 })
 
 describe('writing', () => {
