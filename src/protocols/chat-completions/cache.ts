@@ -5,7 +5,7 @@ import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, under } from './own.ts'
-import type { Writing } from './writing.ts'
+import type { PartWriting } from './writing.ts'
 
 type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
 type Spelled = { nothing: JsonObject; form?: JsonObject }
@@ -39,7 +39,7 @@ function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): Json
 }
 
 /** The cache breakpoint of a part as wire fields. */
-export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: Writing): JsonObject {
+export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: PartWriting): JsonObject {
   if (!part.cache) return {}
   const { mark } = ownForm(part.ext) ?? {}
   if (isObject(mark) && same(cacheIn(mark), part.cache)) return mark

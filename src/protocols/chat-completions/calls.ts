@@ -7,7 +7,7 @@ import { hashId, mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, splitNulls, under, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
@@ -45,36 +45,21 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
     extra: beside && came,
     index: index === ordinal ? index : undefined,
   }
-  const { function: fn, ...unknown } = more
-  if (type === 'custom' && isObject(more['custom'])) {
-    const { custom, ...unknown } = more
-    const { name, input, ...inner } = custom as { name: string; input?: string | null }
-    const nested = Object.keys(inner).length > 0 ? { custom: inner } : {}
-    return {
-      type: 'tool-call',
-      ...link,
-      name,
-      kind: 'freeform',
-      input: input ?? '',
-      at,
-      ...(signature && { signature }),
-      ...keep({ ...unknown, ...nested }, nothing, { ...form, ...(input === undefined && { inputless: true }), ...(input === null && { input }) }),
-    }
-  }
-  if ((type === 'function' || type === undefined) && isObject(fn)) {
-    const { name, arguments: input, ...inner } = fn as { name: string; arguments?: unknown }
+  const [kind, key, word] = type === 'custom' ? (['freeform', 'custom', 'input'] as const) : (['function', 'function', 'arguments'] as const)
+  const { [key]: body, ...unknown } = more
+  if (isObject(body) && (type === undefined || type === key)) {
+    const { name, [word]: input, ...inner } = body as { name: string; input?: unknown; arguments?: unknown }
     if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
-    const nested = Object.keys(inner).length > 0 ? { function: inner } : {}
-    const spelled = typeof input === 'string' ? {} : 'arguments' in fn ? { input } : { inputless: true }
+    const spelled = typeof input === 'string' ? {} : word in body ? { input } : { inputless: true }
     return {
       type: 'tool-call',
       ...link,
       name,
-      kind: 'function',
+      kind,
       ...readInput(input),
       at,
       ...(signature && { signature }),
-      ...keep({ ...unknown, ...nested }, nothing, { ...form, ...spelled }),
+      ...keep({ ...unknown, ...under(key, inner) }, nothing, { ...form, ...spelled }),
     }
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at, ...keep({}, {}, { place: 'tool_calls' }) }
@@ -135,9 +120,8 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   return wire
 }
 
-function isDirect(caller: unknown): boolean {
-  return caller === undefined || (isObject(caller) && caller['type'] === 'direct')
-}
+/** Does the model itself call, which is not told here? */
+export const isDirect = (caller: unknown): boolean => caller === undefined || same(caller, { type: 'direct' })
 
 /** The arguments to write: as they came if they are unchanged. Those of a function are never empty, see `isMadeUp`. */
 function spelledInput(part: ToolCallPart): unknown {

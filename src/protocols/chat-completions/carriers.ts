@@ -4,7 +4,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, merge, only, same, without } from '../../kit/json.ts'
 import { validCallId } from './calls.ts'
-import { isOutOfOrder, needsOrder, type Piece, type Recorded, record, type TextSignature } from './layout.ts'
+import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
 import { protocolName } from './own.ts'
 import { blocksOfProxy, decodeReasoning, encodeDetails, encodeLiteBlocks, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
 import { encodeCarried, readCarried } from './signatures.ts'
@@ -100,23 +100,33 @@ export function encodeCarriers(
   const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
   // Servers get no layout, and most messages came without carriers to compare with.
   const recorded: Recorded = opens || isObject(carriers) ? record(pieces) : { textSignatures: [] }
-  const { textSignatures } = recorded
+  const staysAsItCame = writing.native && options.ccReasoningInHistory === undefined && towards === 'server'
   // A server that does not open envelopes must not get one that a client sent back.
-  const sendable = opens || !holdsEnvelope(carriers)
-  if (isObject(carriers) && sendable && (allowed || (writing.native && options.ccReasoningInHistory === undefined && towards === 'server'))) {
-    const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
-    const proofs = (list: readonly TextSignature[]) => list.map(({ signature }) => signature)
-    if (same(again.parts, reasoning) && same(proofs(again.textSignatures), proofs(textSignatures))) return carriers
-  }
+  if (isObject(carriers) && (opens || !holdsEnvelope(carriers)) && (allowed || staysAsItCame) && isUnchanged(carriers, { reasoning, recorded, from }))
+    return carriers
   const ownText = encodeTextProof(from, writing)
-  const noteOrder = () => {
-    if (!writing.native && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
-  }
-  if (!opens || !allowed) noteOrder()
-  if (!allowed) {
-    for (const part of reasoning) report.add('reasoning.dropped', part.at)
-    return ownText
-  }
+  if (!writing.native && !(opens && allowed) && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
+  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? recorded : undefined, pieces, writing }), ...ownText }
+  for (const part of reasoning) report.add('reasoning.dropped', part.at)
+  return ownText
+}
+
+type Carrying = { reasoning: readonly ReasoningPart[]; recorded: Recorded; from: AssistantToWrite }
+
+/** Do the carriers say the same as the parts and their signatures? */
+function isUnchanged(carriers: JsonObject, { reasoning, recorded, from: { at, towards } }: Carrying): boolean {
+  const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
+  const proofs = ({ textSignatures }: Recorded) => textSignatures.map(({ signature }) => signature)
+  return same(again.parts, reasoning) && same(proofs(again), proofs(recorded))
+}
+
+/** `recorded`: for receivers that open envelopes. */
+function writeCarriers(
+  reasoning: readonly ReasoningPart[],
+  { parts, towards, at }: AssistantToWrite,
+  { recorded, pieces, writing }: { recorded: Recorded | undefined; pieces: readonly Piece[]; writing: Writing },
+): JsonObject {
+  const { report, options, native } = writing
   for (const part of reasoning) noteReasoning(part, towards, writing)
   const usable = reasoning.map(part => keepSignature(part, towards, writing))
 
@@ -124,23 +134,22 @@ export function encodeCarriers(
   const text = reasoningText(usable)
   const written: JsonObject = {}
   if (text && field !== 'details') written[field] = text
-  const parts = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
-  const detailed =
-    (towards === 'client' || usable.some(({ signature }) => signature) || field === 'details') &&
-    (field === 'details' ? usable.length > 0 : needsDetails(usable))
-  const { blocks, left } = opens ? { blocks: [], left: parts } : encodeLiteBlocks(parts)
+  const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const { blocks, left } = recorded ? { blocks: [], left: telling } : encodeLiteBlocks(telling)
   if (blocks.length > 0) written['thinking_blocks'] = blocks
-  const details: Recorded = opens ? recorded : { textSignatures: [] }
-  const proves = details.textSignatures.length > 0 || (opens && hasPhase(from.parts))
-  if ((detailed || proves) && options.ccSignature !== 'none' && (opens || left.length > 0))
-    written['reasoning_details'] = encodeDetails({ parts: left, ...details })
-  else if (opens && !writing.native && needsOrder(pieces)) report.add('parts.order-lost', at)
+  const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
+  const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
+  const signsText = recorded !== undefined && recorded.textSignatures.length > 0
+  const proves = signsText || (recorded !== undefined && hasPhase(parts))
+  if ((detailed || proves) && options.ccSignature !== 'none' && (recorded || left.length > 0))
+    written['reasoning_details'] = encodeDetails({ textSignatures: [], ...recorded, parts: left })
+  else if (recorded && !native && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
-  if (!writing.native && Object.keys(written).length > 0) {
+  if (!native && Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
-    if (usable.length === 0 && details.textSignatures.length > 0) report.once('reasoning.dialect-field', at)
+    if (usable.length === 0 && signsText) report.once('reasoning.dialect-field', at)
   }
-  return { ...written, ...ownText }
+  return written
 }
 
 export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')

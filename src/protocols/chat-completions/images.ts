@@ -1,11 +1,9 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { encodeParts } from './content.ts'
-import { decodeImage } from './media.ts'
-import type { ChatReport } from './notes.ts'
+import { decodeImage, encodeMedia } from './media.ts'
 import { keep, ownForm, ownOf } from './own.ts'
 import type { ChatImagePart } from './schema.ts'
-import type { Writing } from './writing.ts'
+import type { PartWriting } from './writing.ts'
 
 /** Images of a reply, which OpenRouter puts beside its text. */
 
@@ -26,10 +24,7 @@ function isImage(image: unknown): image is ChatImagePart {
 }
 
 /** The entries of `images`. An empty list: the image has no place, and a note was made. */
-export function encodeImage(
-  part: MediaPart,
-  writing: Pick<Writing, 'native' | 'nameOf' | 'calls'> & { report: ChatReport; options: Writing['options'] },
-): JsonObject[] {
+export function encodeImage(part: MediaPart, writing: PartWriting): JsonObject[] {
   const { report, options } = writing
   const isOwn = ownForm(part.ext)?.['place'] === 'images'
   const empty = part.source.type === 'base64' && part.source.data === ''
@@ -37,7 +32,7 @@ export function encodeImage(
     report.add('part.unsupported', part.at)
     return []
   }
-  const entries = encodeParts([part], writing)
+  const entries = encodeMedia(part, writing)
   if (entries.length > 0 && !isOwn) report.add('media.images-field', part.at)
   return entries
 }

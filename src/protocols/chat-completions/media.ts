@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMark, encodeMark } from './cache.ts'
 import { ownForm, ownOf, protocolName, splitNulls, under, wireOf } from './own.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart } from './schema.ts'
-import type { Writing } from './writing.ts'
+import type { PartWriting } from './writing.ts'
 
 export function decodeImage(wire: ChatImagePart, at: string): MediaPart {
   const { present: part, nothing } = splitNulls(wire)
@@ -87,7 +87,7 @@ const isDocument = (mime: string | undefined) => mime === 'application/pdf' || m
 // ---- canonical → wire
 
 /** Media → one block, or an empty list with a note if no block type can hold it. For text documents see `content.ts`. */
-export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
+export function encodeMedia(part: MediaPart, writing: PartWriting): JsonObject[] {
   const { kind, source, at } = part
   const { report, options } = writing
   if (source.type === 'file-id' && (source.issuer !== protocolName || kind === 'image')) {
@@ -102,7 +102,7 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject[] {
   return []
 }
 
-function encodeKind(part: MediaPart, writing: Writing): JsonObject | undefined {
+function encodeKind(part: MediaPart, writing: PartWriting): JsonObject | undefined {
   switch (part.kind) {
     case 'image':
       return encodeImage(part, writing)
@@ -118,7 +118,7 @@ function encodeKind(part: MediaPart, writing: Writing): JsonObject | undefined {
   }
 }
 
-function encodeImage(part: MediaPart, writing: Writing): JsonObject | undefined {
+function encodeImage(part: MediaPart, writing: PartWriting): JsonObject | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report } = writing
   if (source.type !== 'url' && source.type !== 'base64') return undefined
@@ -134,7 +134,7 @@ function encodeImage(part: MediaPart, writing: Writing): JsonObject | undefined 
   return block
 }
 
-function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined {
+function encodeAudio(part: MediaPart, writing: PartWriting): JsonObject | undefined {
   const { source, filename, title, detail, ext } = part
   if (source.type !== 'base64') return undefined
   const { format: came } = ownForm(ext) ?? {}
@@ -144,7 +144,7 @@ function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined 
   return wireOf({ type: 'input_audio', input_audio: { data: source.data, format }, ...encodeMark(part, writing) }, ext)
 }
 
-function encodeFile(part: MediaPart, writing: Writing): JsonObject | undefined {
+function encodeFile(part: MediaPart, writing: PartWriting): JsonObject | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report } = writing
   const own = ownOf(ext) !== undefined
@@ -174,7 +174,7 @@ function encodeFileData(source: MediaPart['source'], came: unknown): string | un
 }
 
 /** Makes notes for fields that no block type has. `unplaced`: fields that this block type lacks. */
-function leave(part: MediaPart, unplaced: object, { report }: Writing): void {
+function leave(part: MediaPart, unplaced: object, { report }: PartWriting): void {
   const {
     type: _,
     kind: _kind,

@@ -7,7 +7,7 @@ import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
-import { encodeCallId } from './calls.ts'
+import { encodeCallId, isDirect } from './calls.ts'
 import { decodeContent, encodeParts, isPlainText } from './content.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
@@ -208,8 +208,6 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   if (!writing.native && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
   return wireOf({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
-
-const isDirect = (caller: unknown) => caller === undefined || JSON.stringify(caller) === '{"type":"direct"}'
 
 /** Removes the cache breakpoint, which tool messages cannot hold. */
 const unmarked =

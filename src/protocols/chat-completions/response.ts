@@ -202,25 +202,23 @@ function encodeCandidate(
     report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
   }
   const parts = flatMap(messages, withPhase)
-  const lost = (told: boolean) => {
-    for (const message of messages) if (message.phase && !(told && hasWords(message))) report.add('message.phase', message.at, 'phase')
-  }
-  lost(recordsLayout(options))
   if (messages.length > 1) for (const message of messages) if (!ownOf(message.ext)) report.ext(message.ext, message.at)
   const message =
     encodeAssistant(
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
-  if (options.ccSignature === 'store' && !writing.native && !takeOut(message, writing.stored)) {
+  const isKept = options.ccSignature !== 'store' || writing.native || takeOut(message, writing.stored)
+  if (!isKept) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)
     report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
-    lost(false)
   }
+  const inLayout = isKept && recordsLayout(options)
+  for (const one of messages) if (one.phase && !(inLayout && hasWords(one))) report.add('message.phase', one.at, 'phase')
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
   const ended = encodeEnding(finish, { at, place, report, options, form: ownForm(ext), hasCalls: parts.some(({ type }) => type === 'tool-call') })
-  refuse(finish, { message, parts, at, report })
+  refuse(finish, { message, parts, report })
   const shown = {
     index: form['index'] === 'absent' ? undefined : (form['index'] ?? index),
     message: form['messageless'] ? undefined : message,
@@ -272,7 +270,7 @@ export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFini
 }
 
 /** A refusal without text gets a default one: clients show `refusal`, and without it the reply would look empty. */
-function refuse(finish: Finish | undefined, { message, parts, report }: { message: JsonObject; parts: readonly Part[]; at: string; report: ChatReport }): void {
+function refuse(finish: Finish | undefined, { message, parts, report }: { message: JsonObject; parts: readonly Part[]; report: ChatReport }): void {
   if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
   if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
   message['refusal'] = finish.message ?? refusalText

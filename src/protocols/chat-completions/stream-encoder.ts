@@ -176,8 +176,7 @@ function startPart(state: EncoderState, { candidate, message, part, head }: Part
   const { role = 'assistant', at } = choice.roles[message] ?? {}
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
-    const report = reportOf(state)
-    const images = encodeImage(head, { report, options: state.settings, native: ownOf(head.ext) !== undefined, nameOf: name => name, calls: new Map() })
+    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: ownOf(head.ext) !== undefined })
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return

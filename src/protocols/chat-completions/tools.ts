@@ -192,13 +192,10 @@ function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
 }
 
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
-  const { type: _, name, namespace, description, parameters, strict, cache, at, ext, allowedCallers, ...rest } = tool
-  const { report } = writing
-  if (cache && !ownForm(ext)?.['mark']) report.add('cache.place', at, 'cache')
-  const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
-  report.rest(lasting(rest), at)
-  if (!direct) report.rest({ allowedCallers }, at)
-  report.ext(ext, at)
+  const { type: _, name, namespace, description, parameters, strict, cache, ...rest } = tool
+  const { at, ext } = rest
+  if (cache && !ownForm(ext)?.['mark']) writing.report.add('cache.place', at, 'cache')
+  noteBeside(rest, writing.report)
   return defined({
     name: noteName(name, namespace, { at, writing }),
     description,
@@ -207,11 +204,11 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   })
 }
 
-/** Without flags that are false, which is the default here. */
-function lasting<T extends object>(rest: T): Partial<T> {
-  const kept: Partial<T> = {}
-  for (const key in rest) if (rest[key] !== false) kept[key] = rest[key]
-  return kept
+/** Makes notes for what no declaration of a tool has here. Flags that are false are the default, and calls by the model alone. */
+function noteBeside({ allowedCallers, at, ext, ...rest }: Pick<FunctionTool, 'allowedCallers' | 'at' | 'ext'>, report: ChatReport): void {
+  for (const key in rest) if (rest[key as never] !== false) report.rest({ [key]: rest[key as never] }, at)
+  if (allowedCallers?.length !== 1 || allowedCallers[0] !== 'direct') report.rest({ allowedCallers }, at)
+  report.ext(ext, at)
 }
 
 type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
@@ -228,12 +225,9 @@ export function noteName(name: string, namespace: string | undefined, { at, writ
 }
 
 function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
-  const { type: _, name, namespace, description, format, allowedCallers, at, ext, ...rest } = tool
-  const { report } = writing
-  const direct = allowedCallers?.length === 1 && allowedCallers[0] === 'direct'
-  report.rest(lasting(rest), at)
-  if (!direct) report.rest({ allowedCallers }, at)
-  report.ext(ext, at)
+  const { type: _, name, namespace, description, format, ...rest } = tool
+  const { at, ext } = rest
+  noteBeside(rest, writing.report)
   const came = ownForm(ext)?.['format']
   const spelledFormat = came !== undefined && same(decodeGrammar(came).format, format) ? came : format && encodeGrammar(format)
   const custom = defined({ name: noteName(name, namespace, { at, writing }), description, format: spelledFormat })

@@ -24,6 +24,9 @@ export type Writing = {
   calls: Map<string, ToolCallPart>
 }
 
+/** What writing media needs of it, in streams as well. */
+export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
+
 /** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
 export const opensEnvelopes = (towards: 'client' | 'server', { foreignProofs }: Options): boolean => towards === 'client' || foreignProofs === 'wrap'
 
