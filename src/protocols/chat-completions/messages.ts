@@ -313,9 +313,9 @@ function placesById(turns: readonly Message[], idOf: (part: Part) => string | un
 }
 
 /** Moves the results of each turn's calls directly after the turn, in the order of the calls. */
-function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, options, invented }: Writing): Message[] {
+function placeResults(turns: Message[], late: ReadonlySet<Part>, writing: Writing): Message[] {
   if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
-  const repair = options.repairToolPairs ?? 'keep'
+  const { report, options } = writing
   const placed: Message[] = []
   const results = placesById(turns, part => (part.type === 'tool-result' ? part.callId : undefined))
   const uses = placesById(turns, part => (part.type === 'tool-call' ? part.id : undefined))
@@ -328,7 +328,7 @@ function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, optio
     const calls = turn.role === 'assistant' ? callsOf(turn) : []
     if (calls.length === 0) {
       const result = resultOf(turn)
-      if (!result || repair === 'keep') {
+      if (!result || (options.repairToolPairs ?? 'keep') === 'keep') {
         noteMoved(result)
         placed.push(turn)
       } else {
@@ -350,21 +350,26 @@ function placeResults(turns: Message[], late: ReadonlySet<Part>, { report, optio
       taken.add(at)
       answers.push(answer)
     }
-    const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
-    const dangling = calls.filter(({ id }) => !answered.has(id))
-    if (repair === 'drop' && dangling.length > 0) {
-      for (const call of dangling) report.leave('tool-call.dangling', call)
-      turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
-    }
-    if (repair === 'synthesize')
-      for (const { id, kind } of dangling) {
-        const part: Part = { type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }
-        invented?.add(part)
-        answers.push({ role: 'tool', origin: 'message', parts: [part] })
-      }
+    repairDangling(turn, answers, writing)
     const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
     answers.sort((a, b) => order(a) - order(b))
     placed.push(turn, ...answers)
   }
   return placed
+}
+
+/** Leaves out the calls of a turn that have no answer, or adds made-up answers, as `repairToolPairs` says. Changes both. */
+function repairDangling(turn: Message, answers: Message[], { report, options, invented }: Writing): void {
+  const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
+  const dangling = callsOf(turn).filter(({ id }) => !answered.has(id))
+  if (options.repairToolPairs === 'drop' && dangling.length > 0) {
+    for (const call of dangling) report.leave('tool-call.dangling', call)
+    turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
+  }
+  if (options.repairToolPairs === 'synthesize')
+    for (const { id, kind } of dangling) {
+      const part: Part = { type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }
+      invented?.add(part)
+      answers.push({ role: 'tool', origin: 'message', parts: [part] })
+    }
 }

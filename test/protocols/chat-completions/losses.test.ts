@@ -322,3 +322,13 @@ test('the id of sound is noted where it is lost, of a stream as of a whole reply
   const whole = translateResponse(answer({ content: null, audio }, {}), { from: 'chat-completions', to: 'generate-content' })
   for (const { notes } of [translator, whole]) expect(notes.map(({ path }) => path)).toContain('/choices/0/message/audio/id')
 })
+
+test('the model as the caller is not told here, and what else its call says of it is noted', () => {
+  const say = (caller: object) => [
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', caller },
+    { type: 'function_call_output', call_id: 'c', output: 'a', caller },
+  ]
+  const told = (caller: object) => translateRequest({ model: 'm', input: say(caller) }, { from: 'responses', to: 'chat-completions' }).notes
+  expect(told({ type: 'direct' })).toEqual([])
+  expect(told({ type: 'direct', x: 1 }).map(({ path }) => path)).toEqual(['/input/0/caller', '/input/1/caller'])
+})
