@@ -56,15 +56,10 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     ...outputRest
   } = isObject(completion_tokens_details) ? completion_tokens_details : {}
 
-  const prompt = count(prompt_tokens)
-  const completion = count(completion_tokens)
-  const total = count(total_tokens)
   const reasoning = count(reasoned) ?? count(reasoning_tokens)
-  const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
-  const isSound = missing > 0 && missing !== reasoning && missing === count(inputAudio)
-  const input = isSound && prompt !== undefined ? prompt + missing : prompt
-  const output = missing > 0 && !isSound ? (completion ?? 0) + missing : completion
-  if (missing > 0 && missing !== reasoning && !isSound) repaired = true
+  const said = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
+  const { input, output, missing, isExplained } = addUp(said, { reasoning, sound: count(inputAudio) })
+  if (!isExplained) repaired = true
 
   // Cache misses equal to the input minus the hits are not kept.
   const hit = count(prompt_cache_hit_tokens)
@@ -95,6 +90,19 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     ...group('completion_tokens_details', isObject(completion_tokens_details) ? outputRest : completion_tokens_details),
   }
   return { usage: Object.assign(usage, keep(fields, {}, { raw })), repaired }
+}
+
+type Said = Record<'prompt' | 'completion' | 'total', number | undefined>
+
+/**
+ * Input and output with what only the total counts: sound belongs to the input, anything else to the output. `missing`: how much that
+ * is, or less than 0; `isExplained`: the other counts say what it is.
+ */
+function addUp({ prompt, completion, total }: Said, { reasoning, sound }: Record<'reasoning' | 'sound', number | undefined>) {
+  const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
+  if (prompt === undefined || missing <= 0) return { input: prompt, output: completion, missing, isExplained: true }
+  if (missing === sound && missing !== reasoning) return { input: prompt + missing, output: completion, missing, isExplained: true }
+  return { input: prompt, output: (completion ?? 0) + missing, missing, isExplained: missing === reasoning }
 }
 
 const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))
