@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { CanonicalEvent, MessageEnd, PartEnd, PartStart } from '../../canonical/event.ts'
+import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd, PartStart } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
-import type { ExtMap, MediaPart, Part } from '../../canonical/message.ts'
+import type { ExtMap, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
@@ -77,12 +77,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         takeFields(state, event.ext)
         return
       case 'message.start':
-        choiceOf(state, event.candidate).openMessages.push(event.message)
-        choiceOf(state, event.candidate).name ??= event.name
-        choiceOf(state, event.candidate).roles[event.message] = defined({ role: event.role, at: event.at })
-        if (event.id !== undefined) reportOf(state).once('message.ids', event.at, 'itemId')
-        if (event.phase) choiceOf(state, event.candidate).phases.set(event.message, { phase: event.phase, at: event.at })
-        if (event.ext) takeBeside(state, choiceOf(state, event.candidate), { ext: event.ext, at: event.at, emit })
+        startMessage(state, event, emit)
         return
       case 'part.start':
         startPart(state, event, emit)
@@ -143,6 +138,16 @@ function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 's
   if (!ext) return
   reportOf(state).ext(ext, '')
   state.fields = { ...state.fields, ...ownOf(ext)?.fields }
+}
+
+function startMessage(state: EncoderState, { candidate, message, role, id, name, phase, at, ext }: MessageStart, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  choice.openMessages.push(message)
+  choice.name ??= name
+  choice.roles[message] = defined({ role, at })
+  if (id !== undefined) reportOf(state).once('message.ids', at, 'itemId')
+  if (phase) choice.phases.set(message, { phase, at })
+  if (ext) takeBeside(state, choice, { ext, at, emit })
 }
 
 /** Takes the unknown keys of a message of this protocol, for the first delta of the choice. Those of details are written at the end. */
@@ -237,10 +242,12 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
         return { kind: 'none' }
       }
       return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false, since: choice.since }
-    case 'media':
+    case 'media': {
       // A message has one field for audio.
       if (!isAudible(head) || has(choice, 'audio')) break
-      return { kind: 'audio', id: audioId(head), late: lateOf(encodeAudioAnswer(head, { report })), heard: false }
+      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report })
+      return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, heard: false }
+    }
     case 'opaque':
       report.add('part.unknown', head.at)
       return { kind: 'none' }
@@ -257,14 +264,6 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
 }
 
 const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
-
-const lateOf = ({ id: _, data: __, transcript: ___, ...late }: JsonObject) => late
-
-function audioId({ id: known, ext }: MediaPart): string {
-  const { id } = ownForm(ext) ?? {}
-  if (known !== undefined) return known
-  return typeof id === 'string' ? id : 'audio_0'
-}
 
 function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
