@@ -36,8 +36,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'reasoning outside the completion is not counted',
     room: chat,
-    find: 'missing > 0 && total !== undefined',
-    replace: 'missing < 0 && total !== undefined',
+    find: 'output: (completion ?? 0) + missing',
+    replace: 'output: completion',
   },
   { fault: 'a length limit looks like a normal end', room: chat, find: "['length', 'length'],", replace: "['length', 'stop']," },
   {
@@ -531,14 +531,14 @@ export const mutants: Mutant[] = [
   {
     fault: 'the old spelling of the limit is lost',
     room: chat,
-    find: 'maxOutputTokens: max_completion_tokens ?? max_tokens,',
-    replace: 'maxOutputTokens: max_completion_tokens,',
+    find: 'maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,',
+    replace: 'maxOutputTokens: body.max_completion_tokens,',
   },
   {
     fault: 'a lone stop is lost',
     room: chat,
-    find: "stop: typeof stop === 'string' ? [stop] : stop,",
-    replace: "stop: typeof stop === 'string' ? undefined : stop,",
+    find: "stop: typeof body.stop === 'string' ? [body.stop] : body.stop,",
+    replace: "stop: typeof body.stop === 'string' ? undefined : body.stop,",
   },
   {
     fault: 'citations do not count from the answer',
