@@ -27,6 +27,11 @@ export function refuse(status: number, kind: ErrorKind, message: string, more: P
   return new Refusal({ status, kind, message, ...more })
 }
 
+/** The upstream has ended its stream properly for HTTP, but not for its protocol. */
+export function endedEarly(): Refusal {
+  return refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
+}
+
 /** The client has disconnected. Nobody reads this error, but it is recorded. */
 export function clientLeft(): Refusal {
   return refuse(499, 'cancelled', 'the client closed the connection')

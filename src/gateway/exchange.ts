@@ -10,7 +10,7 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
-import { failedStream, type Refusal, reasonOf, refuse } from './error.ts'
+import { endedEarly, failedStream, type Refusal, reasonOf } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
@@ -216,7 +216,7 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
   }
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error) throw failedStream(response.error)
-  if (!clean) throw refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
+  if (!clean) throw endedEarly()
   const { body, notes } = encodeCollected(response, reader, from, settings)
   trace.notes.push(...notes)
   return { value: body }

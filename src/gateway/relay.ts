@@ -5,7 +5,7 @@ import { WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { encoded, joined } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
-import { clientLeft, failedStream, Refusal, refusalOf, refuse } from './error.ts'
+import { clientLeft, endedEarly, failedStream, Refusal, refusalOf, refuse } from './error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -293,11 +293,9 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
 /** Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows; after a frame that cannot be read nothing is. */
 const isOver = ({ translator: { finished, error }, raw }: Source) => finished || (error !== undefined && !(raw && error.protocol !== undefined))
 
-const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : failedStream(error ?? endedEarly))
+const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : error ? failedStream(error) : endedEarly())
 
 const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStream(error)
-
-const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'the upstream ended the stream before the reply was complete' }
 
 /** The Refusal for a broken connection, unless the gateway aborted it. */
 function broken(error: unknown): never {

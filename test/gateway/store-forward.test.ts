@@ -1,6 +1,22 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { failureIn, half, hosts, one, paths, post, replies, requests, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+import {
+  dataOf,
+  failureIn,
+  failures,
+  half,
+  hosts,
+  one,
+  paths,
+  post,
+  replies,
+  requests,
+  sendJson,
+  sendStream,
+  streams,
+  type Upstream,
+  upstream,
+} from './support.ts'
 
 type Json = Record<string, unknown>
 
@@ -109,6 +125,32 @@ describe.each(hosts)('through %s', (_, start) => {
       const [first = -1] = numbers
       expect(numbers.length).toBeGreaterThan(1)
       expect(numbers).toEqual(numbers.map((_, nth) => first + nth))
+    })
+
+    test.each([
+      ['in the middle of an event', ['event: response.output_text.delta\ndata: {"type":"response.output_te']],
+      ['between two events', []],
+    ])('and ends %s, as if that were all, is told as having failed, after whole events only', async (_what, rest) => {
+      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream([...half('responses'), ...rest]))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post({ ...requests.responses, background: true }))
+      const text = await (await ask(`${path}/resp_1?stream=true`)).text()
+      const sent = half('responses').join('')
+      expect(text.startsWith(sent)).toBe(true)
+      expect(dataOf(text.slice(sent.length))).toMatchObject([{ type: 'error', sequence_number: half('responses').length }, '[DONE]'])
+      expect(failureIn(text, 'responses')?.message).toBe('the upstream ended the stream before the reply was complete')
+    })
+
+    test.each([
+      ['ends with its last event, though not with its blank line', [...streams.responses.slice(0, -1), streams.responses.at(-1)?.trimEnd() ?? '']],
+      ['ends with more than that', [...streams.responses, 'data: [DONE]\n\n', ': bye\n\n']],
+      ['fails by its own word', [...half('responses'), failures.responses]],
+      ['has nothing left to say', []],
+    ])('and %s, comes as it is', async (_what, pieces) => {
+      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream(pieces))
+      const ask = await start(one(seen.url, 'responses', more))
+      await ask(path, post({ ...requests.responses, background: true }))
+      expect(await (await ask(`${path}/resp_1?stream=true&starting_after=3`)).text()).toBe(pieces.join(''))
     })
 
     test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is told as having failed; the model: «%s»', async alias => {

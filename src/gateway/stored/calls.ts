@@ -1,5 +1,7 @@
+import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Protocol } from '../../protocol.ts'
-import { createFrameParser } from '../../sse/parse.ts'
+import { named, parseData } from '../../sse/data.ts'
+import { createFrameParser, type Frame } from '../../sse/parse.ts'
 import { createFrameRewriter } from '../../sse/rewrite.ts'
 import { createTextReader } from '../../sse/text.ts'
 import { WholeFrames } from '../../sse/whole-frames.ts'
@@ -8,7 +10,7 @@ import { renamedFrame } from '../../translate/renamed-frame.ts'
 import type { Service, Trace } from '../ask.ts'
 import { encoded, joined } from '../body/bytes.ts'
 import { renamed } from '../body/outline.ts'
-import { Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
+import { endedEarly, Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry } from '../options.ts'
@@ -126,17 +128,24 @@ function recorded(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal
   return withFailure(body, wire, ended)
 }
 
-/** A stream that is cut off gets an error frame of its protocol, numbered after its last frame: it may have begun in the middle. */
+/**
+ * A stream that is cut off passes in whole frames and gets an error frame of its protocol, numbered after its last one: it may have begun in
+ * the middle.
+ */
 async function* withFailure(
   body: AsyncIterable<Uint8Array | string>,
-  { protocol: { frames }, eventLimit }: Wire,
+  { protocol, eventLimit }: Wire,
   ended: (failure?: Refusal) => void,
 ): AsyncGenerator<Uint8Array | string> {
+  const { frames } = protocol
   let failure: Refusal | undefined
   /** The data of the last frame. */
-  let last = ''
-  const take = ({ data }: { data: string }) => {
-    last = data
+  let data: string | undefined
+  /** The last frame with an event. */
+  let last: Frame = { data: '' }
+  const take = (frame: Frame) => {
+    data = frame.data
+    if (data.trimStart().startsWith('{')) last = frame
   }
   const parser = createFrameParser(take, { maxLength: eventLimit })
   const whole = new WholeFrames<Uint8Array>(joined, { maxEventLength: eventLimit })
@@ -145,11 +154,34 @@ async function* withFailure(
       parser.push(chunk)
       yield whole.push(encoded(chunk)) ?? ''
     }
-    yield whole.rest()
+    const lastWhole = last
+    data = undefined
+    parser.end()
+    // The last frame may lack its blank line.
+    if (data !== undefined && parseData(data) !== undefined) yield whole.rest()
+    else last = lastWhole
+    // A stream that has nothing left to say is empty.
+    if (last.data && !isLast(last, protocol)) throw endedEarly()
   } catch (error) {
     failure = error instanceof RangeError ? refuse(502, 'internal', 'an event of the upstream stream is too long') : refusalOf(error, 'upstream')
-    yield `\n\n${frames.failure(failure.error, frames.countAfter?.(last))}`
+    yield `\n\n${frames.failure(failure.error, frames.countAfter?.(last.data))}`
   } finally {
     ended(failure)
   }
+}
+
+/** Does a stream end with this frame, well or with an error? */
+function isLast({ data, event }: Frame, { streamDecoder }: Protocol): boolean {
+  const state = streamDecoder.initial({})
+  let last = false
+  const take = (told: CanonicalEvent) => {
+    last ||= told.type === 'error' || (told.type === 'end' && told.clean)
+  }
+  try {
+    streamDecoder.step(state, named(parseData(data), event), take)
+    streamDecoder.end(state, take)
+  } catch {
+    // Nobody can read it.
+  }
+  return last
 }
