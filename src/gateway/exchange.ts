@@ -3,7 +3,7 @@ import type { CanonicalResponse } from '../canonical/response.ts'
 import type { Outcome, Protocol, Signatures } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
-import { asEvents, encodeCollected, explodeResponse } from '../translate/fold.ts'
+import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
 import { translateCounted } from '../translate/response.ts'
 import { createStreamTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
@@ -215,8 +215,10 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
     if (reader.seen.usage) trace.usage = reader.seen.usage
   }
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
-  if (response.error) throw failedStream(response.error)
-  if (!clean) throw endedEarly()
+  if (response.error || !clean) {
+    trace.notes.push(...notesOfFailed(response, reader, from))
+    throw response.error ? failedStream(response.error) : endedEarly()
+  }
   const { body, notes } = encodeCollected(response, reader, from, settings)
   trace.notes.push(...notes)
   return { value: body }

@@ -3,7 +3,10 @@ import { explode } from '../canonical/explode.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
+import { noteUntold } from '../kit/failed-reply.ts'
+import { createReport } from '../kit/report.ts'
 import type { Protocol } from '../protocol.ts'
+import { translateNotes } from './notes.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
@@ -23,11 +26,19 @@ export async function collectStream(
   reader.end()
   const { response, clean } = into
   if (response.error) {
-    refuseIfStrict(reader.notes(), strict, protocol.name)
-    return { body: protocol.encodeError(response.error, options).wire.body, notes: reader.notes() }
+    const notes = notesOfFailed(response, reader, protocol)
+    refuseIfStrict(notes, strict, protocol.name)
+    return { body: protocol.encodeError(response.error, options).wire.body, notes }
   }
   if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the reply did')
   return encodeCollected(response, reader, protocol, settings)
+}
+
+/** The notes of a stream that failed: of what it had said before, only the error is told. */
+export function notesOfFailed(response: CanonicalResponse, reader: Pick<StreamReader, 'notes' | 'places'>, protocol: Protocol): Note[] {
+  const report = createReport(protocol.name, translateNotes, placesIn(reader.places(), protocol))
+  noteUntold(response, report)
+  return [...reader.notes(), ...report.notes]
 }
 
 /** The reply that a stream was collected into, with the notes of both. @throws TranslationError `inexpressible` when strict */

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { normalizeResponse, textOf } from '../../src/index.ts'
+import { type Note, normalizeResponse, textOf } from '../../src/index.ts'
 import { wrapSignature } from '../../src/kit/envelope.ts'
 import {
   asking,
   dataOf,
+  failures,
+  half,
   hosts,
   isStreaming,
   one,
@@ -124,6 +126,15 @@ describe.each(hosts)('through %s', (_, start) => {
     const { url } = await upstream(sendStream(streams[served].slice(0, 3), { cut: true }))
     const ask = await start(one(url, served))
     expect((await ask(...asking(client))).status).toBe(502)
+  })
+
+  test.each(pairs)('what a stream had said before it failed is noted where JSON was asked for: %s from %s', async (client, served) => {
+    const told: Note[][] = []
+    const seen = await upstream(sendStream([...half(served), failures[served]]), sendStream(half(served)))
+    const ask = await start(one(seen.url, served, {}, { streaming: 'only' }), { onNotes: notes => void told.push(notes) })
+    for (const _ of ['fails', 'is cut off']) expect((await ask(...asking(client))).ok).toBe(false)
+    const untold = expect.arrayContaining([expect.objectContaining({ kind: 'dropped', code: 'field.unsupported' })])
+    expect(told).toEqual([untold, untold])
   })
 
   test.each(pairs)('a model that only streams is asked for a stream: %s from %s', async (client, served) => {
