@@ -1,10 +1,10 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { placeOfFault } from '../kit/json-fault.ts'
 
 /** @throws Error with the file and the position, but without any of the text, which may contain keys */
 export async function readJsonFile(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`${file} cannot be read: ${error.code === 'ENOENT' ? 'no such file' : error.message}`)
+    throw new Error(`${file} cannot be read: ${error.code === 'ENOENT' ? 'no such file' : reasonIn(error)}`)
   })
   try {
     return JSON.parse(text)
@@ -12,3 +12,14 @@ export async function readJsonFile(file: string): Promise<unknown> {
     throw new Error(`${file} is not JSON: ${placeOfFault(text).place}`)
   }
 }
+
+/** @throws Error with the file and the reason */
+export async function writeJsonFile(file: string, value: unknown): Promise<void> {
+  await writeFile(file, JSON.stringify(value)).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`${file} cannot be written: ${error.code === 'ENOENT' ? 'no such folder' : reasonIn(error)}`)
+  })
+}
+
+const reasons: Record<string, string> = { EISDIR: 'it is a folder', EACCES: 'permission denied' }
+
+const reasonIn = ({ code = '', message }: NodeJS.ErrnoException) => reasons[code] ?? message

@@ -1,18 +1,18 @@
 #!/usr/bin/env node
-import { writeFile } from 'node:fs/promises'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../../package.json'
 import { collectStream, createStreamTranslator, type TranslateOptions, translateError, translateRequest, translateResponse } from '../api.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { isObject } from '../kit/json.ts'
+import { placeOfFault } from '../kit/json-fault.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { explodeResponse } from '../translate/fold.ts'
 import { refuseIfStrict } from '../translate/settings.ts'
 import { addAddress } from './address.ts'
 import { addClientConfig } from './client-config.ts'
-import { readJsonFile } from './json-file.ts'
+import { readJsonFile, writeJsonFile } from './json-file.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { addModels, addVerify } from './verify.ts'
@@ -100,14 +100,14 @@ async function translate({ kind, from, to, context: contextFile, contextOut, str
   if (kind === 'stream') return translateStream(options)
   const input = await readInput()
   if (from === to && !strict && kind !== 'error') {
-    if (kind === 'request' && contextOut) await writeFile(contextOut, JSON.stringify({ from, to }))
+    if (kind === 'request' && contextOut) await writeJsonFile(contextOut, { from, to })
     parse(input, from)
     return print(input)
   }
   const body = parse(input, from)
   if (kind === 'request') {
     const { body: translated, notes, context: made } = translateRequest(body, options)
-    if (contextOut !== undefined) await writeFile(contextOut, JSON.stringify(made))
+    if (contextOut !== undefined) await writeJsonFile(contextOut, made)
     tell(notes)
     return print(`${JSON.stringify(translated)}\n`)
   }
@@ -153,13 +153,13 @@ function toProtocol(name: string): ProtocolName {
 
 function toPort(text: string): number {
   const port = Number(text)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.')
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535) throw new InvalidArgumentError('A port is a number from 0 to 65535.')
   return port
 }
 
 function toSeconds(text: string): number {
   const seconds = Number(text)
-  if (!Number.isFinite(seconds) || seconds < 0) throw new InvalidArgumentError('A number of seconds.')
+  if (text.trim() === '' || !Number.isFinite(seconds) || seconds < 0) throw new InvalidArgumentError('A number of seconds.')
   return seconds
 }
 
@@ -173,7 +173,8 @@ function parse(text: string, protocol: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new TranslationError({ code: 'malformed', protocol, path: '', cause }, 'the input is not JSON')
+    const fault = text.trim() === '' ? 'the input is empty' : `the input is not JSON: ${placeOfFault(text).place}`
+    throw new TranslationError({ code: 'malformed', protocol, path: '', cause }, fault)
   }
 }
 

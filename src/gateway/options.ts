@@ -329,7 +329,7 @@ export function settle(config: unknown, environment: Record<string, string | und
     const { issues } = result.error
     // A required key may be missing because it is misspelt: then the unknown key is the better message.
     const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-    throw new ConfigError(place(issue?.path ?? []), issue ? wording(issue) : 'cannot be read')
+    throw new ConfigError(place(issue?.path ?? []), issue ? wording(issue) + insteadAt(issue, config) : 'cannot be read')
   }
   const { models, ...rest } = result.data
   return { ...rest, models: models ?? [Model.parse({ id: '*', channels: rest.channels.map(channel => ({ name: channel.name })) })] }
@@ -339,7 +339,8 @@ function fromEnvironment(value: unknown, environment: Record<string, string | un
   if (typeof value === 'string' && value.startsWith('env:')) {
     const variable = value.slice(4)
     const found = environment[variable]
-    if (!found) throw new ConfigError(path, `expected the environment variable ${variable} to be set`)
+    if (!variable) throw new ConfigError(path, 'expected the name of an environment variable after env:')
+    if (!found) throw new ConfigError(path, `expected the environment variable ${variable} to be set${found === '' ? ' (it is empty)' : ''}`)
     return found
   }
   if (Array.isArray(value)) return value.map((item, index) => fromEnvironment(item, environment, `${path}[${index}]`))
@@ -367,7 +368,32 @@ function faultOfBase(base: string): string | undefined {
 }
 
 function wording({ message }: z.core.$ZodIssue): string {
-  return message.replace(/^Invalid (input|option): /, '').replace(/, received undefined$/, ', but it is missing')
+  return message
+    .replace(/^(Invalid (input|option)|Too (small|big)): /, '')
+    .replace(/^expected (\w+)( to be (?=[<>]))?/, (_, type: string, limited?: string) => `expected ${types[type] ?? type}${limited ? ' ' : ''}`)
+    .replace(/, received undefined$/, ', but it is missing')
+    .replace(/, received \w+$/, '')
+}
+
+/** What the schema calls them. */
+const types: Record<string, string> = {
+  number: 'a number',
+  int: 'a whole number',
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  record: 'an object',
+}
+
+const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'headers', 'redis'])
+
+/** What stands there as it was written, so with `env:NAME` and not what that stands for. `''`: it may be a secret, or says nothing. */
+function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {
+  if (path.length === 0 || path.some(key => secretKeys.has(key))) return ''
+  const value = path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined), config)
+  if (typeof value === 'object' && value !== null) return code === 'invalid_type' ? ` (it is ${Array.isArray(value) ? 'a list' : 'an object'})` : ''
+  if (typeof value === 'string') return /^[\w.:/*-]{0,80}$/.test(value) ? ` (it is "${value}")` : ''
+  return value === null || typeof value === 'number' || typeof value === 'boolean' ? ` (it is ${value})` : ''
 }
 
 function place(path: readonly PropertyKey[]): string {

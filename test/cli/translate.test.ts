@@ -25,6 +25,12 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
+test('a port that is empty, as of a variable that is not set, is not taken for any', async () => {
+  const { code, err } = await wireglot(['serve', '--port', ''])
+  expect(code).toBe(2)
+  expect(err).toContain('A port is a number from 0 to 65535.')
+})
+
 describe('wireglot translate', () => {
   test('writes the request to standard output and each note to standard error as a line of JSON', async () => {
     const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'messages'), question)
@@ -89,6 +95,28 @@ describe('wireglot translate', () => {
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err.trim().split('\n')).toEqual([expect.stringContaining(file)])
     }
+  })
+
+  test.each([
+    ['', 'chat-completions: the input is empty'],
+    ['{"model":\n"m",}', 'chat-completions: the input is not JSON: line 2, column 5'],
+  ])('says where the input %j stops being JSON', async (input, words) => {
+    const { code, err } = await wireglot(translate('request', 'chat-completions', 'messages'), input)
+    expect({ code, err }).toEqual({ code: 3, err: `wireglot: ${words}\n` })
+  })
+
+  test.each([
+    ['nowhere/context.json', 'no such folder'],
+    ['.', 'it is a folder'],
+  ])('names a file that cannot be written, before anything is: %s', async (name, why) => {
+    const file = join(folder, name)
+    const { code, out, err } = await wireglot(translate('request', 'chat-completions', 'messages', '--context-out', file), question)
+    expect({ code, out, err }).toEqual({ code: 2, out: '', err: `wireglot: ${file} cannot be written: ${why}\n` })
+  })
+
+  test('names a folder in the place of a file', async () => {
+    const { code, err } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', folder), answer)
+    expect({ code, err }).toEqual({ code: 2, err: `wireglot: ${folder} cannot be read: it is a folder\n` })
   })
 
   test('takes mapping options', async () => {

@@ -107,6 +107,50 @@ describe('a configuration that is wrong names the place and what was expected', 
   })
 })
 
+test.each<[what: string, config: object, words: string]>([
+  ['a number in quotes', { defaults: { retries: '2' } }, 'at defaults.retries: expected a number (it is "2")'],
+  ['half a number', { defaults: { retries: 1.5 } }, 'at defaults.retries: expected a whole number (it is 1.5)'],
+  ['more than a setting may have', { defaults: { retries: 11 } }, 'at defaults.retries: expected a number <=10 (it is 11)'],
+  ['an object for a list', { keys: {} }, 'at keys: expected a list (it is an object)'],
+  ['a list for a switch', { page: [] }, 'at page: expected true or false (it is a list)'],
+  ['a word that is not meant', { auth: 'None' }, 'at auth: expected "none" (it is "None")'],
+  ['a name for a list', { groups: { g: { models: 'a' } } }, 'at groups.g.models: expected a list (it is "a")'],
+  [
+    'an address without its scheme',
+    { channels: [{ ...channel, baseUrl: 'a.test' }] },
+    'at channels[0].baseUrl: expected a URL like https://host (it is "a.test")',
+  ],
+  [
+    'a channel that is not there',
+    { models: [{ id: 'm', channels: [{ name: 'b' }] }] },
+    'at models[0].channels[0].name: expected one of the channels: a (it is "b")',
+  ],
+  ['a variable', { channels: [{ ...channel, baseUrl: 'env:BASE' }] }, 'at channels[0].baseUrl: expected a URL like https://host (it is "env:BASE")'],
+  [
+    'a variable without a name',
+    { channels: [{ ...channel, apiKey: 'env:' }] },
+    'at channels[0].apiKey: expected the name of an environment variable after env:',
+  ],
+  [
+    'a variable that is empty',
+    { channels: [{ ...channel, apiKey: 'env:EMPTY' }] },
+    'at channels[0].apiKey: expected the environment variable EMPTY to be set (it is empty)',
+  ],
+  ['what is missing', { keys: [{ name: 'k' }] }, 'at keys[0].key: expected a string, but it is missing'],
+  ['a secret', { keys: [{ name: 'k', key: 12345 }] }, 'at keys[0].key: expected a string'],
+  ['a secret with spaces', { keys: [{ name: 'k', key: 'my secret' }] }, 'at keys[0].key: expected a key without spaces and line breaks'],
+  ['a secret in a header', { channels: [{ ...channel, headers: { 'X-A': 1234 } }] }, 'at channels[0].headers.X-A: expected a string'],
+  [
+    'a secret in an address',
+    { channels: [{ ...channel, baseUrl: 'https://a.test?key=secret' }] },
+    'at channels[0].baseUrl: expected a URL without query and fragment',
+  ],
+])('what stands there instead is told, unless it may be a secret: %s', (_, config, words) => {
+  expect(() => settle({ channels: [channel], ...config }, { BASE: 'secret', EMPTY: '' })).toThrow(
+    expect.objectContaining({ message: `configuration ${words}` }),
+  )
+})
+
 test('strings that begin with env: are read from the environment, wherever they stand', () => {
   const settled = settle({ channels: [{ ...channel, apiKey: 'env:KEY', headers: { 'x-org': 'env:ORG' } }] }, { KEY: 'secret', ORG: 'org' })
   expect(settled.channels[0]).toMatchObject({ apiKey: 'secret', headers: { 'x-org': 'org' } })
