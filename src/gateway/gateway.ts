@@ -71,6 +71,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       if (!route) return noSuchPath(request.path, requestId)
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new Stopper()
+      const left = () => controller.abort()
       let reported = false
       const started = Date.now()
       const trace: Trace = {
@@ -83,11 +84,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         ended(status, failure) {
           if (reported) return
           reported = true
+          request.signal.removeEventListener('abort', left)
           running.leave(controller)
           report(service, trace, { protocol, status, failure })
         },
       }
-      const left = () => controller.abort()
       if (request.signal.aborted) left()
       else request.signal.addEventListener('abort', left, { once: true })
       running.enter(controller)
@@ -131,11 +132,11 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
   }
 
   function log(level: 'info' | 'warn' | 'error', details: object, message: string): void {
+    // A logger that fails cannot be reported anywhere.
     try {
-      hooks.logger?.[level](details, message)
-    } catch {
-      // A logger that throws cannot be reported anywhere.
-    }
+      const written: unknown = hooks.logger?.[level](details, message)
+      if (written instanceof Promise) written.catch(() => {})
+    } catch {}
   }
 
   return {

@@ -16,25 +16,29 @@ export function createRunning() {
   const tellIfIdle = () => {
     if (closing && running.length === 0) idle()
   }
+  const leave = (exchange: Stopper): void => {
+    const place = running.indexOf(exchange)
+    const last = running.at(-1)
+    if (place < 0 || !last) return
+    running[place] = last
+    running.pop()
+    tellIfIdle()
+  }
   return {
     isClosing: () => closing,
     enter(exchange: Stopper): void {
       running.push(exchange)
     },
-    leave(exchange: Stopper): void {
-      const place = running.indexOf(exchange)
-      const last = running.at(-1)
-      if (place < 0 || !last) return
-      running[place] = last
-      running.pop()
-      tellIfIdle()
-    },
+    leave,
     /** Waits until none is in progress. After `graceMs` the rest is stopped. */
     async close(graceMs: number): Promise<void> {
       closing = true
       tellIfIdle()
       const stopAll = () => {
-        for (const exchange of [...running]) exchange.abort(shuttingDown())
+        // One that was stopped before, because its client has left, hangs in a hook: nothing more ends it.
+        for (const exchange of [...running])
+          if (exchange.aborted) leave(exchange)
+          else exchange.abort(shuttingDown())
       }
       const timer = setTimeout(stopAll, Math.min(graceMs, longestMs))
       await drained

@@ -32,6 +32,8 @@ export async function answerStored(service: Service, call: Call, trace: Trace): 
   const { stored, asked, method, request } = call
   const { replyStore } = service
   const owner = trace.identity ?? {}
+  // Upstream it would be a step of the path.
+  if (/^\.{1,2}$/.test(asked.id)) throw new Refusal(stored.unknown('reply', asked.id))
   const kept = await replyStore?.reply(owner, asked.id)
   if (kept?.body === undefined) {
     const answer = await forward(service, { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model }, trace)

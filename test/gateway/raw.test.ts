@@ -1,0 +1,95 @@
+import { afterEach, describe, expect, test } from 'vitest'
+import { createGateway, type GatewayRequest, type Hooks } from '../../src/gateway/gateway.ts'
+import { one, paths, replies, requests, sendJson, sendStream, streams, upstream, wait } from './support.ts'
+
+/** Gateways as a host of one's own has them: what they are given is whatever that host gives. */
+
+const never = new Promise<never>(() => {})
+
+const leaver = (path: string = paths.messages, method = 'POST') => {
+  const left = new AbortController()
+  const request: GatewayRequest = {
+    method,
+    path,
+    query: new URLSearchParams(),
+    headers: { 'content-type': 'application/json' },
+    body: { parsed: requests.messages },
+    signal: left.signal,
+    base: '',
+    local: true,
+  }
+  return { request, left }
+}
+
+describe('what never answers does not hold a close up, also when its client has left', () => {
+  test.each<[what: string, hooks: Hooks]>([
+    ['authenticate', { authenticate: () => never }],
+    ['route', { route: () => never }],
+    ['a transport that hears nothing', { transport: { send: () => never } }],
+    [
+      'a body that hears nothing',
+      {
+        transport: {
+          send: async () => ({ status: 200, headers: { 'content-type': 'application/json' }, body: { [Symbol.asyncIterator]: () => ({ next: () => never }) } }),
+        },
+      },
+    ],
+  ])('%s', async (_, hooks) => {
+    for (const leaves of [true, false]) {
+      const gateway = createGateway(one('http://up.test', 'messages'), hooks)
+      const { request, left } = leaver()
+      void gateway.answer(request)
+      await wait(10)
+      if (leaves) left.abort()
+      const closed = await Promise.race([gateway.close(30).then(() => 'closed'), wait(1_000)])
+      expect([leaves, closed]).toEqual([leaves, 'closed'])
+    }
+  })
+})
+
+describe('a logger that keeps what it is told elsewhere may fail at that', () => {
+  const unheard: unknown[] = []
+  const hear = (error: unknown) => unheard.push(error)
+  afterEach(() => void process.off('unhandledRejection', hear))
+
+  test('and nobody hears of it', async () => {
+    process.on('unhandledRejection', hear)
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const fail = async () => Promise.reject(new Error('the disk is full'))
+    const gateway = createGateway(one(url, 'messages'), { logger: { info: fail, warn: fail, error: fail } })
+    expect((await gateway.answer(leaver().request)).status).toBe(200)
+    await wait(20)
+    await gateway.close(0)
+    expect(unheard).toEqual([])
+  })
+})
+
+test.each([false, true])('nothing of an exchange that is over listens for its client to leave, streamed: %s', async stream => {
+  const { url } = await upstream(stream ? sendStream(streams.messages) : sendJson(200, replies.messages))
+  const gateway = createGateway(one(url, 'messages'))
+  const { request } = leaver()
+  let listening = 0
+  const signal: GatewayRequest['signal'] = {
+    aborted: false,
+    reason: undefined,
+    addEventListener: () => void listening++,
+    removeEventListener: () => void listening--,
+  }
+  const { body } = await gateway.answer({ ...request, signal, body: { parsed: { ...requests.messages, stream } } })
+  if (typeof body === 'object' && Symbol.asyncIterator in body) for await (const _ of body);
+  expect(listening).toBe(0)
+  await gateway.close(0)
+})
+
+test.each(['%2e%2e', '%2e', '..', '%252e%252e', '..%5c..', '%2e%2e%00'])('an id that is a step of a path reaches no other path: %s', async id => {
+  const seen = await upstream(sendJson(200, { id: 'resp_1' }))
+  const gateway = createGateway(one(seen.url, 'responses'))
+  for (const [method, rest] of [
+    ['GET', ''],
+    ['GET', '/input_items'],
+    ['POST', '/cancel'],
+  ] as const)
+    await gateway.answer(leaver(`/v1/responses/${id}${rest}`, method).request)
+  for (const { path } of seen.calls) expect(path).toMatch(/^\/v1\/responses\/[^/]+(\/input_items|\/cancel)?$/)
+  await gateway.close(0)
+})
