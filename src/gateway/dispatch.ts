@@ -6,7 +6,7 @@ import { namedIn } from './body/model-name.ts'
 import { clientSettings } from './endpoints/client-settings.ts'
 import { createListing, type Listing } from './endpoints/listing.ts'
 import { compact, countTokens } from './endpoints/provider-calls.ts'
-import { Refusal, refuse } from './error.ts'
+import { Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
@@ -114,8 +114,4 @@ async function readAsk(
   trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
   const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
   return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
-}
-
-function unknownModel(model: string): Refusal {
-  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
 }

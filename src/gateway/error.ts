@@ -27,6 +27,10 @@ export function refuse(status: number, kind: ErrorKind, message: string, more: P
   return new Refusal({ status, kind, message, ...more })
 }
 
+export function unknownModel(model: string): Refusal {
+  return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
+}
+
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
 export function endedEarly(): Refusal {
   return refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')

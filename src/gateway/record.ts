@@ -14,7 +14,10 @@ export function report({ config, hooks, log, attempt, playground }: Service, tra
   const { protocol, failure } = ending
   const record = recordOf(trace, ending)
   if (modelAsked !== undefined) observed.end(record)
-  if (failure && failure.error.status >= 500) log('error', { requestId, error: discreet(failure.cause) ?? wordsOf(failure) }, wordsOf(failure))
+  if (failure && failure.error.status >= 500) {
+    const error = discreet(failure.cause) ?? wordsOf(failure)
+    log('error', { requestId, ...(candidate && { channel: candidate.channel.name }), error }, wordsOf(failure))
+  }
   log('info', record, 'exchange')
   if (modelAsked === undefined) return
   if (config.page) playground.remember(record)

@@ -10,16 +10,19 @@ export type Heard = {
   firstByteMs: number
   totalMs: number
   failure?: string
+  /** No key was sent. */
+  isKeyless: boolean
 }
 
 export type Asker = (url: string, init: { headers: Record<string, string>; body?: unknown }) => Promise<Heard>
 
 /** A POST if there is a body, otherwise a GET. Never rejects. */
-export function createAsker(send: typeof fetch, timeoutMs: number): Asker {
+export function createAsker(send: typeof fetch, timeoutMs: number, key: string | undefined): Asker {
+  const isKeyless = key === undefined
   return async (url, { headers, body }) => {
     const started = performance.now()
     const since = () => Math.round(performance.now() - started)
-    const heard: Heard = { asked: url, final: url, status: 0, type: '', text: '', headers: new Headers(), firstByteMs: 0, totalMs: 0 }
+    const heard: Heard = { asked: url, final: url, status: 0, type: '', text: '', headers: new Headers(), firstByteMs: 0, totalMs: 0, isKeyless }
     try {
       const answer = await send(url, {
         method: body === undefined ? 'GET' : 'POST',
@@ -55,7 +58,7 @@ function failureOf(error: unknown, timeoutMs: number): string {
 
 /** Advice when there is no answer, or not a reply. */
 export function mendOf(heard: Heard): string {
-  const { status, failure, text, type, asked, final } = heard
+  const { status, failure, text, type, asked, final, isKeyless } = heard
   if (failure !== undefined) {
     if (/ECONNREFUSED/.test(failure)) return 'Nothing listens there: check host and port, and whether the gateway runs.'
     if (/ENOTFOUND|EAI_AGAIN/.test(failure)) return 'There is no such host: check the spelling of the address.'
@@ -65,6 +68,8 @@ export function mendOf(heard: Heard): string {
   }
   if (isHtml({ text, type })) return 'A web page answered: this is the address of a console, a login or an error page. Use the address of the API.'
   if (asked !== final) return `The service redirects to ${final}: use that address, since a redirected POST loses its body.`
+  if ((status === 401 || status === 403) && isKeyless)
+    return 'No key was sent, and the service wants one: give it as `key`, or to the command as the variable that --key-env names (else WIREGLOT_KEY).'
   if (status === 401 || status === 403)
     return 'The request reached the API, but the key was not accepted: check that it is whole, of this service, and not revoked.'
   if (status === 404 && speaksOfModel(heard)) return 'The path is right, but there is no such model for this key: copy the id from the listing of models.'

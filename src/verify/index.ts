@@ -47,7 +47,7 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
       onPoint?.(point)
       return point
     }
-  const ask = createAsker(send, timeoutMs)
+  const ask = createAsker(send, timeoutMs, key)
   const service = checkBase(base, tellOf('address'))
   if (service !== undefined) {
     await checkListing({ ask, service, model, key }, tellOf('service'))
@@ -71,7 +71,7 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
 export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
   if (service === undefined) return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
-  return listed({ ask: createAsker(send, timeoutMs), service, key })
+  return listed({ ask: createAsker(send, timeoutMs, key), service, key })
 }
 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }

@@ -52,7 +52,7 @@ test('what goes wrong is told to the operator, one JSON a line, and what goes we
   expect(told).toEqual([])
   const requestId = (await ask()).headers.get('request-id')
   expect(told.map(line => JSON.parse(line))).toMatchObject([
-    { level: 'error', requestId, message: expect.stringContaining('upstream'), error: expect.any(String) },
+    { level: 'error', requestId, channel: 'upstream', message: expect.stringContaining('upstream'), error: expect.any(String) },
   ])
 })
 

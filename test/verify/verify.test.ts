@@ -166,7 +166,6 @@ describe('a server that', () => {
   test.each<[string, (asked: Asked) => Answer | undefined, string, RegExp]>([
     ['is a console', () => ({ type: 'text/html', body: html }), 'JSON, not a page', /address of the API/],
     ['answers errors with status 200', ({ path }) => (path === '/v1/models' ? { body: refusal } : undefined), 'status and body agree', /./],
-    ['refuses the key', () => ({ status: 401, body: { error: { message: 'no' } } }), 'the key', /key was not accepted/],
     [
       'is limited',
       ({ path }) => (path === '/v1/models' ? undefined : { status: 429, body: { error: { message: 'slow down' } } }),
@@ -230,6 +229,14 @@ describe('a server that', () => {
     expect(result.ok).toBe(false)
     expect(found(result, name), result.points.map(pointText).join('\n')).toMatchObject({ result: 'failed', mend: expect.stringMatching(mend) })
     for (const point of result.points) if (point.result === 'failed') expect(point.mend).toMatch(/\w/)
+  })
+
+  test.each([
+    [undefined, /^No key was sent, .*--key-env/],
+    ['not-the-right-one', /key was not accepted/],
+  ])('wants a key is told apart: the one that was sent is wrong, or none was; the key: %s', async (key, mend) => {
+    const base = await provider(() => ({ status: 401, body: { error: { message: 'no' } } }))
+    expect(found(await run(base, key === undefined ? {} : { key }), 'the key')).toMatchObject({ result: 'failed', mend: expect.stringMatching(mend) })
   })
 
   test('words of a service move nothing in a terminal', () => {

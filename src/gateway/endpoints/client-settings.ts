@@ -1,6 +1,6 @@
 import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, usualKeyEnv } from '../../clients/index.ts'
 import type { ModelInfo } from '../../protocol.ts'
-import { refuse } from '../error.ts'
+import { refuse, unknownModel } from '../error.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
 
 /**
@@ -14,8 +14,7 @@ export function clientSettings({ base = '', query, headers }: GatewayRequest, mo
   const keyEnv = query.get('key-env') ?? usualKeyEnv
   const ids = models.map(({ id }) => id)
   if (asked !== null && !isClientName(asked)) throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
-  if (model !== null && !ids.includes(model))
-    throw refuse(404, 'not_found', 'there is no such model here; GET /v1/models lists those there are', { param: 'model' })
+  if (model !== null && !ids.includes(model)) throw unknownModel(model)
   if (!isEnvName(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
   // Without a `host` header, `base` is only the path that we are mounted at.
   const address = URL.canParse(base) ? base : `http://localhost${base}`
