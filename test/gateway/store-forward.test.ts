@@ -127,6 +127,21 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(numbers).toEqual(numbers.map((_, nth) => first + nth))
     })
 
+    test('while that says nothing, pings keep the connection open, and none goes into an event', async () => {
+      const [first = '', second = '', ...rest] = streams.responses
+      const seen = await upstream(
+        sendJson(200, reply('resp_1', { status: 'queued', output: [] })),
+        sendStream([100, first + second.slice(0, 20), 100, second.slice(20) + rest.join('')]),
+      )
+      const ask = await start(one(seen.url, 'responses', { ...more, defaults: { keepAliveMs: 30 } }))
+      await ask(path, post({ ...requests.responses, background: true }))
+      const text = await (await ask(`${path}/resp_1?stream=true`)).text()
+      const ping = ': ping\n\n'
+      expect(text.startsWith(ping)).toBe(true)
+      expect(text.indexOf(ping, text.indexOf(first))).toBe(text.indexOf(first) + first.length)
+      expect(text.replaceAll(ping, '')).toBe(streams.responses.join(''))
+    })
+
     test.each([
       ['in the middle of an event', ['event: response.output_text.delta\ndata: {"type":"response.output_te']],
       ['between two events', []],

@@ -10,10 +10,11 @@ import { renamedFrame } from '../../translate/renamed-frame.ts'
 import type { Service, Trace } from '../ask.ts'
 import { encoded, joined } from '../body/bytes.ts'
 import { renamed } from '../body/outline.ts'
+import { createClock, ping } from '../clock.ts'
 import { endedEarly, Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
-import type { ChannelEntry } from '../options.ts'
+import type { ChannelEntry, Settled } from '../options.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
 import type { StoredRoute } from '../route.ts'
 import { objectOf, readSome, readWhole, watch } from '../upstream/answer.ts'
@@ -87,7 +88,7 @@ async function forward(
     const kept = keptHeaders(answer.headers, channel.returnHeaders)
     // A reply that is still being generated, streamed from its beginning.
     if (/^text\/event-stream/i.test(answer.headers['content-type'] ?? '')) {
-      const body = recorded(watched(answer.body), { protocol, eventLimit: config.defaults.eventLimit }, request, trace)
+      const body = recorded(watched(answer.body), { protocol, ...config.defaults }, request, trace)
       return { status, headers: { ...streamHeaders, ...kept }, body: renamedFrames(body, protocol, model) }
     }
     const bytes = await readWhole({ answer, watched })
@@ -121,7 +122,7 @@ async function* renamedFrames(body: AsyncIterable<Uint8Array | string>, protocol
   yield rewriter.push(bytes.end()) + rewriter.end()
 }
 
-type Wire = { protocol: Protocol; eventLimit: number }
+type Wire = Pick<Settled['defaults'], 'eventLimit' | 'keepAliveMs'> & { protocol: Protocol }
 
 /** The stream. The exchange is recorded when it ends or its client disconnects. */
 function recorded(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal }: GatewayRequest, trace: Trace): AsyncIterable<Uint8Array | string> {
@@ -136,7 +137,7 @@ function recorded(body: AsyncIterable<Uint8Array | string>, wire: Wire, { signal
  */
 async function* withFailure(
   body: AsyncIterable<Uint8Array | string>,
-  { protocol, eventLimit }: Wire,
+  { protocol, eventLimit, keepAliveMs }: Wire,
   ended: (failure?: Refusal) => void,
 ): AsyncGenerator<Uint8Array | string> {
   const { frames } = protocol
@@ -152,9 +153,12 @@ async function* withFailure(
   const parser = createFrameParser(take, { maxLength: eventLimit })
   const whole = new WholeFrames<Uint8Array>(joined, { maxEventLength: eventLimit })
   try {
-    for await (const chunk of body) {
-      parser.push(chunk)
-      yield whole.push(encoded(chunk)) ?? ''
+    for await (const chunk of withPings(body, keepAliveMs)) {
+      if (chunk === ping) yield whole.isBetween ? frames.ping : ''
+      else {
+        parser.push(chunk)
+        yield whole.push(encoded(chunk)) ?? ''
+      }
     }
     const lastWhole = last
     data = undefined
@@ -169,6 +173,27 @@ async function* withFailure(
     yield `\n\n${frames.failure(failure.error, frames.countAfter?.(last.data))}`
   } finally {
     ended(failure)
+  }
+}
+
+/** The chunks, and a ping after each silence of `keepAliveMs`. */
+async function* withPings(body: AsyncIterable<Uint8Array | string>, keepAliveMs: number): AsyncGenerator<Uint8Array | string | typeof ping> {
+  const clock = createClock(keepAliveMs)
+  const chunks = body[Symbol.asyncIterator]()
+  try {
+    for (let next = chunks.next(); ; ) {
+      clock.sent()
+      const came = await clock.wait(next, 0)
+      if (came === ping) yield ping
+      else if (came.done) return
+      else {
+        yield came.value
+        next = chunks.next()
+      }
+    }
+  } finally {
+    clock.stop()
+    chunks.return?.()?.catch(() => {})
   }
 }
 
