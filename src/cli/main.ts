@@ -186,7 +186,9 @@ function print(text: string): Promise<void> {
   return text === '' ? Promise.resolve() : new Promise((resolve, reject) => process.stdout.write(text, error => (error ? reject(error) : resolve())))
 }
 
-program.parseAsync().catch((error: unknown) => {
+function fail(error: unknown): void {
+  // Whoever reads the output has enough of it, as `head` does.
+  if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode.usage
   else if (TranslationError.is(error)) {
     if (error.code === 'inexpressible') tell(error.notes ?? [])
@@ -196,4 +198,9 @@ program.parseAsync().catch((error: unknown) => {
     process.stderr.write(`wireglot: ${error instanceof Error ? error.message : String(error)}\n`)
     process.exitCode = exitCode.usage
   }
-})
+}
+
+process.stdout.on('error', fail)
+// It cannot be told anywhere.
+process.stderr.on('error', () => {})
+program.parseAsync().catch(fail)

@@ -14,7 +14,7 @@ export type TransportCall = {
   connectMs: number
 }
 
-/** An HTTP response. The body is decompressed; read it to its end, or call `return()` of its iterator. */
+/** An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or call `return()` of its iterator. */
 export type TransportAnswer = {
   status: number
   headers: Record<string, string>

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../package.json'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { wireglot } from './support.ts'
+import { wireglot, wireglotBeforeHead } from './support.ts'
 
 const translate = (kind: string, from: string, to: string, ...more: string[]) => ['translate', '--kind', kind, '--from', from, '--to', to, ...more]
 const question = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
@@ -29,6 +29,11 @@ test('a port that is empty, as of a variable that is not set, is not taken for a
   const { code, err } = await wireglot(['serve', '--port', ''])
   expect(code).toBe(2)
   expect(err).toContain('A port is a number from 0 to 65535.')
+})
+
+test('a reader that has enough of the output, such as head, is no fault', async () => {
+  const { code, err } = await wireglotBeforeHead(['explode', '--protocol', 'messages'], { ...answer, content: [{ type: 'text', text: 'x'.repeat(1_000_000) }] })
+  expect({ code, err }).toEqual({ code: 0, err: '' })
 })
 
 describe('wireglot translate', () => {
