@@ -25,8 +25,8 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const now = Date.now()
     const found = known.get(channel.name)
     if (found && found.until > now) return found.ids
-    // An upstream without a listing must not make ours fail.
-    const ids = ask(channel).catch(() => [])
+    // An upstream without a listing must not make ours fail, and one that fails has the models that it had.
+    const ids = ask(channel).catch(() => found?.ids ?? [])
     known.set(channel.name, { ids, until: now + freshMs })
     return ids
   }
@@ -51,8 +51,8 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
       text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
       if (text.length > longestListing) return []
     }
-    const listed: unknown = status === 200 ? JSON.parse(text) : undefined
-    return idsIn(protocols[name], listed)
+    if (status !== 200) throw new Error(`the listing is refused with status ${status}`)
+    return idsIn(protocols[name], JSON.parse(text))
   }
 
   /** The models of the upstream's listing that match an id with `*`, with the names that clients use. */
