@@ -71,6 +71,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       if (!route) return noSuchPath(request.path, requestId)
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new Stopper()
+      // By itself, so that an open stream does not keep the whole request in memory.
+      const { signal } = request
       const left = () => controller.abort()
       let reported = false
       const started = Date.now()
@@ -84,13 +86,13 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         ended(status, failure) {
           if (reported) return
           reported = true
-          request.signal.removeEventListener('abort', left)
+          signal.removeEventListener('abort', left)
           running.leave(controller)
           report(service, trace, { protocol, status, failure })
         },
       }
-      if (request.signal.aborted) left()
-      else request.signal.addEventListener('abort', left, { once: true })
+      if (signal.aborted) left()
+      else signal.addEventListener('abort', left, { once: true })
       running.enter(controller)
       try {
         if (running.isClosing()) throw shuttingDown()
