@@ -146,8 +146,10 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const headers = isObject(error['headers']) ? error['headers'] : undefined
   // Only keys inside `error` are its details: keys beside it, such as `sequence_number`, belong to the event.
   const isNested = inner !== holder
-  const details = isObject(inner) && isNested ? some({ ...more, ...unreadOf(error, value => typeof value === 'number') }) : undefined
+  const hasDetails = isObject(inner) && isNested
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
+  const unread: JsonObject = unreadOf({ type: error['type'], code, param }, value => typeof value === 'number')
+  if (isStrange(error['type'])) unread['type'] = error['type']
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text =
     textOf(message) ??
@@ -159,7 +161,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     'the upstream failed without a message'
   const word = kindOf(code, type, status ?? said)
   const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
-  const unknown = splitNulls(besideOf(beside, isNested))
+  const unknown = splitNulls({ ...besideOf(beside, isNested), ...(!hasDetails && unread) })
   return defined({
     status: status ?? said ?? rows[kind].status,
     kind,
@@ -167,7 +169,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     type: typeof type === 'string' ? type : undefined,
     code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
-    details,
+    details: hasDetails ? some({ ...more, ...unread }) : undefined,
     retryAfterMs: headers && retryHint(textsOf(headers), undefined),
     protocol: protocolName,
     raw: body,
@@ -176,11 +178,15 @@ export function readError(body: unknown, status?: number): CanonicalError {
   })
 }
 
+/** A type that says nothing of the kind, which all other protocols lose. `error` is that of the event. */
+const isStrange = (type: unknown) => typeof type === 'string' && type !== '' && type !== 'error' && !kindsByWord.has(type)
+
 /** Unknown keys beside the known ones of an error; those of the event around it are known. */
-function besideOf({ error, type: _t, sequence_number: _n, error_type: _e, ...beside }: JsonObject, isNested: boolean): JsonObject {
+function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObject, isNested: boolean): JsonObject {
+  if (kindsByWord.has(String(beside['error_type']))) beside['error_type'] = undefined
   // An `error` object has its own code and message, so any beside it are unknown keys.
-  if (isNested && isObject(error)) return beside
-  const { code: _c, message: _m, detail: _d, ...others } = beside
+  if (isNested && isObject(error)) return defined(beside)
+  const { code: _c, message: _m, detail: _d, ...others } = defined(beside)
   if (isNested) return others
   const { param: _p, headers: _h, ...more } = others
   return more

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
 
 type Case = [string, ProtocolName, Record<string, unknown>, string]
 
@@ -313,4 +313,25 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('a found tool that the
   const { body, notes } = translateRequest({ model: 'm', max_output_tokens: 99, tools: [tool], input }, options(to))
   expect(body).toMatchObject({ tools: [expect.anything()] })
   expect(notes.map(({ code }) => code)).not.toContain('tool.added-late')
+})
+
+describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('what an error says in no known way is told, toward %s', to => {
+  test.each<[string, object, string]>([
+    ['a code that is no text, in a flat body', { message: 'm', code: { a: 1 } }, 'field.unknown /code'],
+    ['a code that is no text, beside the error', { error: 'm', code: ['x'] }, 'field.unknown /code'],
+    ['a param that is no text, in a flat body', { message: 'm', param: 3 }, 'field.unknown /param'],
+    ['a type that nobody knows', { error: { message: 'm', type: 'moon', code: null } }, 'error.details /error/type'],
+    ['a type that nobody knows, in a flat body', { message: 'm', type: 'moon' }, 'field.unknown /type'],
+    ['a type that nobody knows, beside the error', { error: { message: 'm' }, error_type: 'moon' }, 'field.unknown /error_type'],
+  ])('%s', (_, body, note) => {
+    expect(tell(translateError({ status: 400, headers: {}, body }, options(to)).notes)).toEqual([note])
+  })
+
+  test.each<object>([
+    { error: { message: 'm', type: 'invalid_request_error', code: null } },
+    { error: { message: 'm' }, error_type: 'invalid_request_error' },
+    { type: 'error', message: 'm', code: null, param: null },
+  ])('a known one is not: %j', body => {
+    expect(translateError({ status: 400, headers: {}, body }, options(to)).notes).toEqual([])
+  })
 })
