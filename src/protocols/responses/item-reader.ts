@@ -257,10 +257,13 @@ function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): n
 
 /** Ends an item with its final form. One that was never announced is announced and ended at once. */
 function completeItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): void {
-  // The last event repeats every item.
   const there = state.items[index]
-  if (there?.done) return
+  if (there?.carrier) return
   const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
+  if (there?.done) {
+    takeLate(state, there, message, emit)
+    return
+  }
   const [only] = message.parts
   const id = only?.type === 'reasoning' ? only.id : undefined
   forgetMadeUpId(message, wire)
@@ -294,6 +297,33 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   const { ext } = newsOf(open.whole, message)
   open.whole = { ...message, parts: [] }
   closeItem(state, open, message.status, emit, ext)
+}
+
+/** The last event repeats every item. A proof that stands only there can still be told; anything else comes too late. */
+function takeLate(state: DecoderState, { type, parts }: OpenItem, whole: Message, emit: EmitEvent): void {
+  const [said] = whole.parts
+  const open = parts['']
+  if (said?.type === 'reasoning' && said.signature && open && !open.value.signature) give(open, { kind: 'signature', signature: said.signature }, emit)
+  // Under another id, an item may have been taken for its neighbour.
+  const alike = Object.values(state.items).filter(item => item.type === type)
+  if (alike.every(item => saysMore(whole, messageOf(item)))) reportOf(state).add('stream.final-differs', whole.at)
+}
+
+export const messageOf = ({ whole, parts }: OpenItem): Message => ({ ...whole, parts: Object.values(parts).map(({ value }) => value) })
+
+/** Not compared: ids, which some servers change, and what is no content. */
+const incomparable = new Set(['id', 'at', 'form', 'redacted'])
+
+/** The provider seals the same anew each time that it tells it. */
+const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
+
+/** Does it say anything that the other one does not? That an item which has ended is completed goes without saying. */
+function saysMore(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || one === null) return one !== other && one != null && one !== '' && one !== 'completed'
+  return Object.entries(one).some(([key, value]) => {
+    const told = (other as JsonObject | null | undefined)?.[key]
+    return !incomparable.has(key) && !(sealed.has(key) && told) && saysMore(value, told)
+  })
 }
 
 /** The unknown keys of an item that it was not announced with. */

@@ -104,7 +104,7 @@ export const notes = {
   'error.code': { kind: 'approximated', reason: 'a failed answer tells its failure by one of a few codes', source: '2.19' },
   'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },
   'stream.stray-delta': { kind: 'dropped', reason: 'a piece of something that has not begun, has ended, or is of another kind', source: '3.2' },
-  'stream.final-differs': { kind: 'dropped', reason: 'the end of an item tells another kind of content than was streamed already', source: '3.2' },
+  'stream.final-differs': { kind: 'dropped', reason: 'the end tells other content than was streamed already', source: '3.2' },
   'refusal.synthesized': { kind: 'synthesized', reason: 'the explanation of a refusal is given as its text', source: '2.16' },
 } as const satisfies NoteTable
 

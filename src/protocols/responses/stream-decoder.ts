@@ -7,7 +7,7 @@ import type { EmitEvent, StreamMachine } from '../../protocol.ts'
 import { orphan, patient } from './carriers.ts'
 import { type DecoderState, malformed, reportOf } from './decoder-state.ts'
 import { readEvent, readFailure } from './error.ts'
-import { addItem, closeItems, completeListed, finishItem } from './item-reader.ts'
+import { addItem, closeItems, completeListed, finishItem, messageOf } from './item-reader.ts'
 import type { ResponsesOptions } from './options.ts'
 import { protocolName } from './own.ts'
 import {
@@ -24,6 +24,7 @@ import {
 } from './part-reader.ts'
 import { awaitsClient, decodeHead, endingForm } from './response.ts'
 import { ResponsesResponse } from './schema.ts'
+import { forwardable } from './status-events.ts'
 import { decodeUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
 
@@ -65,7 +66,9 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     if (act) {
       if (act !== takeError) noteUnknown(state, event)
       act(state, event, emit)
-    } else emit({ type: 'opaque', protocol: protocolName, raw: wire })
+    } else if (forwardable.has(type)) emit({ type: 'opaque', protocol: protocolName, raw: wire })
+    // Noted here, not only by encoders of other protocols: a stream that is collected has none.
+    else reportOf(state).once('event.unknown', undefined)
   },
 
   end(state, tell) {
@@ -189,7 +192,7 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
   emit({ type: 'update', ...head })
   const messages = Object.values(state.items)
     .filter(({ carrier }) => !carrier)
-    .map(({ whole, parts }) => ({ ...whole, parts: Object.values(parts).map(({ value }) => value) }))
+    .map(messageOf)
   const ending = decodeFinish(status, body.incomplete_details?.reason ?? undefined, awaitsClient(messages)) ?? {
     reason: 'other' as const,
     raw: status,

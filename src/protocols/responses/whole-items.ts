@@ -11,7 +11,7 @@ import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, message
 import { ownForm, protocolName } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { carrierItem } from './reasoning.ts'
-import { forwardable, isAbout } from './status-events.ts'
+import { isAbout } from './status-events.ts'
 
 /** Opens an item that only this protocol has: complete at once, or growing until its end. */
 export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): void {
@@ -136,13 +136,12 @@ function tellContent(state: EncoderState, part: OpenPart, wire: JsonObject, emit
 /** Forwards events of this protocol about an open item; others mean nothing to a client of this protocol, and are noted. */
 export function forward(state: EncoderState, { protocol: of, raw }: CanonicalEvent & { type: 'opaque' }, emit: EmitWire): void {
   const event = of === protocolName && isObject(raw) ? raw : undefined
-  const type = event?.['type']
-  const index = event && typeof type === 'string' && forwardable.has(type) ? state.items.findIndex(({ wire, done }) => !done && isAbout(event, wire)) : -1
+  const index = event ? state.items.findIndex(({ wire, done }) => !done && isAbout(event, wire)) : -1
   if (!event || index < 0) {
     reportOf(state).once('event.unknown', undefined)
     return
   }
   open(state, emit)
-  const { type: _type, sequence_number: _number, ...payload } = event
+  const { type, sequence_number: _number, ...payload } = event
   write(state, String(type), { ...payload, output_index: index }, emit)
 }

@@ -3,9 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import { TranslationError } from '../../../src/errors.ts'
+import { collectStream } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
-import { decode, encode } from './support.ts'
+import { decode, encode, faultsOf } from './support.ts'
 
 const created = { type: 'response.created', response: { id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'in_progress', output: [] } }
 const completed = (output?: unknown[], more: JsonObject = {}) => ({
@@ -188,6 +189,74 @@ test('arguments that only their own last event tells are read from it', () => {
   expect(partsOf(streams['arguments that nothing repeats'] ?? [])).toMatchObject([{ type: 'tool-call', input: '{"q":1}' }])
 })
 
+describe('what only the last event says of an item that has ended', () => {
+  const thought = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] }
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }
+  const told = (items: JsonObject[], last: JsonObject[]) =>
+    decode([created, ...items.map((item, index) => ({ type: 'response.output_item.done', output_index: index, item })), completed(last)])
+
+  test.each<[string, JsonObject[], JsonObject[]]>([
+    ['after its thoughts', [thought], [{ ...thought, encrypted_content: 'SEAL' }]],
+    ['after what follows them', [thought, messageItem('Hi')], [{ ...thought, encrypted_content: 'SEAL' }, messageItem('Hi')]],
+  ])('a proof is told %s', (_, items, last) => {
+    const { out, notes } = told(items, last)
+    expect(notes).toEqual([])
+    expect(checkGrammar(out)).toEqual([])
+    expect(collect(out).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ id: 'rs_1', signature: { value: 'SEAL', issuer: 'responses' } }])
+    // Its own client gets it in an item beside the thought, for that one has ended.
+    const { out: again } = encode(out)
+    expect(JSON.stringify(again)).toContain('"encrypted_content"')
+    expect(faultsOf(again)).toEqual([])
+  })
+
+  test.each<[string, JsonObject, JsonObject]>([
+    ['a field that nobody knows', messageItem('Hi'), { ...messageItem('Hi'), odd: 1 }],
+    ['a field of its content', messageItem('Hi'), { ...messageItem('Hi'), content: [{ type: 'output_text', text: 'Hi', annotations: [], odd: 1 }] }],
+    [
+      'a citation',
+      messageItem('Hi'),
+      { ...messageItem('Hi'), content: [{ type: 'output_text', text: 'Hi', annotations: [{ type: 'file_path', file_id: 'f' }] }] },
+    ],
+    ['more text', messageItem('Hi'), messageItem('Hi there')],
+    ['more content', messageItem('Hi'), { ...messageItem('Hi'), content: [...messageItem('Hi').content, { type: 'refusal', refusal: 'no' }] }],
+    ['that it was cut off', messageItem('Hi'), { ...messageItem('Hi'), status: 'incomplete' }],
+    ['other arguments', callItem('{}'), callItem('{"a":1}')],
+    ['the seal of a summary', { type: 'compaction', id: 'cmp_1' }, { type: 'compaction', id: 'cmp_1', encrypted_content: 'SEAL' }],
+    ['what was found', search, { ...search, results: [{ url: 'u' }] }],
+  ])('%s is noted', (_, item, last) => {
+    expect(told([item], [last]).notes).toMatchObject([{ code: 'stream.final-differs', kind: 'dropped', path: '/output/0' }])
+  })
+
+  test.each<[string, JsonObject[], JsonObject[]]>([
+    ['the same', [messageItem('Hi'), callItem('{}')], [messageItem('Hi'), callItem('{}')]],
+    ['other ids and another seal', [{ ...thought, encrypted_content: 'A' }], [{ ...thought, id: 'rs_2', encrypted_content: 'B' }]],
+    ['a summary sealed anew', [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'A' }], [{ type: 'compaction', id: 'cmp_1', encrypted_content: 'B' }]],
+    ['less', [{ ...messageItem('Hi'), odd: 1 }], [{ ...messageItem(''), content: [], odd: null }]],
+    ['that it is complete', [{ ...thought, status: null }], [{ ...thought, status: 'completed' }]],
+    ['the second of two alone, under another id', [messageItem('Hi'), { ...messageItem('there'), id: 'msg_2' }], [{ ...messageItem('there'), id: 'msg_3' }]],
+  ])('%s is no difference', (_, items, last) => {
+    expect(told(items, last).notes).toEqual([])
+  })
+})
+
+describe('an event that only this protocol knows, where a stream becomes one reply', () => {
+  const search = { type: 'web_search_call', id: 'ws_1', status: 'completed' }
+  const collected = async (...events: object[]) => {
+    const item = { type: 'response.output_item.done', output_index: 0, item: search }
+    const text = [created, ...events, item, completed([search])].map(event => `data: ${JSON.stringify(event)}\n\n`)
+    return (await collectStream(text, { protocol: 'responses' })).notes
+  }
+
+  test('is noted', async () => {
+    const audio = { type: 'response.audio.delta', delta: 'AAAA' }
+    expect(await collected(audio, audio)).toMatchObject([{ code: 'event.unknown', path: '' }])
+  })
+
+  test('is nothing lost where it tells the progress of an item', async () => {
+    expect(await collected({ type: 'response.web_search_call.searching', output_index: 0, item_id: 'ws_1' })).toEqual([])
+  })
+})
+
 test('items that were streamed stay when the last event lists none', () => {
   const { response } = collect(decode(streams['reasoning, then a call'] ?? []).out)
   expect(response.candidates[0]?.messages).toHaveLength(2)
@@ -254,9 +323,10 @@ test('nothing comes after the end', () => {
   expect(out.at(-1)?.type).toBe('end')
 })
 
-test('an event nobody knows is opaque', () => {
-  const odd = { type: 'response.telepathy', thought: 1 }
-  expect(decode([created, odd, completed()]).out).toContainEqual({ type: 'opaque', protocol: 'responses', raw: odd })
+test('an event nobody knows is noted, also where nobody reads the events', () => {
+  const { out, notes } = decode([created, { type: 'response.telepathy', thought: 1 }, completed()])
+  expect(out.map(({ type }) => type)).toEqual(['start', 'update', 'finish', 'end'])
+  expect(notes).toMatchObject([{ code: 'event.unknown', kind: 'dropped' }])
 })
 
 test.each([
