@@ -85,9 +85,12 @@ export function textDone(state: DecoderState, event: JsonObject, type: 'output_t
 }
 
 export function addAnnotation(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
-  if (!isObject(event['annotation'])) throw malformed('/annotation', 'expected an annotation')
+  const { annotation } = event
+  // The newest types allow null, which says nothing.
+  if (annotation === null) return
+  if (!isObject(annotation)) throw malformed('/annotation', 'expected an annotation')
   const open = textPart(state, event, { type: 'output_text' }, emit)
-  if (open) give(open, { kind: 'citation', citation: decodeCitation(event['annotation']) }, emit)
+  if (open) give(open, { kind: 'citation', citation: decodeCitation(annotation) }, emit)
 }
 
 function callPart(state: DecoderState, event: JsonObject, type: 'function_call' | 'custom_tool_call', emit: EmitEvent): OpenPart | undefined {

@@ -323,6 +323,12 @@ test('nothing comes after the end', () => {
   expect(out.at(-1)?.type).toBe('end')
 })
 
+test('an annotation that is null, as the newest types allow, says nothing', () => {
+  const annotation = { type: 'response.output_text.annotation.added', output_index: 0, item_id: 'msg_1', content_index: 0, annotation_index: 0, annotation: null }
+  const events = streams['a text'] ?? []
+  expect(decode(events.toSpliced(4, 0, annotation))).toEqual(decode(events))
+})
+
 test('an event nobody knows is noted, also where nobody reads the events', () => {
   const { out, notes } = decode([created, { type: 'response.telepathy', thought: 1 }, completed()])
   expect(out.map(({ type }) => type)).toEqual(['start', 'update', 'finish', 'end'])
