@@ -13,7 +13,7 @@ import { failureOf, noteFailure, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
 import { unsigned } from './reasoning.ts'
-import { encodeEnding, failureOrRaw, noteCalls, noteMessage } from './response.ts'
+import { encodeEnding, failureOrRaw } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
 import { encodeUsage } from './usage.ts'
@@ -120,15 +120,11 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
 }
 
 function terminate(state: EncoderState, emit: EmitWire): void {
-  const writing = writingOf(state)
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
-  const ending = encodeEnding(candidate, state.blocked, writing)
-  if (state.finish?.reason === 'tool_calls' && !state.called) writing.report.add('finish.approximated', state.finishAt, 'finish.reason')
-  noteCalls(state.finish, waits(state.items), { at: state.finishAt, report: writing.report })
-  const explained = ending.refusal !== undefined && !state.items.some(said)
-  if (explained) explain(state, ending.refusal ?? '', emit)
-  noteMessage(state.finish, explained || ending.status === 'failed', { at: state.finishAt, report: writing.report })
-  const { status, details } = ending
+  const { blocked, called, items } = state
+  const told = { blocked, called, waits: waits(items), worded: items.some(said) }
+  const { status, details, refusal } = encodeEnding(candidate, told, writingOf(state))
+  if (refusal !== undefined) explain(state, refusal, emit)
   const usage = finalUsageOf(state)
   const response = snapshot(envelopeOf(state), {
     status,

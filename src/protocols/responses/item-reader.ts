@@ -277,21 +277,21 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
     closeItem(state, open, undefined, emit)
     open = undefined
   }
-  open ??= openItem(state, index, message.parts[0]?.type === 'reasoning' || open ? { ...wire, content: undefined, summary: [] } : wire, emit)
+  // Reasoning begins without its segments, which are told one by one.
+  open ??= openItem(state, index, only?.type === 'reasoning' ? { ...wire, content: undefined, summary: [] } : wire, emit)
   if (open.type === 'message') {
     const placeOf = placesOf(Object.keys(open.parts), 'c', message.parts.length)
     for (const [nth, part] of message.parts.entries()) completeContent(state, open, placeOf(nth), part, emit)
   } else {
-    const [whole] = message.parts
     const part = open.parts['']
-    if (whole && part && !part.ended) {
-      if (whole.type === 'reasoning' && part.value.type === 'reasoning') {
-        giveSegments(open, part, whole.segments, emit)
-        if (whole.signature) give(part, { kind: 'signature', signature: whole.signature }, emit)
-      } else complete(part, whole, emit)
-      if (whole.type !== part.value.type) reportOf(state).add('stream.final-differs', `/output/${index}`)
+    if (only && part && !part.ended) {
+      if (only.type === 'reasoning' && part.value.type === 'reasoning') {
+        giveSegments(open, part, only.segments, emit)
+        if (only.signature) give(part, { kind: 'signature', signature: only.signature }, emit)
+      } else complete(part, only, emit)
+      if (only.type !== part.value.type) reportOf(state).add('stream.final-differs', `/output/${index}`)
       giveBegun(open, emit)
-      endPart(part, whole, emit)
+      endPart(part, only, emit)
     }
   }
   const { ext } = newsOf(open.whole, message)

@@ -3,11 +3,11 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
+import { ownItem, statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, nulls, ownForm, protocolName } from './own.ts'
+import { keep, nulls, protocolName } from './own.ts'
 import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
 import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
@@ -79,8 +79,8 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
     if (texts.length > 0) items.push(...encodeTexts(message, texts, writing))
     texts = []
   }
-  if (ownForm(message.ext)?.['item'] === 'message' && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
-  const own = ownForm(message.ext)?.['item'] === 'message'
+  const own = ownItem(message, 'message')
+  if (own && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
   for (const part of message.parts) {
     if (part.type === 'media' && !own && (writing.target === 'output' || message.role === 'assistant') && isPicture(part)) {
       flush()
@@ -117,7 +117,7 @@ function leavesItem(part: Part, { target }: Writing): boolean {
 }
 
 function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObject[] {
-  const own = ownForm(message.ext)?.['item'] === 'message'
+  const own = ownItem(message, 'message')
   const content = flatMap(parts, (part): JsonObject[] => {
     if (own || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
       return encodeContent(part, message.role, writing)

@@ -5,6 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { itemStatus, ownItem } from './item-head.ts'
 import { absentOf, keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
@@ -49,17 +50,15 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     ...(signature && { signature }),
     at,
   }
-  const form = absentOf(wire, ['summary', 'content', 'encrypted_content'])
-  const blank = {
-    ...(envelope && { sealed: encrypted }),
-    ...(encrypted === '' && { emptySeal: true }),
-    ...(id === '' && { emptyId: true }),
-    ...(typeof id === 'string' && id !== '' && { id }),
-  }
   return {
     part,
     fields,
-    form: Object.assign(form, blank),
+    // An empty seal or id means the same as none, and an envelope is opened: they are written again as they came.
+    form: {
+      ...(typeof id === 'string' && { id }),
+      ...((envelope || encrypted === '') && { sealed: encrypted }),
+      ...absentOf(wire, ['summary', 'content', 'encrypted_content']),
+    },
     ...defined({ attach: envelope?.attach, proven: envelope && defined({ id: envelope.id, kinds: envelope.kinds }) }),
   }
 }
@@ -93,9 +92,9 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
   const { report, options, target } = writing
   report.ext(ext, at)
   if (cache) report.add('cache.place', at, 'cache')
-  const own = ownForm(message.ext)?.['item'] === 'reasoning'
-  const form = own ? ownForm(message.ext) : undefined
-  const said = id ?? (typeof form?.['id'] === 'string' ? form['id'] : form?.['emptyId'] ? '' : undefined)
+  const own = ownItem(message, 'reasoning')
+  const form = ownForm(own?.ext)
+  const said = id ?? (typeof form?.['id'] === 'string' ? form['id'] : undefined)
   if (target === 'input') {
     if (options.retryWithoutReasoning) {
       report.add('reasoning.left-out', at)
@@ -113,29 +112,25 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
   const segments = target === 'input' || own ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
   const shown =
-    target === 'output'
-      ? writing.itemId?.(said, 'rs_', own ? message : undefined, issuer === protocolName || undefined)
-      : options.rsReasoningId === 'omit'
-        ? undefined
-        : said
+    target === 'output' ? writing.itemId?.(said, 'rs_', own, issuer === protocolName || undefined) : options.rsReasoningId === 'omit' ? undefined : said
   const known = {
     type: 'reasoning',
     id: shown,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
     content: own || content.length > 0 ? content : undefined,
     encrypted_content: signature
-      ? (cameSealed(signature, own ? message : undefined) ?? encodeSignature(signature, id, id !== undefined && target === 'output' && !own && shown !== id))
-      : own && ownForm(message.ext)?.['emptySeal']
+      ? (cameSealed(signature, form) ?? encodeSignature(signature, id, id !== undefined && target === 'output' && !own && shown !== id))
+      : form?.['sealed'] === ''
         ? ''
         : undefined,
-    status: ownForm(message.ext)?.['status'] ?? message.status,
+    status: itemStatus(message),
   }
-  return wireOf(known, own ? message.ext : undefined)
+  return wireOf(known, own?.ext)
 }
 
 /** The envelope that a signature came in, if it still holds the same signature. */
-function cameSealed({ value, issuer }: Signature, message: Message | undefined): string | undefined {
-  const sealed = ownForm(message?.ext)?.['sealed']
+function cameSealed({ value, issuer }: Signature, form: JsonObject | undefined): string | undefined {
+  const sealed = form?.['sealed']
   if (typeof sealed !== 'string') return undefined
   const held = unwrapSignature(sealed)?.signature
   return held?.value === value && held.issuer === issuer ? sealed : undefined

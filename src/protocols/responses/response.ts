@@ -139,13 +139,9 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
     const untold = wasUnsaid(form, 'error')
     return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }
-  const ending = encodeEnding(candidate, promptBlocked !== undefined, writing)
-  if (candidate?.finish?.reason === 'tool_calls' && !hasCall(candidate)) report.add('finish.approximated', candidate.at, 'finish.reason')
-  noteCalls(candidate?.finish, awaitsClient(candidate?.messages ?? []), { at: candidate?.at, report })
+  const ending = encodeEnding(candidate, toldOf(candidate, promptBlocked !== undefined), writing)
   if (!envelope.native && ending.status === 'incomplete') markLast(output)
-  const explained = ending.refusal !== undefined && !hasText(candidate)
-  if (explained) output.push(refusalItem(ending.refusal ?? '', writing))
-  noteMessage(candidate?.finish, explained || ending.status === 'failed', { at: candidate?.at, report })
+  if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
   const wire = snapshot(envelope, { status: ending.status, ...shared, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) })
@@ -170,22 +166,26 @@ export function failureOrRaw(error: CanonicalError): unknown {
   return isEvent ? failureOf(error) : raw
 }
 
-/** Notes a finish of `stop` with open calls: clients of this protocol read a completed answer with calls as `tool_calls`. */
-export function noteCalls(finish: Finish | undefined, waits: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
-  if (finish?.reason === 'stop' && waits) report.add('finish.approximated', at, 'finish.reason')
+/** What of an answer decides how its ending is read. */
+type Told = {
+  /** The prompt was refused. */
+  blocked: boolean
+  /** There is a call. Without one, clients cannot tell `tool_calls` from `stop`: both are `completed`. */
+  called: boolean
+  /** There is a call without a result: clients read a completed answer with one as `tool_calls`. */
+  waits: boolean
+  /** There is text. */
+  worded: boolean
 }
 
-/** Notes the message of a finish that was not written (`said`): only a refusal or a failure has a field for it. */
-export function noteMessage(finish: Finish | undefined, said: boolean, { at, report }: { at: string | undefined; report: Writing['report'] }): void {
-  if (!said && finish?.message !== undefined && finish.details === undefined && finish.protocol !== protocolName)
-    report.add('field.unsupported', at, 'finish.message')
-}
-
+/** `refusal`: the explanation of a refusal, to be written as its text, because there is no other. */
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
-export function encodeEnding(candidate: Candidate | undefined, blocked: boolean, writing: Writing): EncodedEnding {
+export function encodeEnding(candidate: Candidate | undefined, { blocked, called, waits, worded }: Told, writing: Writing): EncodedEnding {
   const { report, options } = writing
+  const isMisread = candidate?.finish?.reason === 'tool_calls' ? !called : candidate?.finish?.reason === 'stop' && waits
+  if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
   const finish: Finish | undefined = candidate?.finish ?? (blocked ? { reason: 'content_filter' } : undefined)
   const form = ownForm(candidate?.ext)
   if (form && (form['status'] !== undefined || form['details'] !== undefined)) {
@@ -207,15 +207,23 @@ export function encodeEnding(candidate: Candidate | undefined, blocked: boolean,
   if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
   if (finish.category !== undefined && finish.details === undefined && exact) report.add('finish.approximated', candidate?.at, 'finish.reason')
-  const explained = (finish.reason === 'refusal' || finish.reason === 'content_filter') && finish.message !== undefined ? { refusal: finish.message } : {}
-  return { status, ...(reason !== undefined && { details: { reason } }), ...explained }
+  const refusal = (finish.reason === 'refusal' || finish.reason === 'content_filter') && !worded ? finish.message : undefined
+  // Only a refusal or a failure has a field for the message.
+  const isSaid = refusal !== undefined || status === 'failed' || finish.details !== undefined || finish.protocol === protocolName
+  if (!isSaid && finish.message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
+  return { status, ...(reason !== undefined && { details: { reason } }), ...(refusal !== undefined && { refusal }) }
 }
 
-/** Without a call, clients cannot tell `tool_calls` from `stop`: both are `completed`. */
-const hasCall = ({ messages }: Candidate) => messages.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'server-tool'))
-
-const hasText = (candidate: Candidate | undefined) =>
-  candidate?.messages.some(({ parts }) => parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== '')) ?? false
+function toldOf(candidate: Candidate | undefined, blocked: boolean): Told {
+  const messages = candidate?.messages ?? []
+  const parts = flatMap(messages, message => message.parts)
+  return {
+    blocked,
+    called: parts.some(({ type }) => type === 'tool-call' || type === 'server-tool'),
+    waits: awaitsClient(messages),
+    worded: parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== ''),
+  }
+}
 
 function refusalItem(refusal: string, writing: Writing): JsonObject {
   writing.report.add('refusal.synthesized', '/output')

@@ -281,11 +281,9 @@ function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined
 
 function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, emit: EmitWire): void {
   const opened = state.messages[message]
-  delete state.messages[message]
   if (!opened) return
   if (ext) opened.head.ext = mergeExt(opened.head.ext, ext)
   if (!opened.kept) reportOf(state).ext(opened.head.ext, opened.head.at)
-  state.messages[message] = opened
   closeMessageItem(state, message, status, emit)
   delete state.messages[message]
   const held = state.held === undefined ? undefined : state.items[state.held]

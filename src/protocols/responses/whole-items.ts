@@ -43,15 +43,19 @@ export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire
 /** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: there is nothing to write. */
 function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
-  const raw = isObject(value.raw) ? value.raw : undefined
-  const type = raw?.['type']
-  if (value.protocol !== protocolName || !raw || typeof type !== 'string' || modelled.has(type)) {
-    const writing = writingOf(state)
-    const items = value.protocol === protocolName ? [] : encodeRaw(value, writing)
-    if (value.protocol === protocolName) writing.report.add('part.unknown', value.at)
-    return items[0]
+  if (value.protocol !== protocolName) return encodeRaw(value, writingOf(state))[0]
+  const raw = isObject(value.raw) ? value.raw : {}
+  const { type } = raw
+  if (typeof type !== 'string' || modelled.has(type)) {
+    reportOf(state).add('part.unknown', value.at)
+    return undefined
   }
-  const id = itemIdOf(typeof raw['id'] === 'string' ? raw['id'] : undefined, prefixOf(type), { ...envelopeOf(state), native: true }, state.usedIds)
+  const id = itemIdOf(
+    typeof raw['id'] === 'string' ? raw['id'] : undefined,
+    prefixes.get(type) ?? 'item_',
+    { ...envelopeOf(state), native: true },
+    state.usedIds,
+  )
   const call = needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '') ? { call_id: `call_${id}` } : {}
   return { ...raw, id, ...call }
 }
@@ -60,16 +64,14 @@ function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
 const modelled = new Set(['message', 'function_call', 'custom_tool_call'])
 const needsCallId = new Set(['shell_call', 'shell_call_output'])
 
-function prefixOf(type: string): string {
-  const prefixes: Record<string, string> = {
-    web_search_call: 'ws_',
-    file_search_call: 'fs_',
-    code_interpreter_call: 'ci_',
-    image_generation_call: 'ig_',
-    reasoning: 'rs_',
-  }
-  return Object.hasOwn(prefixes, type) ? (prefixes[type] ?? 'item_') : 'item_'
-}
+/** How ids of items begin. */
+const prefixes = new Map([
+  ['web_search_call', 'ws_'],
+  ['file_search_call', 'fs_'],
+  ['code_interpreter_call', 'ci_'],
+  ['image_generation_call', 'ig_'],
+  ['reasoning', 'rs_'],
+])
 
 export function endRaw(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {
   if (part.item === undefined) return
