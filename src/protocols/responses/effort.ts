@@ -2,15 +2,12 @@ import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts
 import { defined, some } from '../../kit/defined.ts'
 import { encodeEffort } from '../../kit/effort.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import type { ResponsesReport } from './notes.ts'
 import { nulls, ownForm, ownUnder } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
+import type { Reading } from './settings.ts'
 import type { Writing } from './writing.ts'
 
-export function decodeReasoningSpec(
-  wire: ResponsesRequest['reasoning'],
-  { fields, nothing, form, report }: { fields: JsonObject; nothing: JsonObject; form: JsonObject; report: ResponsesReport },
-): ReasoningSpec | undefined {
+export function decodeReasoningSpec(wire: ResponsesRequest['reasoning'], { fields, nothing, form, places, report }: Reading): ReasoningSpec | undefined {
   if (!wire) return undefined
   const { effort, summary, generate_summary: older, context, mode, ...rest } = wire
   const renamed = older != null && summary == null
@@ -18,7 +15,10 @@ export function decodeReasoningSpec(
   const left = older != null && !renamed ? { ...rest, generate_summary: older } : rest
   if (Object.keys(left).length > 0) fields['reasoning'] = left
   nothing['reasoning'] = nulls(wire)
-  if (renamed) form['olderSummary'] = older
+  if (renamed) {
+    form['olderSummary'] = older
+    places['reasoning.summary'] = 'reasoning/generate_summary'
+  }
   const spec = defined({ effort: effort ?? undefined, summary: summary ?? older ?? undefined, context: context ?? undefined, execution: mode ?? undefined })
   return Object.keys(spec).length > 0 ? spec : undefined
 }

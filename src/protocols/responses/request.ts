@@ -8,7 +8,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
-import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
+import type { Decoded, Encoded } from '../../protocol.ts'
 import { decodeReasoningSpec, encodeReasoningSpec } from './effort.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
@@ -16,7 +16,7 @@ import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, protocolName, splitNulls, wasUnsaid, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
-import { decodeOutput, encodeOutput, encodeSettings, encodeState, logprobsInclude } from './settings.ts'
+import { decodeCaching, decodeInclude, decodeOutput, decodeStream, encodeOutput, encodeSettings, encodeState, type Reading } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools, isSearchLost } from './tools.ts'
 import { startWriting, type Writing } from './writing.ts'
@@ -25,13 +25,7 @@ import { startWriting, type Writing } from './writing.ts'
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
   const { report } = startWriting('input', true, options)
   const given = check(protocolName, ResponsesRequest, wire)
-  // These are the conversation's keys in other protocols. Without `input`, the whole conversation would be lost.
-  for (const key of ['messages', 'contents'])
-    if (given.input === undefined && Object.hasOwn(given, key))
-      throw new TranslationError(
-        { code: 'malformed', protocol: protocolName, path: `/${key}` },
-        `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
-      )
+  refuseOtherProtocols(given)
   const { present: body, nothing } = splitNulls(given)
   // The usual keys come last, where V8 begins its search.
   const {
@@ -70,42 +64,29 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     model,
     ...rest
   } = body
+  const fields: JsonObject = { ...rest }
   const form: JsonObject = {
     input: input === undefined ? undefined : typeof input === 'string' ? 'string' : 'items',
-    include,
-    streamUnsaid: stream === undefined || undefined,
     emptyPrevious: previous === '' || undefined,
   }
-  const fields: JsonObject = { ...rest }
+  const reading: Reading = { fields, nothing, form, places: {}, report }
   const messages = decodeInput(input ?? [], report)
   if (instructions !== undefined)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
-  const output = decodeOutput(text, fields, nothing)
-  const choice = toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields)
-  const spec = decodeReasoningSpec(reasoning, { fields, nothing, form, report })
-  const caching = splitNulls(cacheOptions ?? {})
-  const { mode, ttl, comparison_response_id: diagnostics, ...cacheRest } = caching.present
-  if (Object.keys(cacheRest).length > 0) fields['prompt_cache_options'] = cacheRest
-  if (cacheOptions) nothing['prompt_cache_options'] = caching.nothing
-  const streaming = splitNulls(streamOptions ?? {})
-  const { include_obfuscation: obfuscation, ...streamRest } = streaming.present
-  if (Object.keys(streamRest).length > 0) fields['stream_options'] = streamRest
-  if (streamOptions) nothing['stream_options'] = streaming.nothing
-  const asked = include?.includes(logprobsInclude)
-  const kept = include?.filter(one => one !== logprobsInclude && one !== 'reasoning.encrypted_content')
+  const { asked, include: included } = decodeInclude(include, reading)
   const value: CanonicalRequest = {
     messages,
     ...defined({
       model,
       tools: tools && decodeTools(tools, '/tools', report),
-      toolChoice: choice,
+      toolChoice: toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields),
       parallelToolCalls,
-      output,
-      reasoning: spec,
+      output: decodeOutput(text, reading),
+      reasoning: decodeReasoningSpec(reasoning, reading),
       sampling: some({ temperature, topP, presencePenalty, frequencyPenalty }),
       maxOutputTokens,
       logprobs: asked || topLogprobs !== undefined ? defined({ enabled: asked ?? false, top: topLogprobs }) : undefined,
-      cache: some({ key, mode, ttl, retention, diagnostics }),
+      cache: some({ key, retention, ...decodeCaching(cacheOptions, reading) }),
       serviceTier: some({ tier }),
       user: some({ safetyId, user }),
       metadata,
@@ -116,24 +97,27 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
         conversation,
         background,
         prompt,
-        include: kept?.length ? kept : undefined,
+        include: included,
         truncation,
         contextManagement,
         maxToolCalls,
       }),
       safety: some({ moderation }),
-      stream: stream === undefined && obfuscation === undefined ? undefined : defined({ enabled: stream ?? false, obfuscation }),
+      stream: decodeStream(stream, streamOptions, reading),
     }),
     ...keep(fields, nothing, form),
   }
-  const isOlder = reasoning?.summary == null && reasoning?.generate_summary != null
-  const places: FieldNames = isOlder ? { 'reasoning.summary': 'reasoning/generate_summary' } : {}
-  let left = 0
-  include?.forEach((one, index) => {
-    if (one === logprobsInclude) places['logprobs.enabled'] ??= `include/${index}`
-    else if (one === kept?.[left]) places[`state.include.${left++}`] = `include/${index}`
-  })
-  return { value, notes: report.notes, ...(Object.keys(places).length > 0 && { fieldNames: places }) }
+  return { value, notes: report.notes, ...(Object.keys(reading.places).length > 0 && { fieldNames: reading.places }) }
+}
+
+/** The conversation has other keys in other protocols. Without `input`, the whole of it would be lost. */
+function refuseOtherProtocols(body: ResponsesRequest): void {
+  for (const key of ['messages', 'contents'])
+    if (body.input === undefined && Object.hasOwn(body, key))
+      throw new TranslationError(
+        { code: 'malformed', protocol: protocolName, path: `/${key}` },
+        `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
+      )
 }
 
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {

@@ -1,18 +1,33 @@
 import { isNeutral } from '../../canonical/neutral.ts'
-import type { CanonicalRequest, OutputFormat, OutputSpec, StateSpec } from '../../canonical/request.ts'
+import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, StateSpec } from '../../canonical/request.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { nulls, ownForm, ownUnder, protocolName, words } from './own.ts'
+import type { FieldNames } from '../../protocol.ts'
+import type { ResponsesReport } from './notes.ts'
+import { nulls, ownForm, ownUnder, protocolName, splitNulls, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
 import { tiers } from './vocabulary.ts'
 import { unresolvable, type Writing } from './writing.ts'
 
-export const logprobsInclude = 'message.output_text.logprobs'
+const logprobsInclude = 'message.output_text.logprobs'
 const encryptedInclude = 'reasoning.encrypted_content'
 
-/** `text` → output format and verbosity; unknown keys go into `fields`, nulls into `nothing`. */
-export function decodeOutput(text: ResponsesRequest['text'], fields: JsonObject, nothing: JsonObject): OutputSpec | undefined {
+/** What the decoders of a request's fields add to, beside the values that they return. */
+export type Reading = {
+  /** Unknown keys, by the field that they stand in. */
+  fields: JsonObject
+  /** Likewise, keys that are null. */
+  nothing: JsonObject
+  /** Which of several equivalent spellings was used. */
+  form: JsonObject
+  /** Where canonical fields stood, if not in their usual place. */
+  places: FieldNames
+  report: ResponsesReport
+}
+
+/** `text` → output format and verbosity. */
+export function decodeOutput(text: ResponsesRequest['text'], { fields, nothing }: Reading): OutputSpec | undefined {
   if (!text) return undefined
   const { format, verbosity, ...rest } = text
   const decoded = format ? decodeFormat(format) : undefined
@@ -73,6 +88,36 @@ function encodeFormat(format: OutputFormat, isOwn: boolean, report: Writing['rep
     default:
       return format satisfies never
   }
+}
+
+/** `prompt_cache_options`. */
+export function decodeCaching(wire: ResponsesRequest['prompt_cache_options'], { fields, nothing }: Reading): CacheSpec {
+  if (!wire) return {}
+  const { mode, ttl, comparison_response_id: diagnostics, ...rest } = splitNulls(wire).present
+  if (Object.keys(rest).length > 0) fields['prompt_cache_options'] = rest
+  nothing['prompt_cache_options'] = nulls(wire)
+  return defined({ mode, ttl, diagnostics })
+}
+
+/** `stream` and `stream_options`. */
+export function decodeStream(enabled: boolean | undefined, options: ResponsesRequest['stream_options'], reading: Reading): CanonicalRequest['stream'] {
+  if (enabled === undefined) reading.form['streamUnsaid'] = true
+  const { include_obfuscation: obfuscation, ...rest } = splitNulls(options ?? {}).present
+  if (Object.keys(rest).length > 0) reading.fields['stream_options'] = rest
+  if (options) reading.nothing['stream_options'] = nulls(options)
+  return enabled === undefined && obfuscation === undefined ? undefined : defined({ enabled: enabled ?? false, obfuscation })
+}
+
+/** `include` → does it ask for log probabilities, and what else that has no field of its own here? */
+export function decodeInclude(wire: readonly string[] | undefined, { form, places }: Reading): { asked?: boolean; include?: string[] } {
+  if (!wire) return {}
+  form['include'] = wire
+  const include: string[] = []
+  for (const [index, one] of wire.entries()) {
+    if (one === logprobsInclude) places['logprobs.enabled'] ??= `include/${index}`
+    else if (one !== encryptedInclude) places[`state.include.${include.push(one) - 1}`] = `include/${index}`
+  }
+  return { asked: wire.includes(logprobsInclude), ...(include.length > 0 && { include }) }
 }
 
 type Told = 'sampling' | 'maxOutputTokens' | 'cache' | 'serviceTier' | 'user' | 'safety' | 'stream' | 'logprobs'
