@@ -189,7 +189,6 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   } = value
   report.ext(ext, '')
   report.rest(rest, '')
-  const form = ownForm(value.ext)
   if (stop && stop.length > 0) report.rest({ stop }, '')
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
   if (prediction) report.rest({ prediction }, '')
@@ -200,23 +199,12 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   if (tools?.length && callable?.length === 0 && writing.target === 'input')
     refuseForeignTools('tools of the request', { protocol: protocolName, path: '/tools', notes: report.notes }, writing.options)
   writing.storeless = !writing.native && state?.store !== true
-  const [first] = messages
-  const instructions = plainInstructions(messages, writing)
+  const instructions = encodeInstructions(messages, writing)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
-  const { ext: firstExt } = first ?? {}
-  if (instructions !== undefined) {
-    const [only] = first?.parts ?? []
-    report.ext(firstExt, first?.at)
-    report.ext(only?.ext, only?.at)
-    if (only?.signature) report.add('reasoning.foreign-signature', only.at, 'signature')
-  }
-  const [only] = items
-  const content = form?.['input'] === 'string' && items.length === 1 && only && Array.isArray(only['content']) ? only['content'][0] : undefined
-  const short = isObject(content) && typeof content['text'] === 'string' ? content['text'] : undefined
   const known: JsonObject = {
     model,
     instructions,
-    input: short ?? (form && items.length === 0 && form['input'] !== 'items' ? undefined : items),
+    input: inputOf(items, ownForm(ext)),
     tools: inner?.length || writing.native ? inner : undefined,
     tool_choice:
       toolChoice &&
@@ -244,13 +232,24 @@ function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
   if (mode === 'tool' || mode === 'allowed') report.add('tool_choice.without-tools', '', 'toolChoice.name')
 }
 
+/** The items, or the text or nothing that they were read from. */
+function inputOf(items: JsonObject[], form: JsonObject | undefined): JsonObject[] | string | undefined {
+  const [only, more] = items
+  if (!only) return form && form['input'] !== 'items' ? undefined : items
+  const [part]: unknown[] = form?.['input'] === 'string' && !more && Array.isArray(only['content']) ? only['content'] : []
+  return isObject(part) && typeof part['text'] === 'string' ? part['text'] : items
+}
+
 /** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */
-function plainInstructions(messages: readonly Message[], { native }: Writing): string | undefined {
+function encodeInstructions(messages: readonly Message[], { native, report }: Writing): string | undefined {
   const [first, second] = messages
-  if (first?.origin !== 'instructions') return undefined
-  if (second?.origin === 'instructions' && !native) return undefined
+  if (first?.origin !== 'instructions' || (second?.origin === 'instructions' && !native)) return undefined
   const [part, more] = first.parts
-  return isPlainText(part) && !more && (part.text || native) ? part.text : undefined
+  if (!isPlainText(part) || more || !(part.text || native)) return undefined
+  report.ext(first.ext, first.at)
+  report.ext(part.ext, part.at)
+  if (part.signature) report.add('reasoning.foreign-signature', part.at, 'signature')
+  return part.text
 }
 
 function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
