@@ -34,6 +34,8 @@ export type OpenItem = {
   done: boolean
   /** The message without its parts; at the end in its final form. */
   whole: Message
+  /** The item as its own end told it. */
+  final?: JsonObject
   /** The announced item, if it had no text and no event about it has followed: it may only carry a neighbour's signature. */
   waiting?: JsonObject
   /** It only carried a neighbour's signature. */

@@ -258,7 +258,8 @@ function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): n
 /** Ends an item with its final form. One that was never announced is announced and ended at once. */
 function completeItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): void {
   const there = state.items[index]
-  if (there?.carrier) return
+  // The last event repeats every item, usually as it was.
+  if (there?.carrier || (there?.final && !saysMore(wire, there.final))) return
   const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
   if (there?.done) {
     takeLate(state, there, message, emit)
@@ -296,10 +297,11 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   }
   const { ext } = newsOf(open.whole, message)
   open.whole = { ...message, parts: [] }
+  open.final = wire
   closeItem(state, open, message.status, emit, ext)
 }
 
-/** The last event repeats every item. A proof that stands only there can still be told; anything else comes too late. */
+/** What only the last event says of an item: a proof can still be told; anything else comes too late. */
 function takeLate(state: DecoderState, { type, parts }: OpenItem, whole: Message, emit: EmitEvent): void {
   const [said] = whole.parts
   const open = parts['']
@@ -320,10 +322,12 @@ const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
 /** Does it say anything that the other one does not? That an item which has ended is completed goes without saying. */
 function saysMore(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || one === null) return one !== other && one != null && one !== '' && one !== 'completed'
-  return Object.entries(one).some(([key, value]) => {
+  for (const key in one) {
+    const said: unknown = one[key as never]
     const told = (other as JsonObject | null | undefined)?.[key]
-    return !incomparable.has(key) && !(sealed.has(key) && told) && saysMore(value, told)
-  })
+    if (said !== told && !incomparable.has(key) && !(told && sealed.has(key)) && saysMore(said, told)) return true
+  }
+  return false
 }
 
 /** The unknown keys of an item that it was not announced with. */
