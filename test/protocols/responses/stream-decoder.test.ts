@@ -324,7 +324,14 @@ test('nothing comes after the end', () => {
 })
 
 test('an annotation that is null, as the newest types allow, says nothing', () => {
-  const annotation = { type: 'response.output_text.annotation.added', output_index: 0, item_id: 'msg_1', content_index: 0, annotation_index: 0, annotation: null }
+  const annotation = {
+    type: 'response.output_text.annotation.added',
+    output_index: 0,
+    item_id: 'msg_1',
+    content_index: 0,
+    annotation_index: 0,
+    annotation: null,
+  }
   const events = streams['a text'] ?? []
   expect(decode(events.toSpliced(4, 0, annotation))).toEqual(decode(events))
 })
