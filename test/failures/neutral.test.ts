@@ -152,6 +152,15 @@ test.each<[from: ProtocolName, more: Wire]>([
   for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
+// Servers of messages refuse it with 400: a client that sends it is told that it had no effect.
+test.each([-1, -7])('messages: a limit of %i is none, and noted', max_tokens => {
+  for (const to of others('messages')) {
+    const { body, notes } = asked('messages', to, { ...asks.messages, max_tokens })
+    const without = asked('messages', to, { ...asks.messages, max_tokens: undefined })
+    expect({ to, body, notes }).toEqual({ to, body: without.body, notes: ['dropped /max_tokens field.unknown', ...without.notes] })
+  }
+})
+
 test.each<[to: ProtocolName, model: string, notes: string[]]>([
   ['chat-completions', 'm-1', []],
   ['responses', 'm-1', []],

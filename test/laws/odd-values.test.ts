@@ -96,7 +96,8 @@ const isPassedOn = /\/(name|logprob|logProbability|created_at)$|\/audio\/data$/
 /** By rule these say nothing that another protocol could keep, or not as it stands; each row names the rule. */
 const withoutMeaning = [
   // «No limit» and «off», on some servers: as good as nothing.
-  /request .*\/(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens|top_k|topK) -1$/,
+  /^(chat-completions|responses|generate-content) → .* request .*\/(max_tokens|max_completion_tokens|max_output_tokens|maxOutputTokens) -1$/,
+  /request .*\/(top_k|topK) -1$/,
   // Half a character cannot stand in an address, which names the model on that wire.
   /^(.* → generate-content|generate-content → .*) request \/model "Zq7\\ud800"$/,
   // The role of instructions is not read.

@@ -43,7 +43,7 @@ const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
 
 const byKind = new Map(rows.map(row => [row[0], row]))
 const byStatus = new Map([...rows].reverse().map(row => [row[1], row[0]]))
-const byWord = new Map<string, ErrorKind>([...[...rows].reverse().map(row => [row[2], row[0]] as const), ...otherWords])
+const byWord = new Map<unknown, ErrorKind>([...[...rows].reverse().map(row => [row[2], row[0]] as const), ...otherWords])
 
 /** Messages of this protocol's own servers for a full context, an overloaded server and a missing payment. */
 const tooLong = /input token count.*exceeds the maximum/i
@@ -125,7 +125,9 @@ function readBody(body: unknown): Said {
   const inner = isObject(error) ? error : outer
   const { code, details, message, status, ...more } = inner
   const { detail } = outer
-  const left = Object.fromEntries(Object.entries(more).filter(([key, value]) => value !== null && (inner === error || key !== 'detail')))
+  // A word that no kind of error stands for is kept as an unknown field.
+  const unknowns = byWord.has(status) ? more : { ...more, status }
+  const left = Object.fromEntries(Object.entries(unknowns).filter(([key, value]) => value != null && (inner === error || key !== 'detail')))
   const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
   return defined({
     code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,

@@ -32,7 +32,7 @@ const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[
 ]
 
 const byKind = new Map(rows.map(row => [row[0], row]))
-const byType = new Map([...rows].reverse().map(row => [row[2], row]))
+const byType = new Map<unknown, (typeof rows)[number]>([...rows].reverse().map(row => [row[2], row]))
 const byStatus = new Map([...rows].reverse().map(row => [row[1], row]))
 
 /** How the vendor's own servers report a full context window; clients match this text. */
@@ -95,15 +95,19 @@ function readBody(body: unknown): Said {
   })
 }
 
-/** The unknown keys of a body, at their places. */
-function unread({ type: _t, error, request_id: _r, message: _m, detail: _d, ...beside }: JsonObject): JsonObject {
+/** The unknown keys of a body, and a `type` that no kind of error stands for, at their places. */
+function unread({ type, error, request_id: _r, message: _m, detail: _d, ...others }: JsonObject): JsonObject {
+  const beside = type === 'error' ? others : { ...unknownType(type), ...others }
   if (!isObject(error)) {
-    const { details, ...others } = beside
-    return typeof error === 'string' ? beside : others
+    const { details, ...bare } = beside
+    return typeof error === 'string' ? beside : bare
   }
-  const { type: _type, message: _message, details: _details, ...inside } = error
+  const { type: inner, message: _message, details: _details, ...more } = error
+  const inside = { ...unknownType(inner), ...more }
   return { ...beside, ...(Object.keys(inside).length > 0 && { error: inside }) }
 }
+
+const unknownType = (type: unknown): JsonObject => (type === undefined || byType.has(type) ? {} : { type })
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
 

@@ -51,8 +51,10 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     model,
     ...unknown
   } = body
-  if (options.requireMaxTokens && max_tokens === undefined) throw malformed('/max_tokens', 'a request says how many tokens it wants')
-  const fields: JsonObject = { ...unknown }
+  // A limit of less than nothing is refused by servers of this protocol, and «no limit» to some of others: it is kept as unknown.
+  const isLimit = max_tokens !== undefined && max_tokens >= 0
+  if (options.requireMaxTokens && !isLimit) throw malformed('/max_tokens', 'a request says how many tokens it wants')
+  const fields: JsonObject = { ...unknown, ...(!isLimit && defined({ max_tokens })) }
   const put = (key: string, rest: JsonObject, spelled: JsonObject) => {
     nothing[key] = spelled
     if (Object.keys(rest).length > 0) fields[key] = rest
@@ -103,7 +105,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       output: some({ format: format ?? old?.format }),
       reasoning: some(reasoning),
       sampling: some({ temperature, topP: top_p, topK: top_k }),
-      maxOutputTokens: max_tokens,
+      maxOutputTokens: isLimit ? max_tokens : undefined,
       stop: stop_sequences,
       cache: some({ auto: cache.known.cache, diagnostics }),
       serviceTier: some({ tier, speed }),

@@ -108,6 +108,8 @@ describe('what an error says that nobody modelled', () => {
     ['beside it', { error, trace: 't1' }, ['/trace']],
     ['in a list', [{ error: { ...error, hint: 'later', details: [{ '@type': 't' }] }, trace: 't1' }], ['/0/error/details', '/0/error/hint', '/0/trace']],
     ['as nothing', { error: { ...error, details: null, hint: null } }, []],
+    ['with a new word', { error: { ...error, status: 'SOMETHING_NEW' } }, ['/error/status']],
+    ['with no word', { error: { ...error, status: 503 } }, ['/error/status']],
   ])('%s stays in this protocol, and is noted for every other', (_, wire, paths) => {
     expect(generateContent.encodeError(read(wire, 503)).wire.body).toEqual(wire)
     for (const to of ['chat-completions', 'responses', 'messages'] as const) {

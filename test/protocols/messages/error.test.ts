@@ -147,3 +147,22 @@ test.each(['chat-completions', 'responses', 'generate-content'] as const)('the w
   const { notes } = translateError({ status: 429, body }, { from: 'messages', to })
   expect(notes.map(({ path }) => path)).toEqual(['/error/details', '/error/details/error_code'])
 })
+
+describe.each(['chat-completions', 'responses', 'generate-content'] as const)('a type that no kind of error stands for is noted, toward %s', to => {
+  test.each<[string, unknown, string]>([
+    ['of a new error', { type: 'error', error: { type: 'newest_error', message: 'm' } }, '/error/type'],
+    ['that is no word', { type: 'error', error: { type: ['api_error'], message: 'm' } }, '/error/type'],
+    ['of a body without its frame', { type: 'newest_error', message: 'm' }, '/type'],
+    ['beside the error', { type: 'failure', error: { type: 'api_error', message: 'm' } }, '/type'],
+    ['beside a text', { type: 'failure', error: 'm' }, '/type'],
+  ])('%s', (_, body, path) => {
+    const { notes } = translateError({ status: 429, body }, { from: 'messages', to })
+    expect(notes.map(note => `${note.kind} ${note.path}`)).toEqual([`dropped ${path}`])
+    expect(messages.encodeError(messages.decodeError({ status: 429, headers: {}, body }).value).notes).toEqual([])
+  })
+
+  test('a known one is not', () => {
+    const body = { type: 'error', error: { type: 'rate_limit_error', message: 'm' } }
+    expect(translateError({ status: 429, body }, { from: 'messages', to }).notes).toEqual([])
+  })
+})
