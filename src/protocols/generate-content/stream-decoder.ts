@@ -108,7 +108,8 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
-  noteStrange(state, at, [isText, { modelVersion, responseId, createTime }], [isObject, { usageMetadata, promptFeedback }])
+  const isUsual = isText(modelVersion) && isText(responseId) && isText(createTime) && isHeld(usageMetadata) && isHeld(promptFeedback)
+  if (!isUsual) noteStrange(state, wire, at, { modelVersion: isText, responseId: isText, createTime: isText, usageMetadata: isHeld, promptFeedback: isHeld })
   // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
@@ -133,16 +134,15 @@ function start(state: DecoderState, { modelVersion, responseId, createTime }: Js
   emit({ type: 'start', ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }) })
 }
 
-const isText = (value: unknown): boolean => typeof value === 'string'
-const isWord = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number'
+// What a known field can have; it may always be absent.
+const isText = (value: unknown): boolean => value == null || typeof value === 'string'
+const isWord = (value: unknown): boolean => isText(value) || typeof value === 'number'
+const isHeld = (value: unknown): boolean => value == null || isObject(value)
+const isIndex = (value: unknown): boolean => value == null || Number.isSafeInteger(value)
 
-/** Notes fields that are known, with values of a kind that they cannot have. */
-function noteStrange(state: DecoderState, path: string, ...kinds: [fits: (value: unknown) => boolean, fields: JsonObject][]): void {
-  for (const [fits, fields] of kinds)
-    for (const key in fields) {
-      const value = fields[key]
-      if (value !== undefined && value !== null && !fits(value)) reportOf(state).once('field.unknown', path + step(key))
-    }
+/** Notes known fields with values that they cannot have. Callers ask first whether there is one: a look through this table costs more than all the checks. */
+function noteStrange(state: DecoderState, wire: JsonObject, path: string, kinds: Record<string, (value: unknown) => boolean>): void {
+  for (const key in kinds) if (!kinds[key]?.(wire[key])) reportOf(state).once('field.unknown', path + step(key))
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -157,14 +157,15 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
   const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
   state.candidates[number] = answering
   if (content !== undefined && content !== null) takeContent(state, answering, content, `${path}/content`, emit)
-  noteStrange(
-    state,
-    answering.at,
-    [isWord, { finishReason }],
-    [isText, { finishMessage }],
-    [isObject, { groundingMetadata, logprobsResult }],
-    [Number.isSafeInteger, { index }],
-  )
+  const isUsual = isWord(finishReason) && isText(finishMessage) && isHeld(groundingMetadata) && isHeld(logprobsResult) && isIndex(index)
+  if (!isUsual)
+    noteStrange(state, wire, answering.at, {
+      finishReason: isWord,
+      finishMessage: isText,
+      groundingMetadata: isHeld,
+      logprobsResult: isHeld,
+      index: isIndex,
+    })
   answering.raw = lastWord(answering.raw, finishWord(finishReason))
   if (typeof finishMessage === 'string') answering.message = finishMessage
   for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value
