@@ -41,14 +41,16 @@ export function signedBy(model: string | undefined, signature: Signature): Signa
 }
 
 /**
- * Makes notes of `input_transformations`: what the provider did to the thinking in the request. A value that is no such list is returned.
- * `thinking_dropped`: it was left out; any other type: it was accepted although it did not fit the conversation before it.
+ * Makes notes of `input_transformations`: what the provider did to the thinking in the request. `thinking_dropped`: it was left out; any
+ * other type: it was accepted although it did not fit the conversation before it. `nothing`: the list, for this protocol alone. `fields`:
+ * a value that is no such list.
  */
-export function takeTransformations(value: unknown, at: string, report: MessagesReport): unknown {
-  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return value
+export function decodeTransformations(value: unknown, report: MessagesReport): { fields: JsonObject; nothing: JsonObject } {
+  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string'))
+    return { fields: defined({ input_transformations: value ?? undefined }), nothing: value === null ? { input_transformations: value } : {} }
   for (const [index, { type }] of (value as JsonObject[]).entries())
-    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', `${at}/${index}`)
-  return undefined
+    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', `/input_transformations/${index}`)
+  return { fields: {}, nothing: { input_transformations: value } }
 }
 
 const between = '\n\n'

@@ -14,7 +14,7 @@ import { decodeError, encodeErrorBody, noteError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, ownKeys, protocolName, splitNulls } from './own.ts'
-import { signedBy, takeTransformations } from './reasoning.ts'
+import { decodeTransformations, signedBy } from './reasoning.ts'
 import { MessagesResponse } from './schema.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
@@ -26,9 +26,8 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createMessagesReport()
   const { present: body, nothing } = splitNulls(check(protocolName, MessagesResponse, wire))
-  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, ...beside } = body
-  const { input_transformations, ...fields } = beside
-  const transformed = takeTransformations(input_transformations, '/input_transformations', report)
+  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations, ...fields } = body
+  const transformed = decodeTransformations(input_transformations, report)
   const { parts } = decodeContent(content, '/content', report)
   const allowed = allowedNames(context)
   for (const part of parts) {
@@ -42,8 +41,8 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
     ...defined({ id: id || undefined, model }),
     ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
     ...keep(
-      { ...fields, ...defined({ input_transformations: transformed }) },
-      { ...nothing, ...(id === '' && { id }), ...(transformed === undefined && defined({ input_transformations })) },
+      { ...fields, ...transformed.fields },
+      { ...nothing, ...(id === '' && { id }), ...transformed.nothing },
       {
         native: true,
         ...(type !== 'message' && { type: type ?? 'absent' }),

@@ -15,7 +15,7 @@ import { decodeError } from './error.ts'
 import { createMessagesReport } from './notes.ts'
 import type { MessagesOptions, Options } from './options.ts'
 import { keep, protocolName, splitNulls } from './own.ts'
-import { type Carried, carrierOf, decodeReasoning, ordinalOf, signedBy, takeTransformations } from './reasoning.ts'
+import { type Carried, carrierOf, decodeReasoning, decodeTransformations, ordinalOf, signedBy } from './reasoning.ts'
 import { decodeFinish, decodeTier } from './response.ts'
 import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
 import { allowedNames } from './tool-choice.ts'
@@ -132,14 +132,16 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
     return
   }
   state.id = asString(message['id'])
-  const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, ...fields } = withoutTransformations(state, message)
+  const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations, ...fields } = message
   state.model = asString(model)
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
   const { present: said, nothing } = splitNulls(fields)
-  begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...keep(said, nothing) }, emit)
+  const transformed = decodeTransformations(input_transformations, reportOf(state))
+  const kept = keep({ ...said, ...transformed.fields }, { ...nothing, ...transformed.nothing })
+  begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...kept }, emit)
   takeUsage(state, usage, emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
-  noteStrange(state, '', { id, model })
+  noteStrange(state, { id, model })
   if (content !== undefined && content !== null && !Array.isArray(content)) reportOf(state).once('field.unknown', '/content')
   // A server that has the whole reply at once puts its content into the start event.
   if (Array.isArray(content))
@@ -148,12 +150,6 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
       openBlock(state, String(index), checkBlock(block, path), `/content/${index}`, emit)
       stopBlock(state, { index }, emit)
     })
-}
-
-/** `input_transformations` become notes. They come once: in `message_start`, or in `message_delta` after a change of models. */
-function withoutTransformations(state: DecoderState, { input_transformations: list, ...rest }: JsonObject): JsonObject {
-  const left = takeTransformations(list, '/input_transformations', reportOf(state))
-  return left === undefined ? rest : { ...rest, input_transformations: left }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -303,22 +299,22 @@ function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
 }
 
 /** Notes texts of the reply that are none. */
-function noteStrange(state: DecoderState, path: string, fields: JsonObject): void {
+function noteStrange(state: DecoderState, fields: JsonObject): void {
   for (const key in fields) {
     const value = fields[key]
-    if (value !== undefined && value !== null && typeof value !== 'string') reportOf(state).once('field.unknown', path + step(key))
+    if (value !== undefined && value !== null && typeof value !== 'string') reportOf(state).once('field.unknown', step(key))
   }
 }
 
 function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_details }: JsonObject): void {
-  noteStrange(state, '', { stop_reason, stop_sequence })
+  noteStrange(state, { stop_reason, stop_sequence })
   const raw = asString(stop_reason)
   if (raw === undefined) return
   state.finish = decodeFinish(raw, asString(stop_sequence), isObject(stop_details) ? stop_details : undefined)
 }
 
 function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
-  const { type: _, delta, usage, ...beside } = withoutTransformations(state, wire)
+  const { type: _, delta, usage, input_transformations, ...beside } = wire
   if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
   begin(state, {}, emit)
   flushClosing(state, emit)
@@ -326,7 +322,10 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   takeUsage(state, usage, emit)
   const inside = splitNulls(more).present
-  const { ext } = keep({ ...inside, ...splitNulls(beside).present }, {}, Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined)
+  // After a change of models inside of the stream they come here.
+  const { fields } = decodeTransformations(input_transformations, reportOf(state))
+  const places = Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined
+  const { ext } = keep({ ...inside, ...splitNulls(beside).present, ...fields }, {}, places)
   if (ext) emit({ type: 'update', ext })
 }
 

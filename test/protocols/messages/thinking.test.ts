@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/index.ts'
 import { unwrapSignature } from '../../../src/kit/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 
@@ -91,6 +91,13 @@ describe('what the provider did to the thinking of the request', () => {
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions' })
     for (const event of events) translator.push(`data: ${JSON.stringify(event)}\n\n`)
     expect(told(translator.notes)).toEqual(expected)
+  })
+
+  test('is still there when a reply becomes a stream, and a reply again', async () => {
+    const stream = explodeResponse(reply({ input_transformations: transformations }), { protocol: 'messages' })
+    const { body, notes } = await collectStream([stream], { protocol: 'messages' })
+    expect(told(notes)).toEqual(expected)
+    expect(body).toMatchObject({ input_transformations: transformations })
   })
 
   test.each<[string, unknown]>([
