@@ -1,3 +1,4 @@
+import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
@@ -45,15 +46,9 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         reportOf(state).ext(start.ext, '')
         return
       }
-      case 'message.start': {
-        const { type: _, candidate, message: __, role: ___, origin: ____, id, phase, at, ext, ...rest } = event
-        reportOf(state).rest({ ...rest, ...(phase && { phase }) }, at)
-        reportOf(state).ext(ext, at)
-        reportOf(state).onceEach('message.envelope', at, { itemId: id })
-        const lane = laneOf(state, candidate)
-        lane.around = merge(lane.around, ownKeys(ext))
+      case 'message.start':
+        startMessage(state, event)
         return
-      }
       case 'part.start':
         startPart(state, laneOf(state, event.candidate), `${event.part}`, event.head, emit)
         return
@@ -79,15 +74,9 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
         return
-      case 'update': {
-        const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
-        reportOf(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
-        reportOf(state).ext(ext, '')
-        if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
-        if (promptBlocked) state.promptBlocked = promptBlocked
-        if (ext) state.ext = { ...state.ext, ...ext }
+      case 'update':
+        update(state, event)
         return
-      }
       case 'ping':
         return
       case 'opaque':
@@ -108,6 +97,27 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
   end(state, emit) {
     if (!state.done) cutOff(state, emit)
   },
+}
+
+type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
+
+function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
+  const { type: _, candidate, message: __, role: ___, origin: ____, id, phase, at, ext, ...rest } = event
+  const report = reportOf(state)
+  report.rest({ ...rest, ...(phase && { phase }) }, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId: id })
+  const lane = laneOf(state, candidate)
+  lane.around = merge(lane.around, ownKeys(ext))
+}
+
+function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+  const report = reportOf(state)
+  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.ext(ext, '')
+  if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
+  if (promptBlocked) state.promptBlocked = promptBlocked
+  if (ext) state.ext = mergeExt(state.ext, ext)
 }
 
 function close(state: EncoderState, emit: EmitWire): void {

@@ -517,6 +517,13 @@ test('every event tells the same model, even if another is told later', () => {
   ])
 })
 
+test('unknown fields that come one after the other are all in the last event', () => {
+  const event = (more: object) => ({ candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP', index: 0 }], ...more })
+  const status = { modelStage: 'LEGACY' }
+  const events = run(generateContent.streamDecoder, [event({ modelStatus: status }), event({ trailer: 'x' })]).out
+  expect(encodeStream(generateContent, events).wires.at(-1)).toMatchObject({ modelStatus: status, trailer: 'x' })
+})
+
 describe('of events inside of another object', () => {
   const asked = { gcWrapper: 'unwrap' } as const
   const wrapped = (response: object, beside: object = {}) => ({ response, ...beside })
