@@ -58,7 +58,8 @@ export type Answering = {
   loose: TokenLogprob[]
 }
 
-export type Around = { notes: Note[]; id: string | undefined; model: string | undefined }
+/** What all candidates share. */
+export type Reply = { notes: Note[]; id: string | undefined; model: string | undefined }
 export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport => createGeminiReport(undefined, notes)
 
 export function startAnswering(candidate: number, at: string): Answering {
@@ -96,11 +97,11 @@ export function begin(answering: Answering, emit: EmitEvent, around: JsonObject 
  * Text is continued from event to event. An empty text before a text or thought in the same event begins a new part; it has no
  * effect on other clients. An empty thought before a thought begins its next segment.
  */
-export function takeParts(answering: Answering, wires: readonly unknown[], path: string, around: Around, emit: EmitEvent): void {
+export function takeParts(answering: Answering, wires: readonly unknown[], path: string, reply: Reply, emit: EmitEvent): void {
   for (const [place, wire] of wires.entries()) {
     const next = wires[place + 1]
     if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(answering, wire, emit)
-    else takePart(answering, wire, `${path}/${place}`, around, emit)
+    else takePart(answering, wire, `${path}/${place}`, reply, emit)
   }
 }
 
@@ -114,14 +115,14 @@ function divide(answering: Answering, { thought }: PlainText, emit: EmitEvent): 
 
 export const textSoFar = ({ pieces }: Open) => pieces.join('')
 
-function takePart(answering: Answering, wire: unknown, path: string, around: Around, emit: EmitEvent): void {
+function takePart(answering: Answering, wire: unknown, path: string, reply: Reply, emit: EmitEvent): void {
   if (isPlainText(wire)) {
-    takeText(answering, wire, around, emit)
+    takeText(answering, wire, reply, emit)
     return
   }
-  if (isObject(wire) && isObject(wire['functionCall']) && takePieces(answering, wire, path, around, emit)) return
+  if (isObject(wire) && isObject(wire['functionCall']) && takePieces(answering, wire, path, reply, emit)) return
   const part = checkPart(wire, path)
-  const whole = readWhole(answering, part, around)
+  const whole = readWhole(answering, part, reply)
   closeParts(answering, emit)
   startPart(answering, whole, emit)
   emit({ type: 'part.end', candidate: answering.candidate, part: answering.nextPart - 1 })
@@ -140,11 +141,11 @@ function isPlainText(wire: unknown): wire is PlainText {
 
 const checkPart = (wire: unknown, path: string): GeminiPart => check(protocolName, GeminiPart, wire, inner => path + inner)
 
-function readWhole(answering: Answering, part: GeminiPart, around: Around): Part {
-  const { id = '', model } = around
+function readWhole(answering: Answering, part: GeminiPart, reply: Reply): Part {
+  const { id = '', model } = reply
   const reading: Reading = {
     root: '',
-    report: reportOf(around),
+    report: reportOf(reply),
     place: pointer => pointer,
     names: {},
     speaks: 'model',
@@ -168,17 +169,17 @@ function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
 
 type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
 
-function takeText(answering: Answering, wire: PlainText, around: Around, emit: EmitEvent): void {
+function takeText(answering: Answering, wire: PlainText, reply: Reply, emit: EmitEvent): void {
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
   if (!saysAnything(wire) || provesBefore(answering, wire, emit)) return
   const { open } = answering
   const goesOn = open?.kind === kind && !open.signed
-  const signed = thoughtSignature ? readWhole(answering, wire, around) : undefined
+  const signed = thoughtSignature ? readWhole(answering, wire, reply) : undefined
   // A text with the signature of another protocol's reasoning is that reasoning, not text.
   if (!goesOn || (signed && signed.type !== (kind === 'thought' ? 'reasoning' : 'text'))) {
     closeParts(answering, emit)
-    const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(answering, wire, around))
+    const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(answering, wire, reply))
     const part = startPart(answering, whole, emit)
     answering.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', pieces: [text], signed: signed !== undefined }
     return
@@ -218,42 +219,42 @@ function closeThought(
 }
 
 /** Arguments in pieces: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such a part. */
-function takePieces(answering: Answering, wire: JsonObject, path: string, around: Around, emit: EmitEvent): boolean {
+function takePieces(answering: Answering, wire: JsonObject, path: string, reply: Reply, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
   const { partialArgs: pieces, willContinue, ...head } = call
   const continues = willContinue === true
   const isNamed = typeof head['name'] === 'string' && head['name'] !== ''
   if (isNamed && !continues && pieces === undefined) return false
   if (isNamed) {
-    const whole = readWhole(answering, checkPart({ ...wire, functionCall: head }, path), around)
+    const whole = readWhole(answering, checkPart({ ...wire, functionCall: head }, path), reply)
     closeParts(answering, emit)
     if (whole.type !== 'tool-call') return false
     const args = isObject(head['args']) ? copyOf(head['args']) : {}
     answering.call = { part: startPart(answering, { ...whole, input: '' }, emit), args }
   } else if (!answering.call) {
     if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
-    reportOf(around).once('stream.stray-call', path)
+    reportOf(reply).once('stream.stray-call', path)
     return true
-  } else noteBeside(wire, path, around)
+  } else noteBeside(wire, path, reply)
   const { call: open } = answering
-  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(around).once('stream.partial-path', `${path}/functionCall/partialArgs`)
+  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(reply).once('stream.partial-path', `${path}/functionCall/partialArgs`)
   if (!continues) closeCall(answering, emit)
   return true
 }
 
 /** The call is announced already, so whatever else its pieces say has no place. */
-function noteBeside({ functionCall, ...wire }: JsonObject, path: string, around: Around): void {
+function noteBeside({ functionCall, ...wire }: JsonObject, path: string, reply: Reply): void {
   const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
   const pieces = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
   const strange = defined({ partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs, name: name || undefined })
-  noteUnknown({ ...wire }, path, around)
-  noteUnknown({ ...call, ...strange }, `${path}/functionCall`, around)
+  noteUnknown({ ...wire }, path, reply)
+  noteUnknown({ ...call, ...strange }, `${path}/functionCall`, reply)
   for (const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue: more, ...unknown } of pieces)
-    noteUnknown(unknown, `${path}/functionCall/partialArgs`, around)
+    noteUnknown(unknown, `${path}/functionCall/partialArgs`, reply)
 }
 
-function noteUnknown(unknown: JsonObject, path: string, around: Around): void {
-  for (const key in splitNulls(unknown).present) reportOf(around).once('field.unknown', path + step(key))
+function noteUnknown(unknown: JsonObject, path: string, reply: Reply): void {
+  for (const key in splitNulls(unknown).present) reportOf(reply).once('field.unknown', path + step(key))
 }
 
 function closeCall(answering: Answering, emit: EmitEvent): void {

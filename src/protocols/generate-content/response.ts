@@ -6,7 +6,7 @@ import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
@@ -37,7 +37,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
   const names: FieldNames = root ? { '': root } : {}
-  const reading = { report, root, place, names, speaks: 'model' as const, ...readingCalls(responseId ?? '') }
+  const reading = { report, root, place, names, responseId: responseId ?? '' }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     candidates: (candidates ?? []).map((candidate, place) => decodeCandidate(candidate, indexOf(candidate.index, place, taken), place, reading)),
@@ -93,27 +93,18 @@ export function writeTime(createdAt: number | undefined): string | undefined {
   return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
 }
 
-/** Makes ids for calls that came without one: the same reply always gets the same ids. */
-function readingCalls(responseId: string): Pick<Reading, 'callId'> & { next(candidate: number): void } {
-  let candidate = 0
-  let ordinal = 0
-  return {
-    next(index) {
-      candidate = index
-      ordinal = 0
-    },
-    callId: () => callId(responseId, candidate, ordinal++),
-  }
-}
-
+/** The id of a call that came without one. `ordinal`: the number of such calls before it, so that the same reply always gets the same ids. */
 export function callId(responseId: string, candidate: number, ordinal: number): string {
   return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
 }
 
-function decodeCandidate(wire: GeminiCandidate, index: number, place: number, reading: Reading & ReturnType<typeof readingCalls>): Candidate {
+type ReadingReply = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
+
+function decodeCandidate(wire: GeminiCandidate, index: number, place: number, { responseId, ...reply }: ReadingReply): Candidate {
   const { content, finishReason, finishMessage, index: told, logprobsResult, groundingMetadata, ...fields } = wire
+  let unnamed = 0
+  const reading: Reading = { ...reply, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
   const at = `${reading.root}/candidates/${place}`
-  reading.next(index)
   const parts = decodeParts(content?.parts ?? [], `${at}/content/parts`, reading)
   const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
   const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => reading.report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
@@ -214,9 +205,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   return { wire: wrapAgain(asItCame(wire, form?.['snake']), form?.['wrapper'], beside), notes: report.notes }
 }
 
-type Around = { native: boolean; options: Options; report: GeminiReport }
-
-function encodeCandidate(candidate: Candidate, { native, options, report }: Around): JsonObject {
+function encodeCandidate(candidate: Candidate, { native, options, report }: { native: boolean; options: Options; report: GeminiReport }): JsonObject {
   const { index, at, messages, finish, logprobs, ext, ...rest } = candidate
   report.rest(rest, at)
   report.ext(ext, at)
@@ -340,5 +329,3 @@ const standing = (texts: readonly TextPart[]): Found[] => flatMap(texts, ({ cita
 
 /** In the order of the texts. */
 const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)
-
-const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

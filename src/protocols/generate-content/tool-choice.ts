@@ -70,7 +70,7 @@ export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, 
   return own || calling ? { ...own, ...(calling && { functionCallingConfig: calling }) } : undefined
 }
 
-function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, nameTool }: RequestWriting): JsonObject | undefined {
+function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, toolName }: RequestWriting): JsonObject | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || mapped.some(asFunction)
   if (!native && !hasFunctions) {
@@ -80,7 +80,7 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     return undefined
   }
   // A tool that is not declared is named here first, so its new name is noted here.
-  const chosen = (name: string, namespace?: string, at = report.placeOf('toolChoice')) => nameTool(name, namespace, at)
+  const chosen = (name: string, namespace?: string, at = report.placeOf('toolChoice')) => toolName(name, namespace, at)
   const refuse = (): undefined => {
     report.add('tool_choice.unsupported', undefined, 'toolChoice')
     return undefined

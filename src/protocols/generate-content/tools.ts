@@ -202,7 +202,7 @@ function encodeServerTool(tool: ServerTool, writing: RequestWriting): JsonObject
   return { [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {} }
 }
 
-function encodeFunction(tool: FunctionTool, { report, nameTool }: RequestWriting, wrapped = false): JsonObject {
+function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting, wrapped = false): JsonObject {
   const {
     type: _,
     name,
@@ -247,7 +247,7 @@ function encodeFunction(tool: FunctionTool, { report, nameTool }: RequestWriting
   const given = form && asItStood(output, form['response'])
   return {
     ...ownKeys(tool.ext),
-    name: nameTool(name, namespace, at, wrapped),
+    name: toolName(name, namespace, at, wrapped),
     ...defined({ description }),
     ...(parameters && { [taken ? place(form?.['parametersIn'], 'parametersJsonSchema') : 'parametersJsonSchema']: taken ?? parameters }),
     ...(output !== undefined && output !== null && { [given ? place(form?.['responseIn'], 'responseJsonSchema') : 'responseJsonSchema']: given ?? output }),

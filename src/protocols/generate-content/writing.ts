@@ -34,7 +34,8 @@ export type Writing = {
   opens: boolean
   /** The message came from this protocol, and its parts are written as they were. */
   native: boolean
-  toolName(name: string, namespace: string | undefined, at: string | undefined): string
+  /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
+  toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
   /** The id that a call and its result are written with. Undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
   /** The call that a result answers. */
@@ -67,15 +68,12 @@ export function isInner({ type, at }: Part, report: GeminiReport): boolean {
 export type RequestWriting = Writing & {
   options: Options
   renamed: NonNullable<EncodingContext['tools']>
-  nameTool(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
   const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
   const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: asName, native }, report)
-  const nameTool = (name: string, namespace: string | undefined, at: string | undefined, wrapped = freeform.has(toolKey(name, namespace))): string =>
-    nameOf(name, namespace, at, wrapped)
   return {
     report,
     options,
@@ -87,8 +85,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     instructs: false,
     inResult: false,
     beside: undefined,
-    toolName: (name, namespace, at) => nameTool(name, namespace, at),
-    nameTool,
+    toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
     callId(id, part) {
       if (options.gcIds !== 'never') return part.type === 'tool-call' && part.idOrigin === 'synthesized' && native ? undefined : id
       report.once('tool-call.id', part.at, part.type === 'tool-call' ? 'id' : 'callId')

@@ -47,7 +47,8 @@ const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
 const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
 
 /** Citations of other providers name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
-export function encodeCited(text: string, own: Citation[], foreign: Citation[], { at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
+export function encodeCited({ text, citations = [], at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
+  const [own, foreign] = byOrigin(citations)
   const points = [...text]
   const spanned = foreign.map(citation => {
     const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
@@ -72,6 +73,11 @@ export function encodeCited(text: string, own: Citation[], foreign: Citation[], 
   }
   if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.no-proof', '/content')
   return blocks
+}
+
+/** The citations of this protocol, and the others. */
+export function byOrigin(citations: readonly Citation[]): [own: Citation[], foreign: Citation[]] {
+  return [citations.filter(({ protocol }) => protocol === protocolName), citations.filter(({ protocol }) => protocol !== protocolName)]
 }
 
 /** A citation on this wire. Empty: it has no form here. */

@@ -8,7 +8,7 @@ import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeMark } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
+import { byOrigin, decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
@@ -253,6 +253,9 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
   }
 }
 
+/** Of a text without citations: shared, because most have none. */
+const none: ReturnType<typeof byOrigin> = [[], []]
+
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report, native, to, newest } = writing
   const { type: _, text, citations, cache, signature, at, ext, ...rest } = part
@@ -266,10 +269,9 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []
   }
-  const own = citations?.filter(({ protocol }) => protocol === protocolName) ?? []
-  const foreign = citations?.filter(({ protocol }) => protocol !== protocolName) ?? []
+  const [own, foreign] = citations ? byOrigin(citations) : none
   if (to === 'client' && foreign.length > 0) {
-    const cited = encodeCited(text, own, foreign, part, report)
+    const cited = encodeCited(part, report)
     return cited.map((block, index) => (index === cited.length - 1 ? marked(block, part, writing) : block))
   }
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')

@@ -9,6 +9,7 @@ import { encodeErrorBody, noteError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import type { SegmentLength } from './reasoning.ts'
+import type { Seen } from './response.ts'
 
 /** What the files of the stream encoder share: its state, and functions of it. */
 
@@ -61,8 +62,8 @@ export type EncoderState = MachineState & {
   lastProof: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: JsonObject; at?: string }[]
-  /** What the end of the reply depends on: which parts it has had so far. */
-  seen: { calls: boolean; text: boolean; refusal?: { text: string; at?: string } }
+  /** Of the parts so far, what the end of the reply depends on. `text`: it has a text block. */
+  seen: Seen & { text: boolean }
   finish: Finish | undefined
   finishAt: string | undefined
   usage: Usage | undefined

@@ -4,6 +4,7 @@ import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canoni
 import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { Present } from '../../kit/own.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
@@ -54,41 +55,18 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   // A limit of less than nothing is refused by servers of this protocol, and «no limit» to some of others: it is kept as unknown.
   const isLimit = max_tokens !== undefined && max_tokens >= 0
   if (options.requireMaxTokens && !isLimit) throw malformed('/max_tokens', 'a request says how many tokens it wants')
-  const fields: JsonObject = { ...unknown, ...(!isLimit && defined({ max_tokens })) }
-  const put = (key: string, rest: JsonObject, spelled: JsonObject) => {
-    nothing[key] = spelled
-    if (Object.keys(rest).length > 0) fields[key] = rest
-  }
+  const kept: Kept = { fields: { ...unknown, ...(!isLimit && defined({ max_tokens })) }, nothing }
+  const { fields } = kept
   const cache = decodeMark(cache_control)
-  const reasoning: ReasoningSpec = {}
-  if (thinking) {
-    const { type, budget_tokens, display, ...rest } = thinking
-    const shown = display === 'summarized' || display === 'omitted' ? display : undefined
-    Object.assign(reasoning, defined({ mode: type, budgetTokens: budget_tokens ?? undefined, display: shown }))
-    put('thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls(thinking))
+  const reasoning = decodeReasoning(body, kept)
+  const { format, isOlder } = decodeOutput(body, kept)
+  if (tool_choice) {
+    const parallel = tool_choice.disable_parallel_tool_use
+    keepInside(kept, 'tool_choice', unknownOfToolChoice(tool_choice), parallel === true ? {} : { ...defined({ disable_parallel_tool_use: parallel }) })
   }
-  let format: OutputFormat | undefined
-  if (output_config) {
-    const { effort, format: asked, ...rest } = output_config
-    if (effort != null) reasoning.effort = effort
-    const read = asked ? decodeFormat(asked) : undefined
-    format = read?.format
-    put('output_config', { ...rest, ...(read?.unknown && { format: read.unknown }) }, nulls(output_config))
-  }
-  const old = !output_config?.format && output_format ? decodeFormat(output_format) : undefined
-  if (old?.unknown) fields['output_format'] = old.unknown
-  else if (output_format && !old) fields['output_format'] = output_format
-  if (tool_choice)
-    put(
-      'tool_choice',
-      unknownOfToolChoice(tool_choice),
-      tool_choice.disable_parallel_tool_use === true ? {} : onlyTold({ disable_parallel_tool_use: tool_choice.disable_parallel_tool_use }),
-    )
-  let safetyId: string | undefined
   if (metadata) {
-    const { user_id, ...rest } = metadata
-    safetyId = user_id ?? undefined
-    put('metadata', rest, nulls(metadata))
+    const { user_id: _, ...rest } = metadata
+    keepInside(kept, 'metadata', rest, nulls(metadata))
   }
   const tier = service_tier === undefined ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
   const { mcp_servers: servers } = fields
@@ -102,14 +80,14 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       tools: read,
       toolChoice: tool_choice ? decodeToolChoice(tool_choice, read) : undefined,
       parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
-      output: some({ format: format ?? old?.format }),
+      output: some({ format }),
       reasoning: some(reasoning),
       sampling: some({ temperature, topP: top_p, topK: top_k }),
       maxOutputTokens: isLimit ? max_tokens : undefined,
       stop: stop_sequences,
       cache: some({ auto: cache.known.cache, diagnostics }),
       serviceTier: some({ tier, speed }),
-      user: safetyId === undefined ? undefined : { safetyId },
+      user: some({ safetyId: metadata?.user_id ?? undefined }),
       state: some({ container, contextManagement: context_management, thread }),
       stream: stream === undefined ? undefined : { enabled: stream },
     }),
@@ -119,16 +97,41 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       {
         native: true,
         ...(covered && { servers }),
-        ...(old?.format && { format: 'output_format' }),
+        ...(isOlder && { format: 'output_format' }),
         ...(tier !== undefined && tier === service_tier && requestTier.toWire(tier) !== tier && { tier }),
       },
     ),
   }
-  return { value, notes: report.notes, ...(old?.format && { fieldNames: { 'output.format': 'output_format' } }) }
+  return { value, notes: report.notes, ...(isOlder && { fieldNames: { 'output.format': 'output_format' } }) }
 }
 
-function onlyTold(values: JsonObject): JsonObject {
-  return defined(values) as JsonObject
+/** What the canonical request does not hold of a body: unknown keys, and known ones without a meaning. Both are added to. */
+type Kept = { fields: JsonObject; nothing: JsonObject }
+
+function keepInside({ fields, nothing }: Kept, key: string, rest: JsonObject, spelled: JsonObject): void {
+  nothing[key] = spelled
+  if (Object.keys(rest).length > 0) fields[key] = rest
+}
+
+/** How much to think, which two fields say: `thinking`, and the effort in `output_config`. */
+function decodeReasoning({ thinking, output_config }: Present<MessagesRequest>, kept: Kept): ReasoningSpec {
+  const effort = output_config?.effort ?? undefined
+  if (!thinking) return defined({ effort })
+  const { type: mode, budget_tokens, display, ...rest } = thinking
+  const shown = display === 'summarized' || display === 'omitted' ? display : undefined
+  keepInside(kept, 'thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls(thinking))
+  return defined({ mode, budgetTokens: budget_tokens ?? undefined, display: shown, effort })
+}
+
+/** The format of the answer. `isOlder`: `output_format` says it, the older name of `output_config.format`. */
+function decodeOutput({ output_config, output_format }: Present<MessagesRequest>, kept: Kept): { format?: OutputFormat | undefined; isOlder: boolean } {
+  const { effort: _, format: newer, ...rest } = output_config ?? {}
+  const { format, unknown } = newer ? decodeFormat(newer) : {}
+  if (output_config) keepInside(kept, 'output_config', { ...rest, ...(unknown && { format: unknown }) }, nulls(output_config))
+  if (!output_format) return { format, isOlder: false }
+  const old = newer ? { unknown: output_format } : decodeFormat(output_format)
+  if (old.unknown) kept.fields['output_format'] = old.unknown
+  return 'format' in old ? { format: old.format, isOlder: true } : { format, isOlder: false }
 }
 
 /** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */

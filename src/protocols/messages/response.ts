@@ -1,4 +1,4 @@
-import type { Message, Part } from '../../canonical/message.ts'
+import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
@@ -104,12 +104,15 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   for (const { at } of others) report.add('candidates.first-only', at)
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
+  const refusal = parts.find(part => part.type === 'refusal')
+  const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
   const carriers: Carriers | undefined = !native && options.amLastProof === 'drop' ? new Map() : undefined
   const content = flatMap(messages, message => encodeMessage(message, native, report, carriers))
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
-  const stop = encodeFinish(candidate?.finish, parts, promptBlocked, { native, truncated: options.truncated, at: candidate?.at }, report)
+  const ending = { finish: candidate?.finish, at: candidate?.at, promptBlocked, seen }
+  const stop = encodeFinish(ending, { native, truncated: options.truncated }, report)
   const named = model ?? options.context?.request?.model
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
@@ -188,15 +191,19 @@ export function replyToolName(name: string, namespace: string | undefined, at: s
 
 type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
 
+/** What the end of a reply depends on: does it call tools, and its first refusal. */
+export type Seen = { calls: boolean; refusal?: { text: string; at?: string } }
+
+/** `at`: path of the candidate. */
+type Ending = { finish: Finish | undefined; at: string | undefined; promptBlocked: CanonicalResponse['promptBlocked']; seen: Seen }
+
 /**
  * The stop fields of a reply.
  * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
  */
 export function encodeFinish(
-  finish: Finish | undefined,
-  parts: readonly Part[],
-  promptBlocked: CanonicalResponse['promptBlocked'],
-  { native, truncated, at }: { native: boolean; truncated?: Options['truncated'] | undefined; at?: string | undefined },
+  { finish, at, promptBlocked, seen }: Ending,
+  { native, truncated }: { native: boolean; truncated?: Options['truncated'] | undefined },
   report: MessagesReport,
 ): Stop {
   if (finish && promptBlocked) report.add('finish.refusal', undefined, 'promptBlocked')
@@ -217,7 +224,7 @@ export function encodeFinish(
       stop_reason: wordOf(finish),
       ...defined({ stop_sequence: sequence, stop_details: details }),
     }
-  const refused = parts.find(part => part.type === 'refusal')
+  const refused = seen.refusal
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('finish.refusal', refused.at)
     return refusal(refused.text || (message ?? null))
@@ -228,11 +235,11 @@ export function encodeFinish(
   }
   if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
   // Clients act on tool calls only when `stop_reason` is `tool_use`.
-  if (reason === 'stop' && hasCalls(parts)) {
+  if (reason === 'stop' && seen.calls) {
     report.add('finish.tool-use', at, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
   }
-  if (reason === 'tool_calls' && !hasCalls(parts)) {
+  if (reason === 'tool_calls' && !seen.calls) {
     report.add('stop.no-call', at, 'finish.reason')
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
@@ -251,8 +258,6 @@ export function wordOf(finish: Finish): string {
 function exactWord({ reason, sequence }: Finish): string | undefined {
   return reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
 }
-
-const hasCalls = (parts: readonly Part[]): boolean => parts.some(({ type }) => type === 'tool-call')
 
 const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
 

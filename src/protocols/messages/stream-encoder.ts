@@ -1,6 +1,5 @@
 import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalEvent, PartStart } from '../../canonical/event.ts'
-import type { Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -59,15 +58,10 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         reportOf(state).ext(start.ext, '')
         return
       }
-      case 'message.start': {
-        const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event
-        reportOf(state).rest({ ...rest, ...(phase && { phase }) }, at)
-        reportOf(state).ext(ext, at)
-        reportOf(state).onceEach('message.envelope', at, { itemId: id })
-        state.messages[message] = defined({ role, at })
+      case 'message.start':
+        startMessage(state, event)
         begin(state, emit)
         return
-      }
       case 'part.start':
         begin(state, emit)
         noteVoice(state, event)
@@ -96,17 +90,9 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         // In this protocol the first usage comes in `message_start`.
         if (isNative(state)) begin(state, emit)
         return
-      case 'update': {
-        const { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest } = event
-        reportOf(state).rest({ ...rest, ...defined({ completedAt }) }, undefined)
-        reportOf(state).ext(ext, '')
-        // `message_start` tells the tier, and nothing after it does. Where it tells none, it is the usual one.
-        if (state.phase !== 'held' && serviceTier !== 'default' && serviceTier !== state.start.serviceTier) reportOf(state).rest({ serviceTier }, undefined)
-        if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
-        if (promptBlocked) state.promptBlocked = promptBlocked
-        if (ext) state.ext = mergeExt(state.ext, ext)
+      case 'update':
+        update(state, event)
         return
-      }
       case 'ping':
         if (state.phase === 'begun') emit({ type: 'ping' })
         return
@@ -129,6 +115,28 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
   end(state, emit) {
     if (state.phase !== 'done') cutOff(state, emit)
   },
+}
+
+type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
+
+function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
+  const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event
+  const report = reportOf(state)
+  report.rest({ ...rest, ...(phase && { phase }) }, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId: id })
+  state.messages[message] = defined({ role, at })
+}
+
+function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+  const report = reportOf(state)
+  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.ext(ext, '')
+  // `message_start` tells the tier, and nothing after it does. Where it tells none, it is the usual one.
+  if (state.phase !== 'held' && serviceTier !== 'default' && serviceTier !== state.start.serviceTier) report.rest({ serviceTier }, undefined)
+  if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
+  if (promptBlocked) state.promptBlocked = promptBlocked
+  if (ext) state.ext = mergeExt(state.ext, ext)
 }
 
 function noteVoice(state: EncoderState, { message, head }: PartStart): void {
@@ -190,13 +198,8 @@ function close(state: EncoderState, emit: EmitWire): void {
     fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
     return
   }
-  const { calls, refusal } = state.seen
-  const parts: Part[] = [
-    ...(calls ? [{ type: 'tool-call' as const, id: '', name: '', kind: 'function' as const, input: '' }] : []),
-    ...(refusal === undefined ? [] : [{ type: 'refusal' as const, ...refusal }]),
-  ]
-  const stop = encodeFinish(state.finish, parts, state.promptBlocked, { native: false, at: state.finishAt }, reportOf(state))
-  finishMessage(state, stop, emit)
+  const { finish, finishAt: at, promptBlocked, seen } = state
+  finishMessage(state, encodeFinish({ finish, at, promptBlocked, seen }, { native: false }, reportOf(state)), emit)
 }
 
 /** Usage keys that `message_start` always has, and `message_delta` only if they are known. */

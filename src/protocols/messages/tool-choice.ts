@@ -77,12 +77,12 @@ function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writin
       }
       const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
       const space = namespace ?? (owner && 'namespace' in owner ? owner.namespace : undefined)
-      return { type: 'tool', name: writing.nameTool(name, space, report.placeOf('toolChoice'), kind === 'freeform') }
+      return { type: 'tool', name: writing.toolName(name, space, report.placeOf('toolChoice'), kind === 'freeform') }
     }
     case 'allowed': {
       const [only] = choice.tools
       if (choice.require && choice.tools.length === 1 && only)
-        return { type: 'tool', name: writing.nameTool(only.name, undefined, only.at ?? report.placeOf('toolChoice'), only.kind === 'freeform') }
+        return { type: 'tool', name: writing.toolName(only.name, undefined, only.at ?? report.placeOf('toolChoice'), only.kind === 'freeform') }
       return { type: choice.require ? 'any' : 'auto' }
     }
     case 'opaque':

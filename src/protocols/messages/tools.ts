@@ -212,7 +212,7 @@ export function encodeTools(
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
-  const tooling = { report, options, toolName: writing.nameTool, marks: writing.marks, mcpServers, loads: searches.length > 0 && !hasSearch }
+  const tooling = { report, options, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: searches.length > 0 && !hasSearch }
   if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
   const wires: JsonObject[] = []

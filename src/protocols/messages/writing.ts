@@ -30,7 +30,8 @@ export type Writing = {
   mixed?: boolean
   /** The id that a call and its result are written with. */
   callId(part: ToolCallPart | ToolResultPart): string
-  toolName(name: string, namespace: string | undefined, at: string | undefined): string
+  /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
+  toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
   /** Ids of the calls in the request: the name of a result's tool is there. Undefined: a reply, which may not have the call. */
   called?: ReadonlySet<string>
   unsigned: 'drop' | 'text'
@@ -66,13 +67,11 @@ export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part,
 export type RequestWriting = Writing & {
   options: Options
   renamed: NonNullable<EncodingContext['tools']>
-  nameTool(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
   const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: flat => mapName(flat, nameLimit), native }, report)
-  const nameTool = (name: string, namespace: string | undefined, at: string | undefined, wrapped = false): string => nameOf(name, namespace, at, wrapped)
   return {
     report,
     options,
@@ -80,8 +79,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     opens: options.foreignProofs === 'wrap',
     native,
     callId: idOf,
-    toolName: (name, namespace, at) => nameTool(name, namespace, at, freeform.has(toolKey(name, namespace))),
-    nameTool,
+    toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
     called: callIds(messages),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
     renamed,
