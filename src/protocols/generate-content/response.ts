@@ -40,7 +40,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const reading = { report, root, place, names, responseId: responseId ?? '' }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
-    candidates: (candidates ?? []).map((candidate, place) => decodeCandidate(candidate, indexOf(candidate.index, place, taken), place, reading)),
+    candidates: (candidates ?? []).map((candidate, nth) => decodeCandidate(candidate, indexOf(candidate.index, nth, taken), nth, reading)),
     ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
     ...(usageMetadata && { usage: decodeUsage(usageMetadata) }),
     ...(blocked && { promptBlocked: blocked }),
@@ -100,14 +100,14 @@ export function callId(responseId: string, candidate: number, ordinal: number): 
 
 type ReadingReply = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
 
-function decodeCandidate(wire: GeminiCandidate, index: number, place: number, { responseId, ...reply }: ReadingReply): Candidate {
+function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { report, root, place, names, responseId }: ReadingReply): Candidate {
   const { content, finishReason, finishMessage, index: told, logprobsResult, groundingMetadata, ...fields } = wire
   let unnamed = 0
-  const reading: Reading = { ...reply, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
-  const at = `${reading.root}/candidates/${place}`
+  const reading: Reading = { report, root, place, names, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
+  const at = `${root}/candidates/${nth}`
   const parts = decodeParts(content?.parts ?? [], `${at}/content/parts`, reading)
   const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
-  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => reading.report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
+  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
   const finish = decodeFinish(finishReason, finishMessage, hasCalls)
   return {
