@@ -30,6 +30,9 @@ function noteMessage({ at, parts }: Message, report: Untold): void {
     if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${at}/`)) report.rest({ logprobs: part.logprobs }, part.at)
 }
 
+/** The error of a stream that ends before its reply does. */
+export const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
+
 /** The error of an answer whose finish reason is `error`. Undefined: it did not fail. */
 export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
   return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its answer' } : undefined

@@ -28,7 +28,7 @@ export function createToolNames({ limit, spell, native }: { limit: number; spell
       const key = toolKey(called, namespace)
       const known = written.get(key)
       if (known !== undefined) return known
-      const flat = namespace === undefined ? called : `${namespace}__${called}`
+      const flat = flatName(called, namespace)
       const fitting = native && namespace === undefined ? called : spell(flat)
       const wire = taken.has(fitting) && !native ? `${fitting.slice(0, limit - 9)}_${hashHex(JSON.stringify([namespace ?? null, called]), 8)}` : fitting
       if (namespace !== undefined) report.add('tool.namespace', at, 'namespace')
@@ -41,6 +41,15 @@ export function createToolNames({ limit, spell, native }: { limit: number; spell
     },
   }
 }
+
+/** The name of a tool in a reply, with its namespace in front: a client of a wire without namespaces knows it by that. */
+export function replyToolName(called: string, namespace: string | undefined, at: string | undefined, report: Reporting): string {
+  if (namespace === undefined) return called
+  report.add('tool.namespace', at, 'namespace')
+  return flatName(called, namespace)
+}
+
+const flatName = (called: string, namespace: string | undefined): string => (namespace === undefined ? called : `${namespace}__${called}`)
 
 /** A unique key of a tool. The length in front separates namespace and name unambiguously. */
 export const toolKey = (called: string, namespace: string | undefined): string => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`

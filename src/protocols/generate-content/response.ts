@@ -8,6 +8,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import { replyToolName } from '../../kit/tool-names.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
@@ -292,12 +293,6 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }
-}
-
-function replyToolName(name: string, namespace: string | undefined, at: string | undefined, report: GeminiReport): string {
-  if (namespace === undefined) return name
-  report.add('tool.namespace', at, 'namespace')
-  return `${namespace}__${name}`
 }
 
 /** Logprobs, and the JSON pointer of their node. */

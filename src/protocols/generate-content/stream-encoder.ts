@@ -3,7 +3,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
-import { noteFinish } from '../../kit/failed-reply.ts'
+import { endedEarly, noteFinish } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
@@ -136,7 +136,7 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
   const isCut = lanes.some(({ open, queue }) => [...(open ? [open] : []), ...queue].some(({ part, ended }) => part.type === 'tool-call' && !ended))
   if (state.truncated === 'error' || isCut || !state.begun) {
-    fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
+    fail(state, endedEarly, emit)
     return
   }
   for (const lane of lanes) while (lane.open) endPart(state, lane, lane.open.key, undefined, emit)

@@ -1,7 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
-import { joinAssistants, matchResults, type Turn as TurnOf } from '../../kit/turns.ts'
+import { joinAssistants, matchResults, noResult, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { GeminiReport } from './notes.ts'
 import type { GeminiOptions } from './options.ts'
 import { isInner } from './writing.ts'
@@ -59,7 +59,7 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
 function answerOf(call: ToolCallPart, result: ToolResultPart | undefined, repair: Repair, { invented, pairs }: { invented: Set<Part>; pairs: Pairs }): Part[] {
   if (result) return [result]
   if (repair !== 'synthesize') return []
-  const made: ToolResultPart = { type: 'tool-result', callId: call.id, kind: call.kind, content: [{ type: 'text', text: '(no result)' }], isError: true }
+  const made = noResult(call)
   invented.add(made)
   pairs.set(made, call)
   return [made]

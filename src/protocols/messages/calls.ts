@@ -1,6 +1,6 @@
 import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { decodeMark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
@@ -79,21 +79,14 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
       type: 'tool_use',
       id: writing.callId(part),
       name: writing.toolName(name, namespace, at),
-      input: own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? parseValue(input) : objectInput(part, kind, report),
+      input:
+        own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? (parseJson(input) ?? input) : objectInput(part, kind, report),
       ...(calledBy !== undefined && { caller: calledBy }),
       ...(toolset !== undefined && { toolset_name: toolset }),
     },
     ext,
   )
   return marked(call, part, writing)
-}
-
-function parseValue(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return text
-  }
 }
 
 /** `blocks`: its encoded content. */

@@ -7,6 +7,7 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeContent, encodeParts } from './content.ts'
@@ -181,12 +182,6 @@ export function replyCallId(id: string, at: string | undefined, report: Messages
   const fitting = mapCallId(id, /^[a-zA-Z0-9_-]{1,64}$/)
   if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting
-}
-
-export function replyToolName(name: string, namespace: string | undefined, at: string | undefined, report: MessagesReport): string {
-  if (namespace === undefined) return name
-  report.add('tool.namespace', at, 'namespace')
-  return `${namespace}__${name}`
 }
 
 type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }

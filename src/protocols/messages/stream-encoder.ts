@@ -2,6 +2,7 @@ import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalEvent, PartStart } from '../../canonical/event.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
+import { endedEarly } from '../../kit/failed-reply.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
@@ -182,7 +183,7 @@ function begin(state: EncoderState, emit: EmitWire): void {
 function close(state: EncoderState, emit: EmitWire): void {
   if (!state.finish && !state.promptBlocked) {
     // Other answers came to an end, and this one never did.
-    if (state.truncated === 'error' || state.phase === 'held') state.failure = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
+    if (state.truncated === 'error' || state.phase === 'held') state.failure = endedEarly
     cutOff(state, emit)
     return
   }
@@ -195,7 +196,7 @@ function close(state: EncoderState, emit: EmitWire): void {
   if (isDone(state)) return
   // A part is still open, so the source was cut off although its end is `clean`.
   if (state.open && !isCall(state.open)) {
-    fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
+    fail(state, endedEarly, emit)
     return
   }
   const { finish, finishAt: at, promptBlocked, seen } = state
@@ -224,7 +225,7 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
   const { open } = state
   const cut = (open && isCall(open) && !isWhole(open)) || state.queue.some(({ block }) => isCall(block))
   if (state.truncated === 'error' || cut || state.phase === 'held') {
-    fail(state, { status: 502, kind: 'internal', message: 'upstream stream ended early' }, emit)
+    fail(state, endedEarly, emit)
     return
   }
   closeOpen(state, emit)

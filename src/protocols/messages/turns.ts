@@ -1,7 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { joinAssistants, matchResults, type Turn as TurnOf } from '../../kit/turns.ts'
+import { joinAssistants, matchResults, noResult, type Turn as TurnOf } from '../../kit/turns.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 
@@ -94,7 +94,7 @@ function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, i
   const result = results.get(call)
   if (result) return [result]
   if (repair !== 'synthesize') return []
-  const made: ToolResultPart = { type: 'tool-result', callId: call.id, kind: call.kind, content: [{ type: 'text', text: '(no result)' }], isError: true }
+  const made = noResult(call)
   ids.set(made, ids.get(call) ?? call.id)
   invented.add(made)
   return [made]
