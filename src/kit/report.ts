@@ -168,8 +168,9 @@ export class Report<Table extends NoteTable> {
   /** Keys are relative paths as in `FieldNames`: `../key` is outside of the node. A real key that begins with `../` is escaped as `./../`. */
   #unknown(fields: object, at: string, isPlaced: boolean): void {
     for (const [key, value] of Object.entries(fields)) {
-      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
-      const isKnown = this.#fieldNames[`${key}/*`] !== undefined
+      const name = this.#fieldNames[`${key}/*`]
+      const isKnown = name !== undefined
+      const place = key.startsWith('../') ? containerOf(at).inside + step(key.slice(3)) : at + step(name || key.replace(/^\.\/(?=\.{1,2}\/)/, ''))
       if (isObject(value) && isKnown) this.#unknown(value, place, isPlaced)
       else if (Array.isArray(value) && isKnown) this.#unknownIn(value, place, isPlaced)
       else this.#pushAt('field.unknown', place, isPlaced)

@@ -93,8 +93,10 @@ export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
   if (snake.length === 0) return changed
   const words = new Set(snake.map(place => place.slice(place.lastIndexOf('/') + 1)))
   for (const [field, written] of Object.entries({ ...fieldNames, ...names })) {
-    const keys = written.split('/').map(key => (words.has(key) ? snakeOf(key) : key))
-    if (keys.join('/') !== written) changed[field] = keys.join('/')
+    // The row of a known object that holds unknown fields is named by the object.
+    const place = field.endsWith('/*') ? field.slice(0, -2) : written
+    const keys = place.split('/').map(key => (words.has(key) ? snakeOf(key) : key))
+    if (keys.join('/') !== place) changed[field] = keys.join('/')
   }
   return changed
 }

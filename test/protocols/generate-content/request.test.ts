@@ -577,3 +577,13 @@ describe('thoughts that the signature of a call carries', () => {
     expect(value.messages[1]?.parts[1]).toMatchObject({ type: 'tool-call', signature: { value: 'c2VhbA==', issuer: 'generate-content' } })
   })
 })
+
+test('unknown fields of an object in snake_case are noted where they stand', () => {
+  const body = { contents: [], generation_config: { zap: 1, thinking_config: { odd: 2 } }, tool_config: { rare: 3 } }
+  const { notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions' })
+  expect(notes.filter(({ code }) => code === 'field.unknown').map(({ path }) => path)).toEqual([
+    '/generation_config/zap',
+    '/generation_config/thinking_config/odd',
+    '/tool_config/rare',
+  ])
+})
