@@ -155,14 +155,13 @@ export class Report<Table extends NoteTable> {
   }
 
   #isTold(code: string, path: string): boolean {
-    if (this.#isShared) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
-    // Two levels of maps: hashing joined keys took a twentieth of the time of a small request.
-    this.#seen ??= new Map()
-    const places = this.#seen.get(code)
-    if (places?.has(path)) return true
-    if (places) places.add(path)
-    else this.#seen.set(code, new Set([path]))
-    return false
+    // Few notes are compared one by one, which takes less than making a map.
+    if (this.#isShared || this.notes.length < few) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
+    if (!this.#seen) {
+      this.#seen = new Map()
+      for (const note of this.notes) see(this.#seen, note.code, note.path)
+    }
+    return see(this.#seen, code, path)
   }
 
   /** Keys are relative paths as in `FieldNames`: `../key` is outside of the node. A real key that begins with `../` is escaped as `./../`. */
@@ -183,6 +182,17 @@ export class Report<Table extends NoteTable> {
       if (isObject(value)) this.#unknown(value, at + step(index), isPlaced)
       else this.#pushAt('field.unknown', at + step(index), isPlaced)
   }
+}
+
+const few = 8
+
+/** Was there a note of this code and path before? Two levels of maps: hashing joined keys took a twentieth of the time of a small request. */
+function see(seen: Map<string, Set<string>>, code: string, path: string): boolean {
+  const places = seen.get(code)
+  if (places?.has(path)) return true
+  if (places) places.add(path)
+  else seen.set(code, new Set([path]))
+  return false
 }
 
 /** A path without the indexes of lists. */

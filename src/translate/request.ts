@@ -21,8 +21,11 @@ export function translateRequest(
   from: Protocol,
   to: Protocol,
   known: Iterable<Protocol>,
-  { strict, model, keepsReply = false, isPlain = false, ...options }: Settings & Resolvers & Wrapping,
+  settings: Settings & Resolvers & Wrapping,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
+  const usual = from === to ? undefined : translateUsual(body, from, to, settings)
+  if (usual) return usual
+  const { strict, model, keepsReply = false, isPlain = false, ...options } = settings
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
   // A resolver that knows an id says by that that the provider does not know it.
@@ -34,8 +37,6 @@ export function translateRequest(
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }
-  const usual = from === to || strict || keepsReply ? undefined : translateUsual(body, from, to, { ...options, model })
-  if (usual) return usual
   if (from !== to) refuseForeign(body, from, known)
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value

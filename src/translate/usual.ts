@@ -1,33 +1,26 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
+import type { Settings } from './settings.ts'
 
 /** Options that change nothing in a request of the usual kind: there is nothing in it that they are about. */
-const indifferent = new Set([
-  'now',
-  'newId',
-  'path',
-  'maxEventLength',
-  'renewId',
-  'hideUsage',
-  'context',
-  'foreignProofs',
-  'requireMaxTokens',
-  'defaultMaxTokens',
-])
+const indifferent = new Set(
+  'model path now newId context isPlain renewId hideUsage maxEventLength truncated onUnresolvable foreignProofs requireMaxTokens defaultMaxTokens'.split(' '),
+)
 
 /**
- * Translates a request of the usual kind without the canonical model: 1 KB in 5 µs in place of 8, 150 KB with little more than parsing
- * and writing it takes. Undefined: the request, or an option, is not usual. `test/laws/usual.test.ts` holds that nobody can tell.
+ * Translates a request of the usual kind without the canonical model: with parsing and writing, 1 KB in 5 µs in place of 11, and 150 KB in
+ * 480 in place of 740. Undefined: the request, or an option, is not usual. `test/laws/usual.test.ts` holds that nobody can tell.
  */
 export function translateUsual(
   body: unknown,
   from: Protocol,
   to: Protocol,
-  { model, path, ...options }: { model?: string | undefined; path?: string },
+  settings: Settings,
 ): { body: unknown; notes: Note[]; context: TranslationContext } | undefined {
   if (!from.usual || !to.usual) return undefined
-  for (const name in options) if (!indifferent.has(name) && !name.startsWith('resolve')) return undefined
+  for (const name in settings) if (!indifferent.has(name) && !name.startsWith('resolve')) return undefined
+  const { model, path } = settings
   const asked = from.usual.read(body, path)
   const written = asked && to.usual.write(model === undefined ? asked : { ...asked, model })
   if (!written) return undefined
