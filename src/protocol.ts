@@ -175,7 +175,7 @@ export type NoteTable = Record<string, { kind: NoteKind; reason: string; source:
  * Canonical field → path on the wire, relative to its node. A key `'tool_calls:name'` applies to nodes that are in `tool_calls`,
  * directly or in a list, and wins over `'name'`; `'/tools/0:name'` applies to that node alone. A path that begins with `../` is relative
  * to what contains the node; `''` is the node itself. A key `'metadata/*'` says that unknown fields kept under `metadata` are the
- * remaining ones of a known object.
+ * remaining ones of a known object; its value is the name of that object in this body, or empty where that is the key.
  */
 export type FieldNames = Record<string, string>
 

@@ -200,7 +200,7 @@ function fail(error: unknown): void {
   }
 }
 
-process.stdout.on('error', fail)
-// It cannot be told anywhere.
+// `print` hears of the one, and the other cannot be told anywhere.
+process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
 program.parseAsync().catch(fail)

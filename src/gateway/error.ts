@@ -32,7 +32,7 @@ export function unknownModel(model: string): Refusal {
 }
 
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
-export function endedEarly(): Refusal {
+export function streamEndedEarly(): Refusal {
   return refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
 }
 

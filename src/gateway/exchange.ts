@@ -10,7 +10,7 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
-import { endedEarly, failedStream, type Refusal, reasonOf } from './error.ts'
+import { failedStream, type Refusal, reasonOf, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
@@ -217,7 +217,7 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
   const { response, clean }: { response: CanonicalResponse; clean: boolean } = into
   if (response.error || !clean) {
     trace.notes.push(...notesOfFailed(response, reader, from))
-    throw response.error ? failedStream(response.error) : endedEarly()
+    throw response.error ? failedStream(response.error) : streamEndedEarly()
   }
   const { body, notes } = encodeCollected(response, reader, from, settings)
   trace.notes.push(...notes)

@@ -392,8 +392,15 @@ function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {
   if (path.length === 0 || path.some(key => secretKeys.has(key))) return ''
   const value = path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined), config)
   if (typeof value === 'object' && value !== null) return code === 'invalid_type' ? ` (it is ${Array.isArray(value) ? 'a list' : 'an object'})` : ''
-  if (typeof value === 'string') return /^[\w.:/*-]{0,80}$/.test(value) ? ` (it is "${value}")` : ''
+  if (typeof value === 'string') return isNoSecret(value, path, code) ? ` (it is "${value}")` : ''
   return value === null || typeof value === 'number' || typeof value === 'boolean' ? ` (it is ${value})` : ''
+}
+
+/** Where no text belongs, it may be a key, unless it is too short for one; in place of an address, unless it has marks of one. */
+function isNoSecret(text: string, [first]: readonly PropertyKey[], code: string): boolean {
+  if (!/^[\w.:/*-]{0,80}$/.test(text)) return false
+  if (first === 'auth' || first === 'keys' || code === 'invalid_type' || code === 'invalid_union') return text.length <= 6
+  return code !== 'invalid_format' || /[.:/]/.test(text)
 }
 
 function place(path: readonly PropertyKey[]): string {

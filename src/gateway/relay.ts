@@ -5,7 +5,7 @@ import { WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { encoded, joined } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
-import { clientLeft, endedEarly, failedStream, Refusal, refusalOf, refuse } from './error.ts'
+import { clientLeft, failedStream, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -293,7 +293,7 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
 /** Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows; after a frame that cannot be read nothing is. */
 const isOver = ({ translator: { finished, error }, raw }: Source) => finished || (error !== undefined && !(raw && error.protocol !== undefined))
 
-const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : error ? failedStream(error) : endedEarly())
+const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : error ? failedStream(error) : streamEndedEarly())
 
 const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStream(error)
 

@@ -34,7 +34,7 @@ export class UsualTurns {
   call(id: unknown, name: unknown, input: unknown): boolean {
     if (typeof id !== 'string' || !plainId.test(id) || id.includes('__sig_') || this.#ids.has(id)) return false
     if (typeof name !== 'string' || !plainName.test(name)) return false
-    if (typeof input === 'string' ? input.trim() === '' : !isObject(input) || !isJson(input, 100)) return false
+    if (typeof input === 'string' ? input.trim() === '' : !isFair(input) || !isJson(input, 100)) return false
     this.#ids.add(id)
     this.#calls.push({ id, name, input: input as string | JsonObject })
     return true
@@ -76,6 +76,9 @@ function isJson(value: unknown, levels: number): boolean {
   return true
 }
 
+/** Is it an object that no protocol refuses for one of its keys? */
+const isFair = (value: unknown): value is JsonObject => isObject(value) && !Object.hasOwn(value, '__proto__')
+
 /** The texts of a content: a string, or a list of texts of this type. */
 export function textsOf(content: unknown, type: string): string[] | undefined {
   return typeof content === 'string' ? [content] : bareTexts(content, type)
@@ -113,7 +116,7 @@ export function usualTool({ name, description, parameters, strict }: { [Key in k
     typeof name === 'string' &&
     plainName.test(name) &&
     (description === undefined || typeof description === 'string') &&
-    isObject(parameters) &&
+    isFair(parameters) &&
     parameters['type'] === 'object' &&
     (strict === undefined || strict === false)
   return isUsual ? { name, description, parameters, strict } : undefined

@@ -159,6 +159,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each([
       ['ends with its last event, though not with its blank line', [...streams.responses.slice(0, -1), streams.responses.at(-1)?.trimEnd() ?? '']],
       ['ends with more than that', [...streams.responses, 'data: [DONE]\n\n', ': bye\n\n']],
+      ['ends with an event that nobody knows', [...streams.responses, 'data: {"type":"response.mystery","sequence_number":99}\n\n']],
       ['fails by its own word', [...half('responses'), failures.responses]],
       ['has nothing left to say', []],
     ])('and %s, comes as it is', async (_what, pieces) => {

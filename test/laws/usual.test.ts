@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import type { UsualRequest } from '../../src/canonical/usual.ts'
+import { parseJson } from '../../src/kit/json.ts'
 import { UsualTurns } from '../../src/kit/usual.ts'
 import type { OptionWords, Protocol } from '../../src/protocol.ts'
 import { all } from '../../src/testing/bodies.ts'
@@ -80,7 +81,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
     const wire = from.usual?.write(example(from.name === 'responses'))?.wire
     const odd = withOddValues(wire)
     expect(odd.length).toBeGreaterThan(500)
-    for (const { body, path, after } of odd) {
+    for (const { body, path, after } of [...odd, ...withProtoKeys(wire)]) {
       const { short, plain } = bothWays(body, from, to, pathOf(from))
       expect(short, `${path}: ${JSON.stringify(after)?.slice(0, 80)}`).toBe(plain)
     }
@@ -88,7 +89,14 @@ describe.each(pairs)('$name', ({ from, to }) => {
 
   test('whatever option is given, it says what the plain way says', () => {
     const wire = from.usual?.write(example(false))?.wire
-    const words: Record<string, OptionWords> = { ...from.options, ...to.options, strict: 'flag', onUnresolvable: ['note'], truncated: ['length'] }
+    const words: Record<string, OptionWords> = {
+      ...from.options,
+      ...to.options,
+      strict: 'flag',
+      onUnresolvable: ['note'],
+      truncated: ['length'],
+      model: ['', 'a/b', 'claude-opus-4-8'],
+    }
     for (const [name, values] of Object.entries(words))
       for (const value of values === 'flag' ? [true] : values === 'number' ? [7] : values === 'text' ? ['x'] : values) {
         const { short, plain } = bothWays(wire, from, to, pathOf(from), { [name]: value })
@@ -121,6 +129,18 @@ describe.skipIf(!shared)(`what real clients sent (${skipReason})`, () => {
     expect(usual).toBeGreaterThan(30)
   })
 })
+
+/** Each object of a body with a key that some protocols refuse. */
+function withProtoKeys(wire: unknown): { body: unknown; path: string; after: unknown }[] {
+  const text = JSON.stringify(wire)
+  const odd: { body: unknown; path: string; after: unknown }[] = []
+  for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at + 1)) {
+    const more = text[at + 1] === '}' ? '"__proto__":{"x":1}' : '"__proto__":{"x":1},'
+    const body = parseJson(text.slice(0, at + 1) + more + text.slice(at + 1))
+    if (body !== undefined) odd.push({ body, path: `at ${at}`, after: more })
+  }
+  return odd
+}
 
 /** Mostly usual words, and some at the edge. */
 const mostly = <T>(usual: T[], odd: T[]) => fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...usual) }, { weight: 1, arbitrary: fc.constantFrom(...odd) })

@@ -749,7 +749,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'one fact is noted as often as it is found',
     room: 'kit',
-    find: "if (isPlaced && path !== '' && this.#isTold(code, path)) return",
+    find: "if (path !== '' && this.#isTold(code, path) && isPlaced) return",
     replace: '// each time',
   },
   {

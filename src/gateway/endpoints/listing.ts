@@ -12,7 +12,7 @@ const freshMs = 60_000
 /** Timeout for an upstream's listing. */
 const patienceMs = 5_000
 
-/** In UTF-16 units; a longer listing is ignored. */
+/** In UTF-16 units. A longer listing counts as one that failed. */
 const longestListing = 16 * 1024 * 1024
 
 export type Listing = (identity: Identity) => Promise<ModelInfo[]>
@@ -49,7 +49,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     let text = ''
     for await (const chunk of body) {
       text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-      if (text.length > longestListing) return []
+      if (text.length > longestListing) throw new Error('the listing is too long')
     }
     if (status !== 200) throw new Error(`the listing is refused with status ${status}`)
     return idsIn(protocols[name], JSON.parse(text))

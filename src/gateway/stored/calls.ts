@@ -11,7 +11,7 @@ import type { Service, Trace } from '../ask.ts'
 import { encoded, joined } from '../body/bytes.ts'
 import { renamed } from '../body/outline.ts'
 import { createClock, ping } from '../clock.ts'
-import { endedEarly, Refusal, reasonOf, refusalOf, refuse } from '../error.ts'
+import { Refusal, reasonOf, refusalOf, refuse, streamEndedEarly } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, Settled } from '../options.ts'
@@ -144,11 +144,15 @@ async function* withFailure(
   let failure: Refusal | undefined
   /** The data of the last frame. */
   let data: string | undefined
-  /** The last frame with an event. */
-  let last: Frame = { data: '' }
+  /** The data of the last frame with an event. */
+  let last = ''
+  let isOver = false
   const take = (frame: Frame) => {
     data = frame.data
-    if (data.trimStart().startsWith('{')) last = frame
+    if (!data.trimStart().startsWith('{')) return
+    last = data
+    // An event that ends a reply says how it ended. Events of other kinds may follow.
+    if (data.includes('"status"') || data.includes('"error"')) isOver ||= isLast(frame, protocol)
   }
   const parser = createFrameParser(take, { maxLength: eventLimit })
   const whole = new WholeFrames<Uint8Array>(joined, { maxEventLength: eventLimit })
@@ -162,15 +166,15 @@ async function* withFailure(
     }
     const lastWhole = last
     data = undefined
+    // Gives `take` what is left: the last frame may lack its blank line.
     parser.end()
-    // The last frame may lack its blank line.
     if (data !== undefined && parseData(data) !== undefined) yield whole.rest()
     else last = lastWhole
     // A stream that has nothing left to say is empty.
-    if (last.data && !isLast(last, protocol)) throw endedEarly()
+    if (last && !isOver) throw streamEndedEarly()
   } catch (error) {
     failure = error instanceof RangeError ? refuse(502, 'internal', 'an event of the upstream stream is too long') : refusalOf(error, 'upstream')
-    yield `\n\n${frames.failure(failure.error, frames.countAfter?.(last.data))}`
+    yield `\n\n${frames.failure(failure.error, frames.countAfter?.(last))}`
   } finally {
     ended(failure)
   }

@@ -109,7 +109,7 @@ function readTool(tool: unknown): UsualTool | undefined {
 
 function write({ model, instructions, turns, tools, mayCall, temperature, maxTokens, storeless, stream }: UsualRequest): UsualWritten | undefined {
   // The path says both; without a model there is none, and a note says so.
-  if (model === undefined && stream !== undefined) return undefined
+  if (!model && stream !== undefined) return undefined
   const report = createGeminiReport()
   const isSigned = !signsNothing(model)
   const contents: JsonObject[] = []
