@@ -136,6 +136,18 @@ export function usualTools(wires: unknown, read: (wire: unknown) => UsualTool | 
   return tools
 }
 
+/** Reads a request field by field. Most that are not usual show it by a key, before their messages are read. */
+export function readFields(
+  wire: unknown,
+  fields: readonly string[],
+  read: (key: string, value: unknown, request: UsualRequest) => boolean,
+): UsualRequest | undefined {
+  if (!hasOnly(wire, fields)) return undefined
+  const request: UsualRequest = { turns: [] }
+  for (const key in wire) if (!read(key, wire[key], request)) return undefined
+  return request.turns.length > 0 && (!request.mayCall || request.tools) ? request : undefined
+}
+
 /** Reads a setting that means the same on every wire. Says whether its value is one that every server takes. */
 export function readSetting(name: 'model' | 'maxTokens' | 'temperature' | 'stream' | 'storeless', value: unknown, request: UsualRequest): boolean {
   if (request[name] !== undefined) return false
@@ -159,11 +171,6 @@ export function readSetting(name: 'model' | 'maxTokens' | 'temperature' | 'strea
       name satisfies never
   }
   return request[name] !== undefined
-}
-
-/** Is there a conversation, and are there tools where the request says that they may be called? */
-export function isWhole({ turns, tools, mayCall }: UsualRequest): boolean {
-  return turns.length > 0 && (!mayCall || tools !== undefined)
 }
 
 /** The arguments as text. */

@@ -1,7 +1,7 @@
 import type { UsualCall, UsualRequest, UsualTool } from '../../canonical/usual.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { hasOnly, inputText, isText, isWhole, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import { hasOnly, inputText, isText, readFields, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
 import type { Usual, UsualWritten } from '../../protocol.ts'
 
 /** Requests of the usual kind, without the canonical model: see `canonical/usual.ts`. */
@@ -12,11 +12,8 @@ export const usual: Usual = { read, write }
 const fields = ['model', 'messages', 'max_tokens', 'max_completion_tokens', 'temperature', 'stream', 'stream_options', 'store', 'tools', 'tool_choice']
 
 function read(wire: unknown): UsualRequest | undefined {
-  // Most requests that are not usual show it here, before their messages are read.
-  if (!hasOnly(wire, fields)) return undefined
-  const request: UsualRequest = { turns: [] }
-  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
-  return isWhole(request) && (!request.wantsUsage || request.stream) ? request : undefined
+  const request = readFields(wire, fields, readField)
+  return request?.wantsUsage && !request.stream ? undefined : request
 }
 
 function readField(key: string, value: unknown, request: UsualRequest): boolean {

@@ -1,7 +1,7 @@
 import type { UsualRequest, UsualResult, UsualTool, UsualTurn } from '../../canonical/usual.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { bareText, bareTexts, hasOnly, inputObject, isText, isWhole, readSetting, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import { bareText, bareTexts, hasOnly, inputObject, isText, readFields, readSetting, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
 import type { Usual, UsualWritten } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { signsNothing } from './conversation.ts'
@@ -17,12 +17,8 @@ export const usual: Usual = { read, write }
 const fields = ['systemInstruction', 'contents', 'tools', 'toolConfig', 'generationConfig', 'store']
 
 function read(wire: unknown, path: string | undefined): UsualRequest | undefined {
-  // Most requests that are not usual show it here, before their messages are read.
-  if (!hasOnly(wire, fields)) return undefined
-  const request: UsualRequest = { turns: [] }
-  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
-  if (!isWhole(request)) return undefined
-  if (path === undefined) return request
+  const request = readFields(wire, fields, readField)
+  if (!request || path === undefined) return request
   const asked = match(path)
   if (asked?.operation !== 'generate') return undefined
   request.model = asked.model

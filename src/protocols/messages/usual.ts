@@ -1,7 +1,7 @@
 import type { UsualRequest, UsualTool } from '../../canonical/usual.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { bareText, hasOnly, inputObject, isText, isWhole, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import { bareText, hasOnly, inputObject, isText, readFields, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
 import type { Usual, UsualWritten } from '../../protocol.ts'
 import { takesNoSampling } from './models.ts'
 
@@ -13,11 +13,8 @@ export const usual: Usual = { read, write }
 const fields = ['model', 'max_tokens', 'system', 'messages', 'temperature', 'stream', 'tools', 'tool_choice']
 
 function read(wire: unknown): UsualRequest | undefined {
-  // Most requests that are not usual show it here, before their messages are read.
-  if (!hasOnly(wire, fields)) return undefined
-  const request: UsualRequest = { turns: [] }
-  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
-  return isWhole(request) && request.maxTokens !== undefined ? request : undefined
+  const request = readFields(wire, fields, readField)
+  return request?.maxTokens === undefined ? undefined : request
 }
 
 function readField(key: string, value: unknown, request: UsualRequest): boolean {

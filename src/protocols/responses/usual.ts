@@ -1,7 +1,7 @@
 import type { UsualCall, UsualRequest, UsualTool } from '../../canonical/usual.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { hasOnly, inputText, isText, isWhole, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
+import { hasOnly, inputText, isText, readFields, readSetting, textsOf, UsualTurns, usualTool, usualTools } from '../../kit/usual.ts'
 import type { Usual, UsualWritten } from '../../protocol.ts'
 import { createResponsesReport } from './notes.ts'
 import { keep } from './own.ts'
@@ -14,12 +14,8 @@ export const usual: Usual = { read, write }
 const fields = ['model', 'instructions', 'input', 'max_output_tokens', 'temperature', 'stream', 'store', 'include', 'tools', 'tool_choice']
 
 function read(wire: unknown): UsualRequest | undefined {
-  // Most requests that are not usual show it here, before their messages are read.
-  if (!hasOnly(wire, fields)) return undefined
-  const request: UsualRequest = { turns: [] }
-  for (const key in wire) if (!readField(key, wire[key], request)) return undefined
-  if (!isWhole(request)) return undefined
-  request.remembered = remembered(request, wire)
+  const request = readFields(wire, fields, readField)
+  if (request) request.remembered = remembered(request, wire as JsonObject)
   return request
 }
 
