@@ -199,6 +199,8 @@ export type Usual = {
   /** `path`: the one that the request was sent to, see `CodecOptions`. */
   read(wire: unknown, path: string | undefined): UsualRequest | undefined
   write(request: UsualRequest): UsualWritten | undefined
+  /** Options of this protocol that change nothing in such a request. Absent: none. */
+  indifferent?: ReadonlySet<string>
 }
 
 /** `path`: the one to send the body to, see `EncodingContext`. */

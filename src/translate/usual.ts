@@ -4,9 +4,7 @@ import type { Protocol, TranslationContext } from '../protocol.ts'
 import type { Settings } from './settings.ts'
 
 /** Options that change nothing in a request of the usual kind: there is nothing in it that they are about. */
-const indifferent = new Set(
-  'model path now newId context isPlain renewId hideUsage maxEventLength truncated onUnresolvable foreignProofs requireMaxTokens defaultMaxTokens'.split(' '),
-)
+const indifferent = new Set('model path now newId context isPlain renewId hideUsage maxEventLength truncated onUnresolvable foreignProofs'.split(' '))
 
 /**
  * Translates a request of the usual kind without the canonical model. With parsing and writing, 1 KB takes half as long and 150 KB three
@@ -19,7 +17,10 @@ export function translateUsual(
   settings: Settings,
 ): { body: unknown; notes: Note[]; context: TranslationContext } | undefined {
   if (!from.usual || !to.usual) return undefined
-  for (const name in settings) if (!indifferent.has(name) && !name.startsWith('resolve')) return undefined
+  for (const name in settings) {
+    const isIndifferent = indifferent.has(name) || from.usual.indifferent?.has(name) || to.usual.indifferent?.has(name) || name.startsWith('resolve')
+    if (!isIndifferent) return undefined
+  }
   const { model, path } = settings
   const asked = from.usual.read(body, path)
   const written = asked && to.usual.write(model === undefined ? asked : { ...asked, model })

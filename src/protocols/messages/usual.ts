@@ -6,7 +6,12 @@ import type { Usual, UsualWritten } from '../../protocol.ts'
 import { takesNoSampling } from './models.ts'
 
 /** Requests of the usual kind, without the canonical model: see `canonical/usual.ts`. */
-export const usual: Usual = { read, write }
+export const usual: Usual = {
+  read,
+  write,
+  // A request without a limit goes the plain way.
+  indifferent: new Set(['requireMaxTokens', 'defaultMaxTokens']),
+}
 
 // ---- reading
 
