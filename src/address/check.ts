@@ -84,7 +84,7 @@ function composed(root: string, { protocol, appends, model = 'MODEL' }: AddressU
 
 function rowOf(url: URL, root: string, usage: AddressUsage): AddressRow {
   const path = pathOf(protocols[usage.protocol], 'MODEL')
-  const given = url.origin + url.pathname.replace(/\/+$/, '')
+  const given = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
   const request = usage.appends === 'nothing' ? given : given + (usage.appends === 'endpoint' ? withoutVersion(path) : path)
   return { ...usage, address: composed(root, usage), fits: given === composed(root, usage) && !url.search && !url.hash, request }
 }
@@ -108,7 +108,7 @@ function compositionFault(url: URL, root: string, usage: AddressUsage): AddressF
 /** Some services have their own version segment in place of the protocol's. */
 function hasForeignVersion({ pathname }: URL): boolean {
   const { versions, endpoint } = mountOf(pathname)
-  const last = pathname.replace(/\/+$/, '').replace(/^.*(?=\/)/, '')
+  const last = pathname.replace(/(?<!\/)\/+$/, '').replace(/^.*(?=\/)/, '')
   return versions === 1 && !endpoint && !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
 }
 
@@ -184,7 +184,7 @@ function faultOfText(given: string): AddressFault {
 /** Removes spaces and quotes, which come from copying. */
 function urlIn(text: string): URL | undefined {
   try {
-    const url = new URL(text.replace(/^[\s'"«`<]+|[\s'"»`>]+$/g, ''))
+    const url = new URL(text.replace(/^[\s'"«`<]+|(?<![\s'"»`>])[\s'"»`>]+$/g, ''))
     return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined
   } catch {
     return undefined

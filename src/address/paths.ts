@@ -106,7 +106,7 @@ export function withoutVersion(path: string): string {
 
 /** The URL of a call. Without the protocol's version if the base ends in its own, or if none is to be added. */
 export function urlOf(base: string, target: string, addVersion = true): string {
-  const root = base.replace(/\/+$/, '')
+  const root = base.replace(/(?<!\/)\/+$/, '')
   return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + target : root + withoutVersion(target)
 }
 

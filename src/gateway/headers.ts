@@ -7,7 +7,7 @@ import { isKeyHeader } from './admission/credential.ts'
 export const upstreamDefaults = (accept: string): Headers => ({ 'content-type': 'application/json', 'user-agent': 'wireglot', accept })
 
 /** Upstream headers that clients use: rate limits and retries. Others are returned only if the configuration lists them. */
-const kept = /^(retry-after|retry-after-ms|x-should-retry|(.+-)?ratelimit-.+)$/
+const kept = /^(retry-after|retry-after-ms|x-should-retry)$|^(.+-)?ratelimit-./
 
 /** The upstream headers that are returned to the client. `more`: patterns of the channel's configuration. */
 export function keptHeaders(upstream: Headers, more: readonly string[] = []): Headers {

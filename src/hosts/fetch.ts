@@ -22,7 +22,7 @@ export type FetchGateway = {
 export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
   const inner = createGateway(config, hooks)
   if (inner.localOnly && config !== undefined) throw new ConfigError('keys', 'expected keys, or "auth": "none"')
-  const prefix = basePath.replace(/\/+$/, '')
+  const prefix = basePath.replace(/(?<!\/)\/+$/, '')
   const handler = async (request: Request): Promise<Response> => {
     const { pathname, searchParams, origin } = new URL(request.url)
     const left = new AbortController()

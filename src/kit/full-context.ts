@@ -12,6 +12,6 @@ export const tellsOverflow = (message: string): boolean => overflow.some(words =
 export function countsIn(message: string): { count: number; limit: number } | undefined {
   const sum = /\b(\d+) \+ (\d+) > (\d+)\b/.exec(message)
   if (sum) return { count: Number(sum[1]) + Number(sum[2]), limit: Number(sum[3]) }
-  const [one, other] = [...message.matchAll(/(?<![\w.-])\d{3,}(?![\w.-]*\w)/g)].map(Number)
+  const [one, other] = [...message.matchAll(/(?<![\w.-])\d{3,}(?!\d|[\w.-]*\w)/g)].map(Number)
   return one === undefined || other === undefined || one === other ? undefined : { count: Math.max(one, other), limit: Math.min(one, other) }
 }

@@ -119,7 +119,7 @@ function digitsOf(number: string): string {
   const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
   const digits = (whole + fraction).replace(/^0+/, '')
   if (digits === '') return /^-?\d/.test(number) ? '0' : number
-  return `${sign}${digits.replace(/0+$/, '')}e${Number(exponent) - fraction.length + digits.length}`
+  return `${sign}${digits.replace(/(?<!0)0+$/, '')}e${Number(exponent) - fraction.length + digits.length}`
 }
 
 /**

@@ -113,7 +113,7 @@ function readText(text: string): Said {
     }
   }
   if (!trimmed) return { message: noReason }
-  const title = /^<(!doctype|html|head|body)/i.test(trimmed) ? /<(title|h1)[^>]*>([^<]*)</i.exec(trimmed)?.[2]?.trim() : undefined
+  const title = /^<(!doctype|html|head|body)/i.test(trimmed) ? /<(title|h1)[^<>]*>([^<]*)</i.exec(trimmed)?.[2]?.trim() : undefined
   return { message: clip(title || trimmed) }
 }
 

@@ -15,7 +15,7 @@ const version = 'v1beta'
 
 /** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
 export function match(asked: string): ReturnType<Address['match']> {
-  const [, kind, written = '', word = ''] = call.exec(asked.replace(/\?.*$/s, '').replace(/(?<=.)\/+$/, '')) ?? []
+  const [, kind, written = '', word = ''] = call.exec(asked.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
   const known = operations.get(word as 'generateContent')
   if (!known || !written) return undefined
   const model = kind === 'models' ? unescaped(written) : `${kind}/${unescaped(written)}`

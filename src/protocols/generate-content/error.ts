@@ -46,7 +46,7 @@ const byStatus = new Map([...rows].reverse().map(row => [row[1], row[0]]))
 const byWord = new Map<unknown, ErrorKind>([...[...rows].reverse().map(row => [row[2], row[0]] as const), ...otherWords])
 
 /** Messages of this protocol's own servers for a full context, an overloaded server and a missing payment. */
-const tooLong = /input token count.*exceeds the maximum/i
+const tooLong = /input token count.{0,80}exceeds the maximum/i
 const overload = /overload/i
 const unpaid = /\bbilling\b/i
 

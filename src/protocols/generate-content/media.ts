@@ -111,7 +111,7 @@ const byExtension = new Map([
 ])
 
 function mimeOfUrl(url: string): string | undefined {
-  return byExtension.get(/\.(\w+)(?:[?#].*)?$/.exec(url)?.[1]?.toLowerCase() ?? '')
+  return byExtension.get(/\.(\w+)(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '')
 }
 
 function kindOf(mime: string | undefined, { source }: Held): MediaPart['kind'] {

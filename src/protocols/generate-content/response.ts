@@ -157,7 +157,7 @@ const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
   flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
 /** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */
-const placeIn = (at: string | undefined) => (at === undefined ? undefined : Number(/\d+$/.exec(at)?.[0]))
+const placeIn = (at: string | undefined) => (at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(at)?.[0]))
 
 /** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
 function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {

@@ -16,7 +16,7 @@ export const address: Address = {
   path,
 
   match(asked) {
-    const bare = asked.replace(/\?.*$/s, '').replace(/(?<=.)\/+$/, '')
+    const bare = asked.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')
     if (bare === path) return { operation: 'generate' }
     if (bare === countPath) return { operation: 'count-tokens' }
     return undefined
