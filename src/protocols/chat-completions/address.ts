@@ -11,7 +11,7 @@ function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: Mode
     id,
     object: 'model',
     created: createdAt ?? 0,
-    owned_by: owner ?? 'system',
+    owned_by: owner ?? 'unknown',
     context_length: contextTokens,
     max_output_tokens: maxOutputTokens,
   })

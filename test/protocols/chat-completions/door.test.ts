@@ -18,6 +18,7 @@ test('where it lives', () => {
   expect(address.listingClaim('/v1/models', {}, none)).toBe(1)
   expect(address.listingClaim('/v1beta/models', {}, none)).toBe(0)
   expect(address.list([{ id: 'a', createdAt: 5, owner: 'o' }])).toEqual({ object: 'list', data: [{ id: 'a', object: 'model', created: 5, owned_by: 'o' }] })
+  expect(address.list([{ id: 'a' }])).toEqual({ object: 'list', data: [{ id: 'a', object: 'model', created: 0, owned_by: 'unknown' }] })
 })
 
 test.each<[string, unknown, 'request' | 'response' | 'event' | undefined]>([
