@@ -227,16 +227,21 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await response.json()).toMatchObject(shapes.messages)
   })
 
-  test.each(pairs)('an error with status 200 is an error: %s client, %s upstream', async (client, served) => {
+  test.each(pairs)('an error with status 200 has the status that its body tells: %s client, %s upstream', async (client, served) => {
     const { url } = await upstream(sendJson(200, errors[served]('No more credit')))
     const ask = await start(one(url, served))
     for (const stream of [false, true]) {
       const response = await ask(...asking(client, { stream }))
-      expect(response.status).toBeGreaterThanOrEqual(400)
+      expect(response.status).toBe(429)
       const text = await response.text()
       expect(JSON.parse(text)).toMatchObject(shapes[client])
       expect(text).toContain('No more credit')
     }
+  })
+
+  test('an error with status 200 that tells no status is 502', async () => {
+    const { url } = await upstream(sendJson(200, { error: { message: 'Odd' } }))
+    for (const served of protocols) expect((await (await start(one(url, served)))(...asking('messages'))).status).toBe(502)
   })
 
   test('the key of the channel is not shown even when the upstream says it', async () => {

@@ -62,7 +62,7 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   // Some providers send errors as a list of one.
   const body: unknown = Array.isArray(value) ? value[0] : value
   if (isObject(body) && body['error'] && from.detect(body).response.length === 0)
-    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(body['error']), headers: {}, body }).value)
+    throw refuse(502, 'internal', 'the upstream failed', from.decodeError({ status: statusIn(body, from), headers: {}, body }).value)
   if (isObject(value)) return value
   const isPage = /^\s*</.test(text)
   throw refuse(
@@ -72,10 +72,13 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   )
 }
 
-/** The status of an error that came with status 200: its `code` if that is a status, else 502. */
-function statusIn(error: unknown): number {
+/** The status of an error that came with status 200: its `code` if that is a status, else that of its kind, else 502. */
+function statusIn(body: JsonObject, from: Protocol): number {
+  const { error } = body
   const code = isObject(error) ? error['code'] : undefined
-  return typeof code === 'number' && code >= 400 && code < 600 ? code : 502
+  if (typeof code === 'number' && code >= 400 && code < 600) return code
+  const { kind, status } = from.decodeError({ status: 0, headers: {}, body }).value
+  return kind === 'internal' ? 502 : status
 }
 
 /** Checks the length of a reply that has to be in memory as a whole. @throws Refusal 502 */
