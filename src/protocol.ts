@@ -181,9 +181,10 @@ export type FieldNames = Record<string, string>
 
 /**
  * Signs that a body belongs to this protocol, as sentences; an empty list: none. `shared`: the body may be a request of this protocol
- * even though it shows signs of another one that has shapes in common with it.
+ * even though it shows signs of another one that has shapes in common with it. `maybe`: it holds a conversation where requests of this
+ * protocol have one, and so may those of another.
  */
-export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true }
+export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true; maybe?: true }
 
 export type StreamUsage = {
   /** Does the request ask for usage? */

@@ -2,19 +2,24 @@ import { TranslationError } from '../errors.ts'
 import type { Protocol } from '../protocol.ts'
 
 /**
- * Refuses a request that shows signs of another protocol and none of its own.
+ * Refuses a request that shows signs of another protocol and none of its own, or that has its conversation where only others have one.
  * @throws TranslationError `malformed`; its message names the right path
  */
 export function refuseForeign(body: unknown, own: Protocol, known: Iterable<Protocol>): void {
-  const { shared, request } = own.detect(body)
+  const { shared, maybe, request } = own.detect(body)
   if (shared || request.length > 0) return
+  const likely: Protocol[] = []
   for (const other of known) {
     if (other === own) continue
-    const [sign] = other.detect(body).request
-    if (sign !== undefined)
-      throw new TranslationError(
-        { code: 'malformed', protocol: own.name, path: '' },
-        `this is a request of the ${other.name} protocol (${sign}); its path is ${other.address.path}`,
-      )
+    const found = other.detect(body)
+    const [sign] = found.request
+    if (sign !== undefined) refuse(own, [other], ` (${sign})`)
+    if (found.maybe) likely.push(other)
   }
+  if (!maybe && likely.length > 0) refuse(own, likely, '')
+}
+
+function refuse(own: Protocol, theirs: readonly Protocol[], sign: string): never {
+  const [names, paths] = [theirs.map(({ name }) => name), theirs.map(({ address }) => address.path)].map(words => words.join(' or '))
+  throw new TranslationError({ code: 'malformed', protocol: own.name, path: '' }, `this is a request of the ${names} protocol${sign}; its path is ${paths}`)
 }

@@ -190,6 +190,14 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([{ kind: 'dropped', path: '/temperature', code: 'model.unsupported' }])
   })
 
+  test('a body of another protocol is told its path, whatever the model does not take', async () => {
+    for (const unsupported of [[], ['temperature']]) {
+      const ask = await start(one('http://127.0.0.1:9', 'messages', {}, { unsupported }))
+      const { error } = (await (await ask(paths['chat-completions'], post(requests.responses))).json()) as { error: { message: string } }
+      expect(error.message).toContain('its path is /v1/responses')
+    }
+  })
+
   test.each<[client: Protocol, served: Protocol, field: string, said: object, path: string]>([
     ['chat-completions', 'chat-completions', 'prediction', { prediction: { type: 'content', content: 'x' } }, '/prediction'],
     ['chat-completions', 'chat-completions', 'web_search_options', { web_search_options: {} }, '/web_search_options'],

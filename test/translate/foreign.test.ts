@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { translateRequest } from '../../src/index.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { refuseForeign } from '../../src/translate/foreign.ts'
@@ -19,4 +20,17 @@ test('a request that bears signs of another protocol alone is refused, with its 
 
 test('signs of another protocol say nothing of a shape that both have', () => {
   expect(() => refuseForeign(asked, alike(true), known)).not.toThrow()
+})
+
+test.each(['responses', 'generate-content'] as const)('a conversation under `messages` is refused by %s, with both paths that know it', from => {
+  const body = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+  const both = 'this is a request of the chat-completions or messages protocol; its path is /v1/chat/completions or /v1/messages'
+  for (const to of ['chat-completions', 'messages'] as const) expect(() => translateRequest(body, { from, to })).toThrow(both)
+})
+
+test.each([
+  ['responses', { model: 'm', input: 'hi', messages: [] }],
+  ['generate-content', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], messages: [] }],
+] as const)('beside what %s has for the conversation it is an unknown field', (from, body) => {
+  expect(translateRequest(body, { from, to: 'chat-completions' }).notes).toMatchObject([{ code: 'field.unknown', path: '/messages' }])
 })

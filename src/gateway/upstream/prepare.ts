@@ -3,6 +3,7 @@ import { neededBy } from '../../clients/index.ts'
 import { isObject } from '../../kit/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
+import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
 import type { Settings } from '../../translate/settings.ts'
 import type { Ask, Service } from '../ask.ts'
@@ -73,6 +74,8 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
 function translated(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared {
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
+  // `without` decodes the body, too, but cannot tell whose it is.
+  if (to !== protocol && entry.unsupported.length > 0) refuseForeign(body.value, protocol, all)
   const adjusted = without(body.value, protocol, entry.unsupported)
   const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, requestSettings(service, ask, candidate))
   const { body: wire, notes } =

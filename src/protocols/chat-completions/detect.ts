@@ -24,7 +24,10 @@ export function detect(body: unknown): Detection {
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined
   if (isObject(first) && isObject(first['message'])) found.response.push('`choices` hold a `message`')
   if (isObject(first) && isObject(first['delta']) && !isObject(first['message'])) found.event.push('`choices` hold a `delta`')
-  if (Array.isArray(messages)) detectRequest(body, messages.filter(isObject), found.request)
+  if (Array.isArray(messages)) {
+    found.maybe = true
+    detectRequest(body, messages.filter(isObject), found.request)
+  }
   return found
 }
 

@@ -17,7 +17,7 @@ export function detect(body: unknown): Detection {
   const only: unknown = Array.isArray(body) ? body[0] : body
   if (!isObject(only)) return { request: [], response: [], event: [] }
   const reply = replySigns(only)
-  return { request: requestSigns(only), response: Array.isArray(body) ? [] : reply, event: [] }
+  return { request: requestSigns(only), response: Array.isArray(body) ? [] : reply, event: [], ...('contents' in only && { maybe: true }) }
 }
 
 function requestSigns(body: JsonObject): string[] {

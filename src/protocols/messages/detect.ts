@@ -8,7 +8,7 @@ const ownBlocks = new Set(['tool_use', 'tool_result', 'redacted_thinking', 'serv
 /** Signs that a body can only be of this protocol. */
 export function detect(body: unknown): Detection {
   if (!isObject(body)) return { request: [], response: [], event: [] }
-  return { request: requestSigns(body), response: responseSigns(body), event: eventSigns(body) }
+  return { request: requestSigns(body), response: responseSigns(body), event: eventSigns(body), ...(Array.isArray(body['messages']) && { maybe: true }) }
 }
 
 function requestSigns(body: JsonObject): string[] {

@@ -17,6 +17,7 @@ export function detect(body: unknown): Detection {
   const found: Detection = { request: [], response: [], event: [] }
   if (!isObject(body)) return found
   found.request = requestSigns(body)
+  if (body['input'] !== undefined && body['encoding_format'] === undefined) found.maybe = true
   if (body['object'] === 'response') found.response.push('object is `response`')
   const { type } = body
   if (typeof type === 'string' && type.startsWith('response.')) found.event.push(`an event of type \`${type.slice(0, 60)}\``)
