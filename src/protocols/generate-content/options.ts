@@ -53,6 +53,12 @@ export type GeminiOptions = {
   /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
   /**
+   * Tools that the client runs itself, but that only another provider knows by name (a shell, an editor, a memory), become
+   * functions with their documented input, as with `serverTools: 'map'`. Default false: a model that was not trained on such a
+   * tool may use it badly.
+   */
+  expandClientTools?: boolean
+  /**
    * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
    * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
    */
@@ -79,5 +85,6 @@ export const options = {
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverToolHistory: ['drop', 'text'],
   serverTools: ['drop', 'map'],
+  expandClientTools: 'flag',
   foreignProofs: ['drop', 'wrap'],
 } as const satisfies OptionTable<GeminiOptions>

@@ -1,11 +1,11 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
-import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
+import { asDeclared } from './tools.ts'
 import { nearestServerTool } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
@@ -72,7 +72,7 @@ export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, 
 
 function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, toolName }: RequestWriting): JsonObject | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
-  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || mapped.some(asFunction)
+  const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || tools.some(tool => asDeclared(tool, options))
   if (!native && !hasFunctions) {
     // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are declared.
     const isLost = choice.mode === 'none' ? mapped.some(({ tool }) => nearestServerTool[tool]) : choice.mode !== 'auto'

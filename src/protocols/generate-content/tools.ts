@@ -178,10 +178,15 @@ function encodeTool(tool: Tool, writing: RequestWriting): JsonObject | undefined
   }
 }
 
+/** A tool that the client runs itself, as a function. Undefined: it is none, or nobody asked for it. */
+export function asDeclared(tool: Tool, { serverTools: all, expandClientTools }: RequestWriting['options']): FunctionTool | undefined {
+  return tool.type === 'server' && (all === 'map' || expandClientTools) ? asFunction(tool) : undefined
+}
+
 function encodeServerTool(tool: ServerTool, writing: RequestWriting): JsonObject | undefined {
   const { report, options } = writing
   if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
-  const known = options.serverTools === 'map' ? asFunction(tool) : undefined
+  const known = asDeclared(tool, options)
   if (known) {
     report.add('tool.server-mapped', tool.at)
     return { function: encodeFunction(known, writing) }

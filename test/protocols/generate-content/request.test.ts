@@ -369,9 +369,22 @@ describe('what is written for another protocol', () => {
     [{ type: 'none' }, { mode: 'NONE' }],
   ])('the choice %j holds for a tool that the client runs, where that is a function here', (choice, functionCallingConfig) => {
     const body = { model: 'm', max_tokens: 9, messages: [], tools: [{ type: 'bash_20250124', name: 'bash' }], tool_choice: choice }
-    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map' })
-    expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }], toolConfig: { functionCallingConfig } })
-    expect(notes.map(({ code }) => code)).toEqual(['tool.server-mapped'])
+    for (const option of [{ serverTools: 'map' }, { expandClientTools: true }] as const) {
+      const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', ...option })
+      expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }], toolConfig: { functionCallingConfig } })
+      expect(notes.map(({ code }) => code)).toEqual(['tool.server-mapped'])
+    }
+  })
+
+  test('a tool of the provider stays away where only those become functions that the client runs', () => {
+    const tools = [{ type: 'bash_20250124', name: 'bash' }, { type: 'web_search_20250305', name: 'web_search' }]
+    const body = { model: 'm', max_tokens: 9, messages: [], tools }
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', expandClientTools: true })
+    expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }] })
+    expect(notes).toMatchObject([
+      { code: 'tool.server-mapped', path: '/tools/0' },
+      { code: 'tool.server', path: '/tools/1' },
+    ])
   })
 
   const look = { name: 'look', input_schema: { type: 'object' } }
