@@ -50,8 +50,10 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
   if (!isObject(text)) return undefined
   const { mimeType, schema, ...rest } = text
   if (Object.keys(rest).length > 0) return undefined
-  if (mimeType === 'TEXT_PLAIN' && schema === undefined) return { type: 'text' }
-  if (mimeType !== 'APPLICATION_JSON') return undefined
+  // Both are seen: the names of the reference, and media types, which the SDK's documentation names.
+  const type = String(mimeType).toLowerCase().replace('_', '/')
+  if (type === 'text/plain' && schema === undefined) return { type: 'text' }
+  if (type !== json) return undefined
   return isObject(schema) ? { type: 'schema', schema: decodeSchema(schema) } : schema === undefined ? { type: 'json' } : undefined
 }
 

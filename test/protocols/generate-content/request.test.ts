@@ -376,8 +376,25 @@ describe('what is written for another protocol', () => {
     }
   })
 
+  test.each([
+    [
+      { mimeType: 'application/json', schema: { type: 'object' } },
+      { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } },
+    ],
+    [{ mimeType: 'application/json' }, { type: 'json_object' }],
+    [{ mimeType: 'text/plain' }, { type: 'text' }],
+  ])('the newer format may name its type as a media type: %j', (text, format) => {
+    const body = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { responseFormat: [{ text }] } }
+    const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', model: 'm' })
+    expect((wire as Body)['response_format']).toEqual(format)
+    expect(notes.filter(({ kind }) => kind !== 'synthesized')).toEqual([])
+  })
+
   test('a tool of the provider stays away where only those become functions that the client runs', () => {
-    const tools = [{ type: 'bash_20250124', name: 'bash' }, { type: 'web_search_20250305', name: 'web_search' }]
+    const tools = [
+      { type: 'bash_20250124', name: 'bash' },
+      { type: 'web_search_20250305', name: 'web_search' },
+    ]
     const body = { model: 'm', max_tokens: 9, messages: [], tools }
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', expandClientTools: true })
     expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }] })
