@@ -1,4 +1,5 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { proofCode } from '../../kit/broken-proof.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf } from '../../kit/error-place.ts'
@@ -175,7 +176,8 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const words = errorWords[kind]
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
-  const shown = ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : words.code
+  const shown =
+    ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? proofCode(message))
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(at))
   const { shared, others } = splitDetails(details)

@@ -1,4 +1,5 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { proofCode } from '../../kit/broken-proof.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { listed, splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
@@ -261,7 +262,7 @@ function errorObject({ kind, message, type, code, param, details, protocol: of }
     message,
     type: (own ? type : undefined) ?? row.type,
     param: param ?? null,
-    code: own && code !== undefined ? code : codeOf(kind, code),
+    code: own && code !== undefined ? code : (codeOf(kind, code) ?? proofCode(message)),
     ...splitDetails(details).shared,
   }
 }

@@ -31,6 +31,13 @@ describe('reading', () => {
     },
   )
 
+  test.each(['chat-completions', 'responses'] as const)('a broken proof, known by its words, has its code for clients of %s', to => {
+    const body = { type: 'error', error: { type: 'invalid_request_error', message: 'messages.1.content.0: Invalid `signature` in `thinking` block' } }
+    const { body: said, notes } = translateError({ status: 400, body }, { from: 'messages', to })
+    expect(said).toEqual({ error: { type: 'invalid_request_error', message: body.error.message, param: null, code: 'invalid_encrypted_content' } })
+    expect(notes).toEqual([])
+  })
+
   test('a thread that is not served is known by its code', () => {
     const error = { type: 'invalid_request_error', message: 'm', details: { error_code: 'thread_unsupported_request' } }
     expect(read(400, { type: 'error', error })).toMatchObject({ kind: 'unsupported', code: 'thread_unsupported_request' })
