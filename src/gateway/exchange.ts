@@ -1,6 +1,6 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import type { Outcome, Protocol, Signatures } from '../protocol.ts'
+import type { Outcome, Protocol } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
@@ -14,7 +14,7 @@ import { failedStream, type Refusal, reasonOf, streamEndedEarly } from './error.
 import { keptHeaders, notesHeader } from './headers.ts'
 import { createRelay, drain, type Source } from './relay.ts'
 import type { GatewayAnswer } from './request.ts'
-import { collecting, keep } from './stored/keeping.ts'
+import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
 import { bounded, objectOf, readWhole } from './upstream/answer.ts'
 import { openFirst } from './upstream/attempts.ts'
@@ -80,18 +80,6 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       defaults.notesHeader && notesHeader(trace.notes),
     ),
     body: asList ? listOfFrames(body) : body,
-  }
-}
-
-/** Reads what is sent, and stores the reply with its conversation when it is complete. */
-function keepingOf(service: Service, ask: Ask, trace: Trace) {
-  const collected = collecting(ask)
-  return {
-    sent: collected.sent,
-    async whole(candidate: Candidate, signatures: Signatures | undefined): Promise<void> {
-      const body = collected.whole()
-      if (body !== undefined) await keep(service, ask, trace, { candidate, body, signatures })
-    },
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import type { GatewayConfig, Transport } from '../../src/gateway/gateway.ts'
 import {
   dataOf,
   failureIn,
@@ -357,6 +357,36 @@ describe.each(hosts)('through %s', (_, start) => {
       await ask(path, post({ model: 'first', input: 'One', background: true }))
       expect((await ask(path, post({ model: 'chat', input: 'Two', previous_response_id: 'resp_1' }))).status).toBe(400)
       expect((await ask(`${path}/resp_1`)).status).toBe(200)
+    })
+
+    test('a stream beyond the bound of whole replies goes on to its client, and the log says that it is not kept', async () => {
+      const kept = new Map<string, string>()
+      const logged: unknown[] = []
+      const log = (...said: unknown[]) => logged.push(said)
+      const [begun, delta = '', rest] = [streams.responses.slice(0, 3), streams.responses[3], streams.responses.slice(4)]
+      const long = new TextEncoder().encode(delta.replace('"Hel"', `"${'x'.repeat(16 * 1024 * 1024)}"`))
+      const times = 16
+      /** How much the log said before each of them, and before the end. */
+      const told: number[] = []
+      const body = async function* () {
+        yield begun.join('')
+        for (let nth = 0; nth < times; nth++) {
+          told.push(logged.length)
+          yield long
+        }
+        told.push(logged.length)
+        yield rest.join('')
+      }
+      const transport: Transport = { send: async () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: body() }) }
+      const ask = await start(one('http://upstream.test', 'responses'), { store: kept, transport, logger: { info() {}, warn: log, error: log } })
+      let length = 0
+      for await (const chunk of (await ask(path, post({ ...requests.responses, stream: true }))).body ?? []) length += chunk.length
+      expect(length).toBe(streams.responses.join('').length - delta.length + times * long.length)
+      expect(logged).toEqual([
+        [{ requestId: expect.any(String), error: expect.objectContaining({ message: 'the reply is too large' }) }, 'a reply could not be kept'],
+      ])
+      expect(told).toEqual([...Array(times).fill(0), 1])
+      expect(kept.size).toBe(0)
     })
 
     test('other protocols keep nothing and pass as they are', async () => {

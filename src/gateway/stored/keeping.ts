@@ -3,13 +3,14 @@ import type { Signatures } from '../../protocol.ts'
 import { type History, historyOf } from '../../translate/history.ts'
 import { createStreamReader } from '../../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
-import { Refusal } from '../error.ts'
+import { Refusal, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
+import { maxReplyBytes } from '../upstream/answer.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import { keepsItself } from './recall.ts'
 import type { Kept, ReplyStore } from './reply-store.ts'
 
-/** A complete reply in the caller's protocol. `signatures`: those that the protocol has no field for. */
+/** A complete reply in the caller's protocol; without `body` only its signatures are stored. `signatures`: those that the protocol has no field for. */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
 /** Stores a reply before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its reply anyway. */
@@ -19,13 +20,15 @@ export async function keep(service: Service, ask: Ask, trace: Trace, { candidate
   const owner = trace.identity ?? {}
   try {
     await Promise.all(Object.entries(signatures).map(([callId, text]) => replyStore.keepSignature(owner, callId, text)))
-    if (ask.recalled?.keeps) await keepReply(replyStore, ask, { candidate, body, owner })
+    if (ask.recalled?.keeps && body !== undefined) await keepReply(replyStore, ask, { candidate, body, owner })
   } catch (error) {
     // The store has logged that it cannot be reached.
     const level = error instanceof Refusal ? 'info' : 'warn'
-    service.log(level, { requestId: trace.requestId, error }, 'a reply could not be kept')
+    service.log(level, { requestId: trace.requestId, error }, notKept)
   }
 }
+
+const notKept = 'a reply could not be kept'
 
 async function keepReply(
   replyStore: ReplyStore,
@@ -53,8 +56,25 @@ function historyIn(tell: () => History): Partial<History> {
   }
 }
 
+/** Reads what is sent, and stores the reply with its conversation when it is complete. One that is too large for memory is not stored. */
+export function keepingOf(service: Service, ask: Ask, trace: Trace) {
+  let collected = ask.recalled?.keeps ? collecting(ask) : undefined
+  let length = 0
+  return {
+    sent(chunk: string | Uint8Array): void {
+      if (!collected) return
+      length += chunk.length
+      if (length > maxReplyBytes) {
+        collected = undefined
+        service.log('warn', { requestId: trace.requestId, error: refuse(502, 'internal', 'the reply is too large') }, notKept)
+      } else collected.sent(chunk)
+    },
+    whole: (candidate: Candidate, signatures: Signatures | undefined) => keep(service, ask, trace, { candidate, body: collected?.whole(), signatures }),
+  }
+}
+
 /** Collects what is sent into the complete reply. Undefined: it was cut off or failed. */
-export function collecting({ protocol }: Ask): { sent(chunk: string | Uint8Array): void; whole(): unknown } {
+function collecting({ protocol }: Ask): { sent(chunk: string | Uint8Array): void; whole(): unknown } {
   const into = startCollecting()
   const reader = createStreamReader(protocol, {}, event => collectEvent(into, event))
   return {

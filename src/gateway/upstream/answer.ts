@@ -6,7 +6,8 @@ import { encoded, join, textOf } from '../body/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
-const maxReplyBytes = 256 * 1024 * 1024
+/** The bound of a reply that has to be in memory as a whole. */
+export const maxReplyBytes = 256 * 1024 * 1024
 
 /** An answer, with its body as an iterator that has an idle timeout. */
 export type Watched = {
