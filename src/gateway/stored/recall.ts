@@ -2,9 +2,10 @@ import { dotted } from '../../kit/path.ts'
 import type { Protocol, StoredReplies } from '../../protocol.ts'
 import { referencesOf } from '../../translate/history.ts'
 import type { Reference, Resolvers } from '../../translate/references.ts'
+import type { Signal } from '../../transports/stopper.ts'
 import type { Ask, Service } from '../ask.ts'
 import { ChangedBody } from '../body/body.ts'
-import { Refusal, refuse } from '../error.ts'
+import { Refusal, reasonOf, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import type { Kept, ReplyStore } from './reply-store.ts'
@@ -33,7 +34,7 @@ export async function recall({ replyStore }: Service, came: Ask, owner: Identity
   // The new key comes first: see "Speed" in docs/architecture.md.
   if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...came }
 
-  const { replies, items } = await lookUp(replyStore, referred, { stored, owner })
+  const { replies, items } = await lookUp(replyStore, referred, { stored, owner, signal: came.request.signal })
   const ask = items.size === 0 ? came : { ...came, body: new ChangedBody(came.body, value => stored.inFull(value, id => items.get(id))) }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
   const isWithProvider = (reference: Reference, { channel }: Candidate) => replies.get(reference)?.channel === channel.name
@@ -76,34 +77,47 @@ type Found = { replies: Map<Reference, Kept>; items: Map<string, unknown> }
 async function lookUp(
   replyStore: ReplyStore | undefined,
   references: readonly Reference[],
-  { stored, owner }: { stored: StoredReplies; owner: Identity },
+  { stored, owner, signal }: { stored: StoredReplies; owner: Identity; signal: Signal },
 ): Promise<Found> {
   const found: Found = { replies: new Map(), items: new Map() }
   if (!replyStore) return found
-  const asked = new Map<string, Kept | undefined>()
-  const replyOf = async (id: string) => {
-    if (!asked.has(id)) asked.set(id, await replyStore.reply(owner, id))
-    return asked.get(id)
-  }
+  const idsOf = (kind: Reference['kind']) => references.flatMap(one => (one.kind === kind ? [one.id] : []))
+  const holders = await each(idsOf('item'), signal, id => replyStore.replyOf(owner, id))
+  const replies = await each([...idsOf('previous'), ...holders.values()], signal, id => replyStore.reply(owner, id))
   for (const reference of references) {
     const { kind, id } = reference
-    if (kind === 'previous') {
-      const kept = await replyOf(id)
-      if (kept) found.replies.set(reference, kept)
-    } else if (kind === 'item') {
-      const reply = await replyStore.replyOf(owner, id)
-      const kept = reply === undefined ? undefined : await replyOf(reply)
-      const item = stored.itemOf(kept?.body, id)
-      if (item !== undefined) found.items.set(id, item)
-    }
+    const kept = replies.get(kind === 'item' ? (holders.get(id) ?? '') : id)
+    if (kind === 'previous' && kept) found.replies.set(reference, kept)
+    const item = kind === 'item' ? stored.itemOf(kept?.body, id) : undefined
+    if (item !== undefined) found.items.set(id, item)
   }
   return found
 }
 
-async function proofsOf(replyStore: ReplyStore, { protocol, body }: Ask, owner: Identity): Promise<Map<string, string>> {
-  const ids = [...new Set(protocol.keptProofs?.keysOf(body.value))]
-  const texts = await Promise.all(ids.map(id => replyStore.signature(owner, id)))
-  return new Map(ids.flatMap((id, index) => (texts[index] === undefined ? [] : [[id, texts[index]]])))
+async function proofsOf(replyStore: ReplyStore, { protocol, body, request }: Ask, owner: Identity): Promise<Map<string, string>> {
+  return each(protocol.keptProofs?.keysOf(body.value) ?? [], request.signal, id => replyStore.signature(owner, id))
+}
+
+/** How many look-ups of one request may be under way at once. */
+const mostAtOnce = 16
+
+/** What is found under the ids, looked up side by side. @throws Refusal when the store fails or the client has left; then nothing more is looked up */
+async function each<T>(ids: Iterable<string>, signal: Signal, lookUp: (id: string) => Promise<T | undefined>): Promise<Map<string, T>> {
+  const found = new Map<string, T>()
+  const rest = [...new Set(ids)].reverse()
+  const lookUpRest = async () => {
+    for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
+      const value = await lookUp(id)
+      if (value !== undefined) found.set(id, value)
+      if (signal.aborted) throw reasonOf(signal)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(mostAtOnce, rest.length) }, lookUpRest))
+  } finally {
+    rest.length = 0
+  }
+  return found
 }
 
 function unknownOf(reference: Reference | undefined, { address }: Protocol, replyStore: ReplyStore | undefined): Refusal {

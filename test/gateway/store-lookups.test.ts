@@ -1,0 +1,117 @@
+import { expect, test } from 'vitest'
+import { createGateway, type Store } from '../../src/gateway/gateway.ts'
+import { Stopper } from '../../src/transports/stopper.ts'
+import { after, one, paths, post, replies, requests, sendJson, upstream } from './support.ts'
+
+/** How many look-ups of one request may be under way at once. */
+const bound = 16
+
+/** A store whose look-ups wait until they are let go. */
+function slowStore() {
+  const entries = new Map<string, string>()
+  const seen = { entries, asked: 0, waiting: [] as (() => void)[], most: 0, answer: (key: string): unknown => entries.get(key) }
+  const store: Store = {
+    get: key => {
+      seen.asked++
+      return new Promise((resolve, reject) => {
+        seen.waiting.push(() => {
+          try {
+            resolve(seen.answer(key))
+          } catch (error) {
+            reject(error)
+          }
+        })
+        seen.most = Math.max(seen.most, seen.waiting.length)
+      })
+    },
+    set: (key, value) => void entries.set(key, value),
+    delete: key => void entries.delete(key),
+  }
+  const letGo = async () => {
+    for (const go of seen.waiting.splice(0)) go()
+    await new Promise(setImmediate)
+  }
+  return { seen, store, letGo }
+}
+
+/** A gateway that keeps forty replies, and a request that refers to an item of each and to the last reply twice. */
+async function forty() {
+  const up = await upstream(sendJson(200, replies['chat-completions']))
+  const { seen, store, letGo } = slowStore()
+  const gateway = createGateway(one(up.url, 'chat-completions', { store: { memory: true, signatures: true } }), { store })
+  after(() => gateway.close(0))
+  const client = new Stopper()
+  const answer = async (body: unknown, path = paths.responses) => {
+    const { method = '', body: text } = post(body)
+    const bytes = (async function* () {
+      yield new TextEncoder().encode(String(text))
+    })()
+    const told = await gateway.answer({
+      method,
+      path,
+      query: new URLSearchParams(),
+      headers: { 'content-type': 'application/json' },
+      body: { bytes },
+      signal: client,
+      local: true,
+    })
+    return { status: told.status, body: JSON.parse(await new Response(told.body as BodyInit).text()) }
+  }
+  const ids: string[] = []
+  for (let nth = 0; nth < 40; nth++) ids.push((await answer(requests.responses)).body.output[0].id)
+  const referring = { model: 'm', input: [...ids, ids[39]].map(id => ({ type: 'item_reference', id })) }
+  return { up, seen, letGo, client, answer, referring }
+}
+
+/** Lets look-ups go until the answer is there. */
+async function answered<T>(answer: Promise<T>, letGo: () => Promise<void>): Promise<T> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  answer.then(over, over)
+  while (!isOver) await letGo()
+  return answer
+}
+
+test('items that a request refers to are looked up side by side, each once, and not all at once', async () => {
+  const { up, seen, letGo, answer, referring } = await forty()
+  const { status } = await answered(answer(referring), letGo)
+  expect(status).toBe(200)
+  expect(seen.most).toBe(bound)
+  expect(seen.asked).toBe(2 * 40)
+  expect(up.calls.at(-1)?.text.match(/Hello/g)).toHaveLength(41)
+})
+
+test('proofs of calls are looked up side by side, and not all at once', async () => {
+  const { seen, letGo, answer } = await forty()
+  const turn = (id: string) => [
+    { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }] },
+    { role: 'tool', tool_call_id: id, content: 'x' },
+  ]
+  const turns = Array.from({ length: 100 }, (_, nth) => turn(`call_${nth}`))
+  const body = { ...requests['chat-completions'], messages: [{ role: 'user', content: 'Hi' }, ...turns.flat()] }
+  expect((await answered(answer(body, paths['chat-completions']), letGo)).status).toBe(200)
+  expect([seen.asked, seen.most]).toEqual([100, bound])
+})
+
+test('when the client has left, nothing more is looked up', async () => {
+  const { up, seen, letGo, client, answer, referring } = await forty()
+  const answering = answer(referring)
+  while (seen.asked === 0) await new Promise(setImmediate)
+  const { asked } = seen
+  client.abort()
+  await answered(answering, letGo)
+  expect(seen.asked).toBe(asked)
+  expect(up.calls).toHaveLength(40)
+})
+
+test('when the store fails, nothing more is looked up', async () => {
+  const { seen, letGo, answer, referring } = await forty()
+  seen.answer = () => {
+    throw new Error('away')
+  }
+  expect((await answered(answer(referring), letGo)).status).toBe(503)
+  await letGo()
+  expect(seen.asked).toBe(bound)
+})
