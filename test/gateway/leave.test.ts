@@ -101,6 +101,67 @@ test('a client that leaves before its request is whole is no fault of the gatewa
   ])
 })
 
+describe('a request body that is not read to its end is cancelled by the fetch host', () => {
+  /** A body that never ends, and whether anybody has cancelled it. */
+  const endless = () => {
+    const seen = { cancelled: false, body: undefined as unknown as ReadableStream }
+    seen.body = new ReadableStream({
+      pull: stream => stream.enqueue(new TextEncoder().encode('{"a":"'.padEnd(1024))),
+      cancel() {
+        seen.cancelled = true
+      },
+    })
+    return seen
+  }
+
+  const [right, wrong] = [{ 'x-api-key': 'client-secret' }, { 'x-api-key': 'other' }]
+  test.each([
+    ['a wrong key', 401, paths.messages, wrong],
+    ['a body that is too large', 413, paths.messages, right],
+    ['a wrong method', 405, paths.messages, right],
+    ['a type that is not JSON', 415, paths.messages, { ...right, 'content-type': 'text/plain' }],
+  ])('%s', async (_what, status, path, headers) => {
+    const seen = endless()
+    const config = { ...one('http://upstream.test', 'messages', { defaults: { bodyLimitBytes: 4096 } }), auth: undefined }
+    const handler = listenedFetchGateway({ ...config, keys: [{ name: 'alice', key: 'client-secret' }] })
+    const { body } = seen
+    const method = status === 405 ? 'PUT' : 'POST'
+    const answer = await handler(new Request(`http://gateway.test${path}`, { ...post('', headers), method, body, duplex: 'half' } as RequestInit))
+    expect(answer.status).toBe(status)
+    await answer.text()
+    expect(seen.cancelled).toBe(true)
+    await handler.close(0)
+  })
+
+  test('also while the host waits for more of it, when the gateway ends', async () => {
+    let cancelled = false
+    let pulled = () => {}
+    const isPulled = new Promise<void>(resolve => {
+      pulled = resolve
+    })
+    const body = new ReadableStream({
+      pull: () => pulled(),
+      cancel() {
+        cancelled = true
+      },
+    })
+    const handler = listenedFetchGateway(one('http://upstream.test', 'messages'))
+    const answer = handler(new Request('http://gateway.test/v1/messages', { ...post(''), body, duplex: 'half' } as RequestInit))
+    await isPulled
+    await handler.close(0)
+    expect((await answer).status).toBe(503)
+    expect(cancelled).toBe(true)
+  })
+
+  test('but not on other paths, which an application may serve after us', async () => {
+    const handler = listenedFetchGateway()
+    const request = new Request('http://gateway.test/page', post('theirs'))
+    expect((await handler(request)).status).toBe(404)
+    expect(await request.text()).toBe('theirs')
+    await handler.close(0)
+  })
+})
+
 test.each(['messages', 'chat-completions'] as const)('a client that does not read stops the upstream from sending: %s', async served => {
   let sent = 0
   const text = 'x'.repeat(64 * 1024)
