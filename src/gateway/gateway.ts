@@ -119,7 +119,10 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
 function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
-  const replyStore = createReplyStore(config.store, hooks.store, error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'))
+  const replyStore = createReplyStore(config.store, hooks.store, {
+    isAway: error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'),
+    isBroken: key => log('warn', { key }, 'what the store of replies gives is no reply'),
+  })
   const limits = createLimits(config.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'))
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined

@@ -1,3 +1,4 @@
+import { createClient } from '@redis/client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freePort } from '../support/free-port.ts'
 import { type Redis, redisInstalled, redisTitle, startRedis } from './redis.ts'
@@ -27,6 +28,17 @@ describe.skipIf(!redisInstalled)(redisTitle, () => {
       expect(seen.calls[1]?.json['messages']).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
       expect((await there(`${path}/${id}`, { method: 'DELETE' })).status).toBe(200)
       expect((await here(`${path}/${id}`)).status).toBe(404)
+    })
+
+    test('a reply that somebody has damaged is unknown', async () => {
+      const ask = await start(shared((await upstream(good)).url))
+      const id = await idOf(await ask(path, post(requests.responses)))
+      const client = createClient({ url: redis.url(name === 'fetch' ? 2 : 1) })
+      await client.connect()
+      expect(await client.append(`wireglot:response:["${id}"]`, '}')).toBeGreaterThan(10)
+      client.destroy()
+      expect((await ask(`${path}/${id}`)).status).toBe(404)
+      expect((await ask(path, next(id))).status).toBe(400)
     })
 
     test('a reply is forgotten in time', async () => {

@@ -453,6 +453,38 @@ describe.each(hosts)('through %s', (_, start) => {
       expect((await ask(`${path}/resp_1`)).status).toBe(404)
     })
 
+    test.each([
+      '{"body":{"id":"resp_1"',
+      '',
+      'null',
+      '[]',
+      '"resp_1"',
+      '{"body":5}',
+      '{"body":{},"input":3}',
+      '{"body":{},"messages":7}',
+      '{"messages":[7]}',
+      '{"messages":[{"role":"user"}]}',
+    ])('that gives what is no reply knows none, and the log says so once: %s', async broken => {
+      const warnings: unknown[] = []
+      const quiet = () => {}
+      const logger = { info: quiet, warn: (...told: unknown[]) => void warnings.push(told), error: (...told: unknown[]) => void warnings.push(told) }
+      const ask = await startWith(failing({ get: (key: string) => (key.includes('item') ? 'resp_1' : broken) }), {}, { logger })
+      for (const [place, method] of [
+        ['', 'GET'],
+        ['', 'DELETE'],
+        ['/input_items', 'GET'],
+        ['/cancel', 'POST'],
+      ] as const) {
+        const answer = await ask(`${path}/resp_1${place}`, { method })
+        expect([answer.status, await answer.json()]).toMatchObject([404, { error: { message: "Response with id 'resp_1' not found." } }])
+      }
+      const continued = await ask(path, next('resp_1'))
+      expect([continued.status, await continued.json()]).toMatchObject([400, { error: { code: 'previous_response_not_found' } }])
+      const referring = await ask(path, post({ model: 'm', input: [{ type: 'item_reference', id: 'msg_1' }] }))
+      expect([referring.status, await referring.json()]).toMatchObject([404, { error: { message: "Item with id 'msg_1' not found." } }])
+      expect(warnings).toEqual([[{ key: 'wireglot:response:["resp_1"]' }, 'what the store of replies gives is no reply']])
+    })
+
     test('is asked for no ids that are no ids', async () => {
       const asked: string[] = []
       const ask = await startWith(failing({ get: key => void asked.push(key) }))

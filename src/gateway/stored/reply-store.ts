@@ -1,5 +1,5 @@
 import type { Message } from '../../canonical/message.ts'
-import { isObject } from '../../kit/json.ts'
+import { isObject, parseObject } from '../../kit/json.ts'
 import { refuse } from '../error.ts'
 import type { Identity, Store } from '../hooks.ts'
 import { ConfigError, type Settled, type StoreEntry, storeDefaults } from '../options.ts'
@@ -40,20 +40,24 @@ type Kind = 'response' | 'item' | 'signature'
 
 type Access = 'read' | 'write'
 
+/** What the log is told. `isAway`: the store cannot be reached; once until it can be reached again. `isBroken`: what it has under the key is no reply; once. */
+type Warn = { isAway(error: unknown): void; isBroken(key: string): void }
+
 /**
- * Undefined: nothing is stored. `warn`: called when the store cannot be reached, once until it can be reached again.
+ * Undefined: nothing is stored.
  * @throws ConfigError when neither the configuration nor a hook has a store
  */
-export function createReplyStore(config: Settled['store'], hook: Store | undefined, warn: (error: unknown) => void): ReplyStore | undefined {
+export function createReplyStore(config: Settled['store'], hook: Store | undefined, warn: Warn): ReplyStore | undefined {
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
   /** What does not work: a store may give what it has and keep nothing more. */
   const away = new Set<Access | 'connection'>()
   const warnOnce = (what: Access | 'connection', cause: unknown) => {
-    if (away.size === 0) warn(cause)
+    if (away.size === 0) warn.isAway(cause)
     away.add(what)
   }
+  let hasBroken = false
   const opened = hook ? { open: async (): Promise<Store> => hook, close: async () => {} } : storeOf(settings, cause => warnOnce('connection', cause))
 
   const ask = async (access: Access, what: (store: Store) => unknown): Promise<unknown> => {
@@ -80,7 +84,11 @@ export function createReplyStore(config: Settled['store'], hook: Store | undefin
     signatures,
     async reply(owner, id) {
       const text = await get(owner, 'response', id)
-      return text === undefined ? undefined : keptOf(text)
+      if (text === undefined) return undefined
+      const kept = keptOf(text)
+      if (!kept && !hasBroken) warn.isBroken(keyOf(owner, 'response', id))
+      hasBroken ||= !kept
+      return kept
     },
     replyOf: (owner, item) => get(owner, 'item', item),
     signature: (owner, callId) => get(owner, 'signature', callId),
@@ -126,10 +134,15 @@ function keyOf({ name, group }: Identity, kind: Kind, id: string): string {
   return `wireglot:${kind}:${JSON.stringify([...owner, id])}`
 }
 
+/** Undefined: somebody else has written it, or damaged it. */
 function keptOf(text: string): Kept | undefined {
-  const kept: unknown = JSON.parse(text)
-  return isObject(kept) ? kept : undefined
+  const kept = parseObject(text)
+  if (!kept) return undefined
+  const { body = {}, input = [], messages = [] } = kept
+  return isObject(body) && Array.isArray(input) && Array.isArray(messages) && messages.every(isMessage) ? kept : undefined
 }
+
+const isMessage = (message: unknown) => isObject(message) && Array.isArray(message['parts']) && message['parts'].every(isObject)
 
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
