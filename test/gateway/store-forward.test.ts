@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import { describe, expect, test } from 'vitest'
-import type { GatewayConfig, Transport } from '../../src/gateway/gateway.ts'
+import type { GatewayConfig, Transport, UsageRecord } from '../../src/gateway/gateway.ts'
 import {
   dataOf,
   failureIn,
@@ -15,7 +16,9 @@ import {
   sendStream,
   streams,
   type Upstream,
+  until,
   upstream,
+  wait,
 } from './support.ts'
 
 type Json = Record<string, unknown>
@@ -214,6 +217,41 @@ describe.each(hosts)('through %s', (_, start) => {
       const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { firstByteMs: 300 } }))
       await ask(path, post(requests.responses))
       expect((await ask(`${path}/resp_1`)).status).toBe(504)
+    })
+  })
+
+  describe('the limit of a whole exchange', () => {
+    /** Sends something again and again, until its caller has gone. */
+    const dribbling = (type: string, beginning: string, more: string) => async (response: ServerResponse) => {
+      response.writeHead(200, { 'content-type': type }).write(beginning)
+      for (; !response.destroyed; await wait(10)) response.write(more)
+    }
+    const limited = { timeouts: { totalMs: 150 } }
+
+    test.each([
+      ['GET', ''],
+      ['DELETE', ''],
+      ['POST', '/cancel'],
+      ['GET', '/input_items'],
+    ])('holds for %s …%s', async (method, place) => {
+      const seen = await upstream(() => {}, dribbling('application/json', '{"id":"', 'x'))
+      const ask = await start(one(seen.url, 'responses', {}, {}, limited))
+      for (const _ of ['an upstream that does not answer', 'one that does not end']) {
+        const answer = await ask(`${path}/resp_1${place}`, { method })
+        expect([answer.status, await answer.json()]).toMatchObject([504, { error: { message: 'the upstream took too long' } }])
+      }
+      await until(() => seen.aborted === 2)
+    })
+
+    test('holds for one that is streamed again', async () => {
+      const seen = await upstream(dribbling('text/event-stream', half('responses').join(''), ': more\n\n'))
+      const records: UsageRecord[] = []
+      const log = (record: object, message: string) => message === 'exchange' && records.push(record as UsageRecord)
+      const ask = await start(one(seen.url, 'responses', {}, {}, limited), { logger: { info: log, warn() {}, error() {} } })
+      const text = await (await ask(`${path}/resp_1?stream=true`)).text()
+      expect(failureIn(text, 'responses')?.message).toBe('the upstream took too long')
+      await until(() => seen.aborted === 1)
+      expect(records).toMatchObject([{ status: 200, failure: 'timeout' }])
     })
   })
 

@@ -19,7 +19,7 @@ import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.
 import type { StoredRoute } from '../route.ts'
 import { objectOf, readSome, readWhole, watch } from '../upstream/answer.ts'
 import { withoutSecrets } from '../upstream/blot.ts'
-import { addressed, linked } from '../upstream/call.ts'
+import { addressed, limitTotal, linked } from '../upstream/call.ts'
 import { failureOf, unreachable } from '../upstream/failure.ts'
 import type { Kept } from './reply-store.ts'
 
@@ -76,6 +76,7 @@ async function forward(
   if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs })
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
   const controller = linked(request.signal)
+  limitTotal(channel, trace, controller)
   const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), firstByteMs) : undefined
   try {
     const headers = { accept: 'application/json, text/event-stream', 'user-agent': 'wireglot' }

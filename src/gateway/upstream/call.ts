@@ -117,7 +117,7 @@ class Post implements TransportCall {
 }
 
 /** Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last byte of the answer. */
-function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
+export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
   const timer = setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream took too long')), totalMs)
