@@ -16,12 +16,14 @@ import {
   pathOf,
   paths,
   post,
+  reading,
   replies,
   requests,
   said,
   sendJson,
   sendStream,
   streams,
+  until,
   upstream,
 } from './support.ts'
 
@@ -200,18 +202,22 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('is kept open by white space while the upstream thinks', async () => {
-      const { url } = await upstream(sendStream([150, ...half('messages'), 150, ...streams.messages.slice(half('messages').length)]))
+      const isOpen = (beginning: RegExp) => () => until(() => beginning.test(hearing.heard()))
+      const rest = streams.messages.slice(half('messages').length)
+      const { url } = await upstream(sendStream([isOpen(/^\n/), ...half('messages'), isOpen(/Hel[^\n]*\n+$/), ...rest]))
       const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
-      const text = await (await ask(list, asked)).text()
+      const hearing = reading(ask(list, asked))
+      const text = await hearing.whole
       expect(text).toMatch(/^\n+\[/)
       expect(await said(asFrames(JSON.parse(text)), 'generate-content')).toBe('Hello')
     })
   })
 
   test('what keeps a stream of events open is a comment that ends, for its client reads every byte', async () => {
-    const { url } = await upstream(sendStream([150, ...streams.messages]))
+    const { url } = await upstream(sendStream([() => until(() => hearing.heard() !== ''), ...streams.messages]))
     const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
-    const text = await (await ask(pathOf('generate-content', { stream: true }), asked)).text()
+    const hearing = reading(ask(pathOf('generate-content', { stream: true }), asked))
+    const text = await hearing.whole
     expect(
       text
         .split(/\r?\n\r?\n/)

@@ -3,7 +3,7 @@ import { createServer } from 'node:net'
 import { describe, expect, test, vi } from 'vitest'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { listenedFetchGateway } from './listening.ts'
-import { after, asking, hosts, listen, mounted, one, paths, post, replies, requests, sendJson, sendStream, streams, upstream, wait } from './support.ts'
+import { after, asking, hosts, listen, mounted, one, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
 
 const chat = post(requests['chat-completions'])
 const path = paths['chat-completions']
@@ -108,7 +108,9 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('a channel that keeps failing is left alone for a while, then one call tries whether it is well again', async () => {
     const broken = await upstream(bad(500), bad(500), bad(500), good)
-    const config = one(broken.url, 'chat-completions', {}, {}, { breaker: { failures: 3, restMs: 300 } })
+    vi.useFakeTimers({ toFake: ['Date'] })
+    after(() => vi.useRealTimers())
+    const config = one(broken.url, 'chat-completions', {}, {}, { breaker: { failures: 3, restMs: 60_500 } })
     const ask = await start(config)
     for (let i = 0; i < 3; i++) expect((await ask(path, chat)).status).toBe(500)
     const resting = await ask(path, chat)
@@ -116,7 +118,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(Number(resting.headers.get('retry-after-ms'))).toBeGreaterThan(0)
     expect(Number(resting.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(broken.calls.length).toBe(3)
-    await wait(320)
+    vi.setSystemTime(Date.now() + 60_500)
     expect((await ask(path, chat)).status).toBe(200)
     expect((await ask(path, chat)).status).toBe(200)
   })
@@ -160,7 +162,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(path, chat)).status).toBe(500)
     const client = new AbortController()
     const left = ask(path, { ...chat, signal: client.signal }).catch(() => undefined)
-    await vi.waitFor(() => expect(seen.calls.length).toBe(2))
+    await until(() => seen.calls.length === 2)
     client.abort()
     await left
     await wait(20)

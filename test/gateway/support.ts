@@ -100,24 +100,42 @@ export function sendJson(status: number, body: unknown, headers: Record<string, 
   }
 }
 
-/** The pieces one after another; a number waits so many milliseconds, `cut` breaks the connection. */
-export function sendStream(pieces: readonly (string | number)[], { cut = false } = {}) {
+/** The pieces one after another; a number waits so many milliseconds, a function until what it promises is so, `cut` breaks the connection. */
+export function sendStream(pieces: readonly (string | number | (() => Promise<unknown>))[], { cut = false } = {}) {
   return async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.flushHeaders()
+    // The head goes with the first piece: no silence between them, however busy the machine is.
+    if (typeof pieces[0] !== 'string') response.flushHeaders()
     for (const piece of pieces)
       if (typeof piece === 'number') await wait(piece)
+      else if (typeof piece === 'function') await piece()
       else await new Promise(resolve => response.write(piece, resolve))
     if (cut) response.destroy()
     else response.end()
   }
 }
 
-export const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
+/** Waits at least so long. What sockets have brought by then has been heard, also on a busy machine. */
+export async function wait(ms: number): Promise<void> {
+  await new Promise(resolve => setTimeout(resolve, ms))
+  for (let turn = 0; turn < 2; turn++) await new Promise(setImmediate)
+}
 
-/** Waits until something holds. */
-export async function until(holds: () => boolean, ms = 2_000): Promise<void> {
+/** Waits until something holds. The bound is wide: how fast the machine is decides nothing. */
+export async function until(holds: () => boolean, ms = 60_000): Promise<void> {
   for (const end = Date.now() + ms; !holds(); await wait(5)) if (Date.now() > end) throw new Error(`not so after ${ms} ms`)
+}
+
+/** Reads an answer, and tells what it has read so far. */
+export function reading(answer: Promise<Response>): { heard(): string; whole: Promise<string> } {
+  let heard = ''
+  const read = async () => {
+    const { body } = await answer
+    const decoder = new TextDecoder()
+    for await (const chunk of body ?? []) heard += decoder.decode(chunk, { stream: true })
+    return heard
+  }
+  return { heard: () => heard, whole: read() }
 }
 
 export function post(body: unknown, headers: Record<string, string> = {}, more: RequestInit = {}): RequestInit {
