@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { protocols as wires } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, hosts, listen, one, type Protocol, pairs, pathOf, paths, post, replies, requests, sendJson, until, upstream } from './support.ts'
 
@@ -176,6 +177,21 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(url, 'chat-completions'))
     expect((await ask(paths['chat-completions'], post(requests['chat-completions']))).status).toBe(502)
     expect(visited).toBe(false)
+  })
+
+  test.each(pairs)('an error that comes as an event is told like any other: %s client, %s upstream', async (client, served) => {
+    const error = wires[served].encodeError({ status: 429, kind: 'rate_limit', message: 'Slow down' }).wire.body
+    const event = `id: 1\nevent: error\n:HTTP_STATUS/429\ndata: ${JSON.stringify(error)}\n\n`
+    const [plain, streamed] = [
+      await upstream(sendJson(429, error)),
+      await upstream(response => response.writeHead(429, { 'content-type': 'text/event-stream' }).end(event)),
+    ]
+    const told = async (url: string) => {
+      const ask = await start(one(url, served))
+      const response = await ask(...asking(client, { stream: true }))
+      return [response.status, (await response.text()).replaceAll(/req_\w+/g, 'req_')]
+    }
+    expect(await told(streamed.url)).toEqual(await told(plain.url))
   })
 
   test('an upstream that does not answer in time is 504', async () => {

@@ -1,6 +1,7 @@
-import { isBottomless, isObject, parseJson } from '../../kit/json.ts'
+import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json.ts'
 import { retryHint } from '../../kit/retry-hint.ts'
 import type { Protocol } from '../../protocol.ts'
+import { createFrameParser } from '../../sse/parse.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
 import { kindOf, Refusal, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
@@ -22,7 +23,9 @@ export function failureOf(
   // Statuses beyond 599 are invalid, and some hosts cannot send them.
   const status = given > 599 ? 502 : given
   const shown = blotted(text, channel)
-  const body = isBottomless(shown) ? undefined : parseJson(shown)
+  const deep = isBottomless(shown)
+  const whole = deep ? undefined : parseJson(shown)
+  const body = whole === undefined && !deep ? eventIn(shown) : whole
   const kept = keptHeaders(headers, channel.returnHeaders)
   const retry = status === 408 || status === 429 || status >= 500
   // 0 is no request for a certain wait, so our own applies.
@@ -37,8 +40,20 @@ export function failureOf(
   const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
   // A body that is not JSON must not be returned as JSON.
   const value = body === undefined ? said : { ...said, raw }
-  const wire = from === to && body !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
+  const wire = from === to && whole !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
+}
+
+/** The error of a server that tells it as the event that it would be in a stream. */
+function eventIn(text: string): unknown {
+  if (!/^data:/m.test(text)) return undefined
+  let error: unknown
+  const parser = createFrameParser(({ data }) => {
+    error ??= parseObject(data)
+  })
+  parser.push(text)
+  parser.end()
+  return error
 }
 
 /** There was no answer: no connection, or it was closed. */
