@@ -2,6 +2,7 @@
  * The gateway as `(Request) → Promise<Response>`, for Hono, Next, Bun, Deno and workers.
  * @module wireglot/fetch
  */
+import { refuse } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer } from '../gateway/request.ts'
 
@@ -73,10 +74,11 @@ function responseOf({ status, headers, body }: GatewayAnswer, { method }: Reques
 }
 
 /** The body of the request, read on demand. `cancel`: nothing more of it will be read; otherwise its source would wait for ever. */
-function incomingOf({ body }: Request, leave: () => void): { bytes: AsyncIterable<Uint8Array>; cancel(): void } {
+function incomingOf({ body, bodyUsed }: Request, leave: () => void): { bytes: AsyncIterable<Uint8Array>; cancel(): void } {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   async function* read(): AsyncGenerator<Uint8Array> {
     if (!body) return
+    if (bodyUsed || body.locked) throw refuse(500, 'internal', 'the application has read the body before the gateway: let it read `request.clone()`')
     reader = body.getReader()
     for (;;) {
       const { done, value } = await reader.read().catch((error: unknown) => {

@@ -134,6 +134,17 @@ test('a fetch host may begin at a path', async () => {
   expect(await (await handler(new Request('http://x.test/api/ai/v1/v1/messages', post(body)))).text()).toContain('http://x.test/api/ai/v1/messages')
 })
 
+test.each([
+  ['has read', (request: Request) => request.text()],
+  ['is reading', (request: Request) => request.body?.getReader().read()],
+])('a fetch host whose application %s the body before says so', async (_, read) => {
+  const handler = listenedFetchGateway()
+  const request = new Request('http://x.test/v1/messages', post(body))
+  await read(request)
+  const response = await handler(request)
+  expect([response.status, await response.json()]).toMatchObject([500, { error: { message: expect.stringContaining('`request.clone()`') } }])
+})
+
 test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refused with 426, upon which clients go on with POST', async path => {
   const url = new URL(await listen(demo()))
   const socket = createConnection(Number(url.port), url.hostname)
