@@ -1,3 +1,4 @@
+import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import { isObject, type JsonObject } from './json.ts'
 
 /** Splits the details of an error: `misalignment`, which chat-completions and responses have in common, and all others. */
@@ -5,6 +6,17 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
   if (!isObject(details) || !isObject(details['misalignment'])) return { shared: {}, others: details }
   const { misalignment, ...others } = details
   return { shared: { misalignment: misalignment as JsonObject }, others: Object.keys(others).length > 0 ? others : undefined }
+}
+
+/** Does the kind of an error tell its type, which alone would mean `ofType`? Two types are general: a fault of the client, and one of the server. */
+export function tellsType(ofType: ErrorKind, kind: ErrorKind, statusOf: (kind: ErrorKind) => number): boolean {
+  const isGeneral = ofType === 'invalid_request' || ofType === 'internal'
+  return ofType === kind || (isGeneral && statusOf(ofType) >= 500 === statusOf(kind) >= 500)
+}
+
+/** Is the status of an error lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
+export function losesStatus({ status, kind, protocol }: CanonicalError, told: CanonicalError): boolean {
+  return protocol !== undefined && status !== told.status && kind !== 'overloaded'
 }
 
 /** What stands in place of a message, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or nothing. */

@@ -61,11 +61,12 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, {
   return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
 }
 
-/** The error as the body of a reply, which has no headers: a request id that the target has in a header is lost, and noted. */
+/** The error as the body of a reply, which has no status and headers of its own: what the target says of an error only there is lost, and noted. */
 function encodeFailure(error: CanonicalError, to: Protocol, options: CodecOptions): Encoded<unknown> {
   const { wire, notes } = to.encodeError(error, options)
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)
-  const { requestId } = to.decodeError({ ...wire, headers: {} }).value
+  const { requestId, status } = to.decodeError({ body: wire.body, status: 0, headers: {} }).value
   if (requestId !== error.requestId) report.add('field.unsupported', error.at ?? '/error', 'requestId')
+  if (error.protocol !== undefined && status !== wire.status) report.add('error.status', error.at ?? '/error', 'status')
   return { wire: wire.body, notes }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Note } from '../../src/canonical/note.ts'
 import { createStreamTranslator, explodeResponse, type ProtocolName, translateError, translateResponse } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { all, attempt, pairs } from '../../src/testing/bodies.ts'
@@ -96,4 +97,105 @@ test.each(pairs)('$name: a message that is no text is shown all the same', ({ fr
     )
     expect(JSON.stringify(body)).toContain(typeof message === 'number' ? String(message) : odd)
   }
+})
+
+const told = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
+const others = (from: ProtocolName) => all.map(({ name }) => name as ProtocolName).filter(to => to !== from)
+
+describe('a type that the kind of an error does not tell is noted', () => {
+  const note = { responses: 'error.details /error/type', messages: 'field.unknown /error/type' }
+
+  test.each(
+    (
+      [
+        { from: 'responses', status: 500, type: 'invalid_request_error' },
+        { from: 'responses', status: 400, type: 'server_error' },
+        { from: 'responses', status: 401, type: 'model_error' },
+        { from: 'responses', status: 401, type: 'rate_limit_error', code: 'invalid_api_key' },
+        { from: 'messages', status: 400, type: 'api_error' },
+        { from: 'messages', status: 404, type: 'api_error' },
+      ] as const
+    ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
+  )('$from → $to: $status $type $code', ({ from, to, status, type, ...more }) => {
+    const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type, ...more } } }, { from, to })
+    expect(told(notes)).toContain(note[from])
+  })
+
+  test.each(
+    (
+      [
+        { from: 'responses', status: 401, type: 'invalid_request_error' },
+        { from: 'responses', status: 503, type: 'server_error' },
+        { from: 'responses', status: 402, type: 'insufficient_quota' },
+        { from: 'messages', status: 503, type: 'api_error' },
+        { from: 'messages', status: 529, type: 'api_error' },
+        { from: 'messages', status: 422, type: 'invalid_request_error' },
+      ] as const
+    ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
+  )('$from → $to: not $status $type, which are one', ({ from, to, status, type }) => {
+    const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type } } }, { from, to })
+    expect(told(notes)).not.toContain(note[from])
+  })
+
+  test.each(others('responses'))('responses → %s, in a stream', to => {
+    const stream = createStreamTranslator({ from: 'responses', to })
+    stream.push(`data: ${JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', code: 'invalid_api_key', message: 'm' } })}\n\n`)
+    stream.end()
+    expect(told(stream.notes)).toContain('error.details /error/type')
+  })
+})
+
+describe('a status that an error tells in its body is told on or noted', () => {
+  const bodyOf = {
+    'chat-completions': (code: unknown) => ({ error: { message: 'm', code } }),
+    'generate-content': (code: unknown) => ({ error: { message: 'm', code, status: 'INTERNAL' } }),
+  }
+
+  test.each(
+    (
+      [
+        { from: 'chat-completions', code: 403, note: 'error.details /error/code' },
+        { from: 'chat-completions', code: '403', note: 'field.unsupported /error/code' },
+        { from: 'generate-content', code: 403, note: 'field.unknown /error/code' },
+        { from: 'generate-content', code: 7, note: 'field.unknown /error/code' },
+        { from: 'generate-content', code: 'x', note: 'field.unknown /error/code' },
+      ] as const
+    ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
+  )('$from → $to: $code with HTTP status 500', ({ from, to, code, note }) => {
+    const { notes, status } = translateError({ status: 500, headers: {}, body: bodyOf[from](code) }, { from, to })
+    expect(status).toBe(500)
+    expect(told(notes)).toContain(note)
+  })
+
+  test.each(
+    (
+      [
+        { from: 'chat-completions', codes: [422, 502] },
+        { from: 'generate-content', codes: [400, 502] },
+      ] as const
+    ).flatMap(({ from, codes }) => codes.flatMap(code => others(from).map(to => ({ from, to, code })))),
+  )('$from → $to: $code without an HTTP status', ({ from, to, code }) => {
+    const body = bodyOf[from](code)
+    const isTold = (wire: unknown, notes: readonly Note[]) =>
+      JSON.stringify(wire).includes(`"code":${code}`) || told(notes).includes('error.status /error/code')
+    const reply = translateResponse(body, { from, to })
+    expect(isTold(reply.body, reply.notes)).toBe(true)
+    const stream = createStreamTranslator({ from, to })
+    const text = stream.push(`data: ${JSON.stringify(body)}\n\n`) + stream.end()
+    expect(text.includes(`"code":${code}`) || isTold({}, stream.notes)).toBe(true)
+  })
+
+  test('generate-content → messages: that its server is not available', () => {
+    const { notes } = translateResponse({ error: { message: 'm', code: 503, status: 'UNAVAILABLE' } }, { from: 'generate-content', to: 'messages' })
+    expect(told(notes)).toEqual(['error.status /error/code'])
+  })
+
+  test.each(pairs)('$name: a status that no body told is not missed', ({ from, to }) => {
+    for (const [kind, status] of Object.entries({ overloaded: 503, internal: 500, invalid_request: 400, rate_limit: 429 } as const)) {
+      const { wire } = from.encodeError({ kind: kind as 'internal', status, message: 'Overloaded' })
+      const stream = createStreamTranslator({ from: from.name as ProtocolName, to: to.name as ProtocolName })
+      stream.push(`data: ${JSON.stringify(wire.body)}\n\n`)
+      expect([kind, ...stream.notes.filter(({ code }) => code === 'error.status')]).toEqual([kind])
+    }
+  })
 })

@@ -8,7 +8,7 @@ import { encodeStream } from '../../src/testing/streams.ts'
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
 const openaiError = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'odd_code', odd: { x: 1 } }
-const anthropicError = { type: 'error', request_id: 'req_1', error: { type: 'api_error', message: 'No.', details: { a: 1 }, odd: 1 }, beside: 2 }
+const anthropicError = { type: 'error', request_id: 'req_1', error: { type: 'invalid_request_error', message: 'No.', details: { a: 1 }, odd: 1 }, beside: 2 }
 
 /** What a stream of one frame, or an HTTP body, with this error in it loses. */
 const inStream = (from: ProtocolName, to: ProtocolName, event: object, options = {}) => {
@@ -185,7 +185,8 @@ test.each<ProtocolName>(['responses', 'messages', 'generate-content'])('what a l
   expect(text).toContain('So far')
   expect(text).toContain('No.')
   const notes = tell(translator.notes).filter(note => !/usage|created/.test(note))
-  expect(notes).toEqual(['error.details /error/odd', 'field.unknown /provider'])
+  const status = to === 'generate-content' ? [] : ['error.status /error/code']
+  expect(notes).toEqual(['error.details /error/odd', ...status, 'field.unknown /provider'])
 })
 
 describe('an answer that failed before it said anything', () => {

@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { proofCode } from '../../kit/broken-proof.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { splitDetails, unreadOf } from '../../kit/error-details.ts'
+import { losesStatus, splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
@@ -23,6 +23,8 @@ type Said = {
   type?: string | undefined
   code?: string | null | undefined
   status?: number | undefined
+  /** A code that is a number and was read as the status. */
+  numeric?: number | undefined
   param?: string | null | undefined
   details?: unknown
   /** Its path, if it is not under `error`. */
@@ -45,7 +47,11 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
   const kind = kindOf(said, outer ?? said.status)
   const { message, type, code, param, at } = said
-  const details = type === undefined || tells(type, kind) ? said.details : { ...(isObject(said.details) && said.details), type }
+  const untold = defined({
+    type: type === undefined || tells(type, kind) ? undefined : type,
+    code: outer === undefined || outer === said.status ? undefined : said.numeric,
+  })
+  const details = some({ ...(isObject(said.details) ? said.details : {}), ...untold }) ?? said.details
   const beside = splitNulls(said.fields ?? {})
   return defined({
     status: outer ?? said.status ?? errorWords[kind].status,
@@ -130,6 +136,7 @@ function readError(error: JsonObject): Said {
     code: typeof code === 'string' || code === null ? code : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
     status: isStatus ? numeric : undefined,
+    numeric: isStatus && code === numeric ? numeric : undefined,
     details: some({ ...others, ...unread }),
   }
 }
@@ -187,8 +194,10 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   return { ...ownOf(ext)?.fields, error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 
-/** The body of an error in a stream or a reply, which has no headers of its own: the request id is lost, with a note. */
+/** The body of an error in a stream or a reply, which has no status and headers of its own: the request id is lost, with a note, and a status that the words do not tell. */
 export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
   if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
-  return encodeErrorBody(value, report, options)
+  const body = encodeErrorBody(value, report, options)
+  if (value.protocol !== protocolName && losesStatus(value, decodeErrorBody(body))) report.add('error.status', value.at ?? '/error', 'status')
+  return body
 }

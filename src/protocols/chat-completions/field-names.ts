@@ -3,6 +3,7 @@ import type { FieldNames } from '../../protocol.ts'
 /** The wire field of each canonical field. */
 export const fieldNames: FieldNames = {
   'error.details': 'error',
+  'error:status': 'code',
   expiresAt: 'expires_at',
   // Unknown keys of the error itself.
   details: '',

@@ -108,8 +108,6 @@ export const notes = {
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'usage.repaired': { kind: 'approximated', reason: 'the counts did not add up, were text or less than nothing; the total is trusted', source: '2.18' },
   'logprobs.unattached': { kind: 'dropped', reason: 'token probabilities of something other than text', source: '3.2' },
-  'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
-  'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },
   'stream.trailing-arguments': { kind: 'dropped', reason: 'text after the end of the arguments of a call', source: '3.4' },
   'stream.final-differs': { kind: 'approximated', reason: 'the source corrected what had been sent already', source: '3.2' },
   'stream.event': { kind: 'dropped', reason: 'an event that only its own protocol knows', source: '3.2' },

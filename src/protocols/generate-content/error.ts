@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { listed } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
@@ -61,8 +61,8 @@ export function isErrorBody(wire: unknown): boolean {
 
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
-  const { code, message, word, details, at, fields = {} } = readBody(body)
-  const codeAsStatus = code !== undefined && code >= 400 && code < 600 ? code : undefined
+  const { code, message, word, details, at, isNested, fields = {} } = readBody(body)
+  const codeAsStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
   const known = status >= 400 ? status : (codeAsStatus ?? byKind.get(kindOfWord ?? 'internal')?.[1] ?? 500)
   const list = Array.isArray(details) ? details.filter(isObject) : []
@@ -79,7 +79,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     protocol: protocolName,
     raw: body,
     at,
-    ...keep(fields, {}),
+    ...keep(code === known || code === null ? fields : isNested ? merge(fields, { error: { code } }) : merge(fields, { code }), {}),
   })
   return { value, notes: [] }
 }
@@ -106,12 +106,13 @@ function kindOf(status: number, byItsWord: ErrorKind | undefined, message: strin
 }
 
 type Said = {
-  code?: number
+  code?: unknown
   message?: string
   word?: string
   details?: unknown
   /** JSON pointer to the error, when it was not under `error`. */
   at?: string
+  isNested?: boolean
   /** Unknown fields. */
   fields?: JsonObject
 }
@@ -130,11 +131,12 @@ function readBody(body: unknown): Said {
   const left = Object.fromEntries(Object.entries(unknowns).filter(([key, value]) => value != null && (inner === error || key !== 'detail')))
   const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left
   return defined({
-    code: typeof code === 'number' && Number.isInteger(code) ? code : undefined,
+    code,
     message: asString(message) ?? listed(message) ?? asString(outer['message']) ?? asString(detail) ?? listed(detail),
     word: asString(status),
     details,
     at: placeOf(body, inner === error),
+    isNested: inner === error,
     fields: unknown,
   })
 }

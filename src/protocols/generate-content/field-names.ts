@@ -82,6 +82,7 @@ export const fieldNames: FieldNames = {
   'usageMetadata/*': '',
   // The canonical `code` is the reason in `details`; `code` on the wire is the status.
   'error:code': 'details',
+  'error:status': 'code',
   'error/*': '',
   '0/*': '',
   'groundingMetadata/*': '',

@@ -5,7 +5,7 @@ import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.
 import { noteFinish } from '../../kit/failed-reply.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
-import { encodeErrorBody, noteError } from './error.ts'
+import { encodeBareError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import type { SegmentLength } from './reasoning.ts'
@@ -94,9 +94,9 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   report.rest({ promptBlocked: state.promptBlocked }, '')
   noteFinish(state.finish, state.finishAt, report)
   state.phase = 'done'
-  noteError(error, report)
+  const body = encodeBareError(error, report)
   noteUsage(state)
-  emit(encodeErrorBody(error))
+  emit(body)
 }
 
 /** Notes the counts of a failed stream: it has no `message_delta` to hold them. */

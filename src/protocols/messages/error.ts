@@ -1,13 +1,13 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
-import { listed } from '../../kit/error-details.ts'
+import { listed, losesStatus, tellsType } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
-import { keep, protocolName, splitNulls } from './own.ts'
+import { keep, protocolName, splitNulls, under } from './own.ts'
 
 /** Status and `error.type` of every kind. A type or a status is decoded by the first row that has it. */
 const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[] = [
@@ -43,14 +43,16 @@ const threadCode = 'thread_unsupported_request'
 
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
-  const { type, message, details, requestId, fields = {}, at } = readBody(body)
-  const { present: said, nothing } = splitNulls(fields)
+  const { type, message, details, requestId, fields = {}, at, isNested } = readBody(body)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
   const row = type === undefined ? undefined : byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
+  const kind = kindOf(known, row?.[0], { message, code })
+  const untold = row && row[2] !== byKind.get(kind)?.[2] && !tellsType(row[0], kind, one => byKind.get(one)?.[1] ?? 0) ? { type } : {}
+  const { present: said, nothing } = splitNulls(isNested ? merge(fields, under('error', untold)) : { ...fields, ...untold })
   const value: CanonicalError = defined({
     status: known,
-    kind: kindOf(known, row?.[0], { message, code }),
+    kind,
     message: message || `the upstream answered with status ${status}`,
     type,
     code,
@@ -73,7 +75,7 @@ function kindOf(status: number, byItsType: ErrorKind | undefined, { message, cod
   return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-type Said = { type?: string; message?: string; details?: unknown; requestId?: string; fields?: JsonObject; at?: string }
+type Said = { type?: string; message?: string; details?: unknown; requestId?: string; fields?: JsonObject; at?: string; isNested?: boolean }
 
 function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
@@ -92,6 +94,7 @@ function readBody(body: unknown): Said {
     requestId,
     fields: unread(outer),
     at: placeOf(body, inner === error),
+    isNested: inner === error,
   })
 }
 
@@ -156,8 +159,17 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
   return { wire: { status: statusOf(error), headers, body: wasBare ? error.raw : encodeErrorBody(error) }, notes: report.notes }
 }
 
+/** The body of an error in a stream or a reply, which has no status of its own: one that the type does not tell is lost, with a note. */
+export function encodeBareError(error: CanonicalError, report: MessagesReport): JsonObject {
+  noteError(error, report)
+  const body = encodeErrorBody(error)
+  const isForeign = error.protocol !== protocolName
+  if (isForeign && losesStatus(error, decodeError({ status: 0, headers: {}, body }).value)) report.add('error.status', error.at ?? '/error', 'status')
+  return body
+}
+
 /** Notes what a body of this protocol cannot hold of an error. */
-export function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
+function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
   report.ext(ext, bodyOf(at))
   if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)

@@ -118,8 +118,6 @@ export const notes = {
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'usage.overlap': { kind: 'approximated', reason: 'the cached tokens are more than all of the input; only they are counted', source: '2.18' },
   'usage.ttl': { kind: 'approximated', reason: 'cache lifetimes are counted in two buckets', source: '2.18' },
-  'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
-  'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },
   'error.reworded': { kind: 'approximated', reason: 'clients know a full context by its wording, which stands before the message', source: '2.19' },
   'stream.trailing-arguments': { kind: 'dropped', reason: 'text after the end of the arguments of a tool call', source: '3.4' },
   'stream.stray-delta': { kind: 'dropped', reason: 'a delta that does not fit its block', source: '8.1' },

@@ -11,7 +11,7 @@ import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeContent, encodeParts } from './content.ts'
-import { decodeError, encodeErrorBody, noteError } from './error.ts'
+import { decodeError, encodeBareError, encodeErrorBody } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownForm, ownKeys, protocolName, splitNulls } from './own.ts'
@@ -89,9 +89,9 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const report = createMessagesReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
   if (error) {
-    noteError(error, report)
+    const wire = encodeBareError(error, report)
     noteUntold(response, report)
-    return { wire: encodeErrorBody(error), notes: report.notes }
+    return { wire, notes: report.notes }
   }
   const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
   if (candidate?.finish?.reason === 'error') {

@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { proofCode } from '../../kit/broken-proof.ts'
 import { defined, some } from '../../kit/defined.ts'
-import { listed, splitDetails, unreadOf } from '../../kit/error-details.ts'
+import { listed, losesStatus, splitDetails, tellsType, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
@@ -150,7 +150,6 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const hasDetails = isObject(inner) && isNested
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const unread: JsonObject = unreadOf({ type: error['type'], code, param }, value => typeof value === 'number')
-  if (isStrange(error['type'])) unread['type'] = error['type']
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text =
     textOf(message) ??
@@ -162,6 +161,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     'the upstream failed without a message'
   const word = kindOf(code, type, status ?? said)
   const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
+  if (isStrange(error['type'], kind)) unread['type'] = error['type']
   const unknown = splitNulls({ ...besideOf(beside, isNested), ...(!hasDetails && unread) })
   return defined({
     status: status ?? said ?? rows[kind].status,
@@ -179,8 +179,12 @@ export function readError(body: unknown, status?: number): CanonicalError {
   })
 }
 
-/** A type that says nothing of the kind, which all other protocols lose. `error` is that of the event. */
-const isStrange = (type: unknown) => typeof type === 'string' && type !== '' && type !== 'error' && !kindsByWord.has(type)
+/** A type that the kind does not tell, which all other protocols lose. `error` is that of the event. */
+function isStrange(type: unknown, kind: ErrorKind): boolean {
+  if (typeof type !== 'string' || type === '' || type === 'error' || type === rows[kind].type) return false
+  const ofType = kindsByWord.get(type)
+  return !ofType || !tellsType(ofType, kind, one => rows[one].status)
+}
 
 /** Unknown keys beside the known ones of an error; those of the event around it are known. */
 function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObject, isNested: boolean): JsonObject {
@@ -243,9 +247,10 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
   if (error.protocol === protocolName) return
   const { at = '/error', requestId, param } = error
   if (requestId !== undefined) report.add('field.unsupported', at, 'requestId')
-  if (!only) return
-  if (param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
-  if (readError(failureOf(error)).kind !== error.kind) report.add('error.code', at)
+  const read = readError(only ? failureOf(error) : streamError(error))
+  if (only && param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
+  if (only && read.kind !== error.kind) report.add('error.code', at)
+  else if (losesStatus(error, read)) report.add('error.status', at, 'status')
 }
 
 /** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key answered with 400. */

@@ -3,6 +3,7 @@ import type { FieldNames } from '../../protocol.ts'
 /** The path of each canonical field in this protocol. */
 export const fieldNames: FieldNames = {
   'error.details': 'error',
+  'error:status': 'code',
   // Unknown keys of the error itself.
   details: '',
   toolChoice: 'tool_choice',

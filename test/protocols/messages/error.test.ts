@@ -160,7 +160,7 @@ describe.each(['chat-completions', 'responses', 'generate-content'] as const)('a
     ['of a new error', { type: 'error', error: { type: 'newest_error', message: 'm' } }, '/error/type'],
     ['that is no word', { type: 'error', error: { type: ['api_error'], message: 'm' } }, '/error/type'],
     ['of a body without its frame', { type: 'newest_error', message: 'm' }, '/type'],
-    ['beside the error', { type: 'failure', error: { type: 'api_error', message: 'm' } }, '/type'],
+    ['beside the error', { type: 'failure', error: { type: 'rate_limit_error', message: 'm' } }, '/type'],
     ['beside a text', { type: 'failure', error: 'm' }, '/type'],
   ])('%s', (_, body, path) => {
     const { notes } = translateError({ status: 429, body }, { from: 'messages', to })

@@ -2,9 +2,9 @@ import type { Signature } from '../../../src/canonical/message.ts'
 import { translateRequest } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, detailed, gemini, items, overloaded, parameters, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply, stream, error } = makers('chat-completions')
+const { request, reply, stream } = makers('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
 const blocksReply = reply('messages')
@@ -218,8 +218,6 @@ export const examples: Record<string, Example> = {
     {},
     countless,
   ),
-  'error.status': error('messages')(overloaded),
-  'error.details': error('messages')(detailed),
   'stream.trailing-arguments': blocksStream(
     blocks.stream(
       [

@@ -1,5 +1,5 @@
 import { type Example, makers } from './example.ts'
-import { blocks, chat, items } from './wires.ts'
+import { blocks, chat, detailed, items, overloaded } from './wires.ts'
 
 const asks = makers('messages')
 
@@ -22,4 +22,6 @@ export const examples: Record<string, Example> = {
   'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
     'response.created',
   ]),
+  'error.status': makers('chat-completions').error('messages')(overloaded),
+  'error.details': makers('chat-completions').error('messages')(detailed),
 }

@@ -1,5 +1,5 @@
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, detailed, gemini, items, overloaded, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
 const { request, reply, stream, error } = makers('generate-content')
 const fromChat = request('chat-completions')
@@ -197,11 +197,9 @@ export const examples: Record<string, Example> = {
     ['field.unsupported'],
   ),
   'stream.final-differs': stream('canonical')(said('yes', { final: { type: 'text', text: 'no', at: '/text' } })),
-  'error.status': error('messages')(overloaded),
   'error.reworded': error('chat-completions')(
     { status: 400, headers: {}, body: { error: { message: 'Too much context', type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
     {},
     ['field.unsupported'],
   ),
-  'error.details': error('messages')(detailed),
 }

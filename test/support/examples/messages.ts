@@ -258,8 +258,6 @@ export const examples: Record<string, Example> = {
   'usage.overlap': chatReply(
     chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: { cached_tokens: 9 } } }),
   ),
-  'error.status': error('chat-completions')({ status: 503, headers: {}, body: { error: { message: 'Overloaded', type: 'server_error' } } }),
-  'error.details': error('responses')({ status: 400, headers: {}, body: { error: { message: 'No.', type: 'invalid_request_error', limit: 3 } } }),
   'error.reworded': error('chat-completions')(
     {
       status: 400,

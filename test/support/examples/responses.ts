@@ -1,8 +1,8 @@
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
-import { blocks, canonical, chat, detailed, gemini, items, overloaded, parameters, png, seal, user } from './wires.ts'
+import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply, stream, error } = makers('responses')
+const { request, reply, stream } = makers('responses')
 const fromChat = request('chat-completions')
 const fromBlocks = request('messages')
 const chatReply = reply('chat-completions')
@@ -198,12 +198,10 @@ export const examples: Record<string, Example> = {
     ...timed({}),
     choices: [0, 1].map(index => ({ index, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' })),
   }),
-  'error.status': error('messages')(overloaded),
   'error.code': stream('chat-completions')(
     [chat.chunk({ content: 'ye' }, {}, { created: 1 }), { error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_api_key' } }],
     { rsMidStreamError: 'failed-only' },
   ),
-  'error.details': error('messages')(detailed),
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
   'response.created': blocksReply(blocks.reply([text])),
