@@ -34,7 +34,8 @@ export type Choice = {
   seals: boolean
   /** Length of the text so far, in code points. */
   points: number
-  audio: number | undefined
+  /** `id`: as the first piece tells it. */
+  audio: { part: number; id: unknown } | undefined
   calls: Call[]
   /** Index on the wire → place in `calls`. */
   byIndex: Map<number, number>

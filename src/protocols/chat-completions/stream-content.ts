@@ -1,3 +1,4 @@
+import type { MediaPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
@@ -88,14 +89,16 @@ export function readImages(choice: Choice, images: unknown, emit: EmitEvent): vo
 }
 
 export function readAudio(choice: Choice, { id, data, transcript, ...unknown }: JsonObject, emit: EmitEvent): void {
-  const late = { ...unknown, ...splitNulls({ id: wordless(id), data: wordless(data), transcript: wordless(transcript) }).present }
+  const late: JsonObject = { ...unknown, ...splitNulls({ id: wordless(id), data: wordless(data), transcript: wordless(transcript) }).present }
   if (choice.audio === undefined) {
     closePart(choice, emit)
     const named = typeof id === 'string' && { id }
     const source = { type: 'base64' as const, data: '' }
-    choice.audio = openPart(choice, { type: 'media', kind: 'audio', source, ...(id ? named : {}), ...keep({}, {}, { place: 'audio', ...named }) }, emit)
-  }
-  if (typeof transcript === 'string' && transcript) add(choice, choice.audio, { delta: { kind: 'text', text: transcript }, emit })
-  if (typeof data === 'string' && data) add(choice, choice.audio, { delta: { kind: 'media', base64: data }, emit })
+    const head: MediaPart = { type: 'media', kind: 'audio', source, ...(id ? named : {}), ...keep({}, {}, { place: 'audio', ...named }) }
+    choice.audio = { part: openPart(choice, head, emit), id }
+  } else if (typeof id === 'string' && id !== choice.audio.id) late['id'] = id
+  const { part } = choice.audio
+  if (typeof transcript === 'string' && transcript) add(choice, part, { delta: { kind: 'text', text: transcript }, emit })
+  if (typeof data === 'string' && data) add(choice, part, { delta: { kind: 'media', base64: data }, emit })
   if (Object.keys(late).length > 0) choice.delta = merge(choice.delta, { audio: late })
 }

@@ -334,7 +334,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   const report = reportOf(state)
   flush(state, choice, emit)
   closePart(choice, emit)
-  if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio })
+  if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio.part })
   for (const call of calls) announce(state, choice, call, emit)
   for (const { part } of calls)
     if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)

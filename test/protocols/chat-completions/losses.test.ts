@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { collectStream, createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 
 const source = protocols['chat-completions']
@@ -313,8 +313,9 @@ test('choices whose numbers are none, or of which two have one, are counted by t
   expect(written).toMatchObject({ candidates: [{ index: 0 }, { index: 1 }, { index: 2 }] })
 })
 
+const chunk = (delta: object, finish_reason: string | null) => ({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
+
 test('the id of sound is noted where it is lost, of a stream as of a whole reply', () => {
-  const chunk = (delta: object, finish_reason: string | null) => ({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
   const audio = { id: 'audio_1', data: 'QUJD', transcript: 'a' }
   for (const wire of [chunk({ audio }, null), chunk({}, 'stop')]) translator.push(`data: ${JSON.stringify(wire)}\n\n`)
@@ -331,4 +332,30 @@ test('the model as the caller is not told here, and what else its call says of i
   const told = (caller: object) => translateRequest({ model: 'm', input: say(caller) }, { from: 'responses', to: 'chat-completions' }).notes
   expect(told({ type: 'direct' })).toEqual([])
   expect(told({ type: 'direct', x: 1 }).map(({ path }) => path)).toEqual(['/input/0/caller', '/input/1/caller'])
+})
+
+test.each([
+  ['that comes late', {}],
+  ['that is another one', { id: 'audio_0' }],
+])('an id of sound %s is noted in a stream, and one that is told again is not', (_, first) => {
+  const idsOf = (pieces: object[]) => {
+    const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
+    for (const audio of pieces) translator.push(`data: ${JSON.stringify(chunk({ audio }, null))}\n\n`)
+    translator.push(`data: ${JSON.stringify(chunk({}, 'stop'))}\n\n`)
+    translator.end()
+    return translator.notes.filter(({ path }) => path === '/choices/0/message/audio/id')
+  }
+  const later = [
+    { id: 'audio_1', data: 'QUJD' },
+    { id: 'audio_1', data: 'RUZH' },
+  ]
+  expect(idsOf([{ ...first, data: 'QUJD' }, ...later])).not.toEqual(idsOf([{ ...first, data: 'QUJD' }]))
+  expect(idsOf(later)).toHaveLength(1)
+})
+
+test('an id of sound that comes late is in the reply that is collected', async () => {
+  const pieces = [{ data: 'QUJD' }, { id: 'audio_1' }].map(audio => chunk({ audio }, null))
+  const wires = [...pieces, chunk({}, 'stop')].map(wire => `data: ${JSON.stringify(wire)}\n\n`)
+  const { body } = await collectStream(wires, { protocol: 'chat-completions' })
+  expect(body).toMatchObject({ choices: [{ message: { audio: { id: 'audio_1', data: 'QUJD' } } }] })
 })
