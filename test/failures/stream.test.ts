@@ -246,7 +246,7 @@ describe('what servers of messages do', () => {
         ...ended('end_turn'),
       )
       expect(await reply()).toMatchObject(says[to]('Hi'))
-      expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual([to === 'chat-completions' ? 'stream.event' : 'event.unknown'])
+      expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual(['event.unknown'])
       // What keeps the connection of a client alive; before anything is said it would settle the status. Clients of generate-content read comments as JSON.
       expect(text.match(to === 'generate-content' ? /(?<=\r\n\r\n)\r\n\r\n/g : /(?<=\n\n): ping\n\n/g)).toHaveLength(1)
       expect(text.includes(':ping') || text.includes(': ping')).toBe(to !== 'generate-content')

@@ -110,7 +110,6 @@ export const notes = {
   'logprobs.unattached': { kind: 'dropped', reason: 'token probabilities of something other than text', source: '3.2' },
   'stream.trailing-arguments': { kind: 'dropped', reason: 'text after the end of the arguments of a call', source: '3.4' },
   'stream.final-differs': { kind: 'approximated', reason: 'the source corrected what had been sent already', source: '3.2' },
-  'stream.event': { kind: 'dropped', reason: 'an event that only its own protocol knows', source: '3.2' },
 } as const satisfies NoteTable
 
 export type ChatReport = Report<typeof notes & typeof commonNotes>

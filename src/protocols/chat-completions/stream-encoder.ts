@@ -103,7 +103,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'ping':
         return
       case 'opaque':
-        reportOf(state).once('stream.event', '')
+        reportOf(state).once('event.unknown', '')
         return
       case 'end':
         finish(state, event.clean, emit)

@@ -9,7 +9,7 @@ import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, fail, failByInput, isCall, isDone, isNative, isWhole, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions, Options } from './options.ts'
-import { ownForm, ownKeys, protocolName } from './own.ts'
+import { ownForm, ownKeys } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 import { encodeFinish, wordOf } from './response.ts'
 import { encodeUsage } from './usage.ts'
@@ -98,8 +98,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         if (state.phase === 'begun') emit({ type: 'ping' })
         return
       case 'opaque':
-        if (event.protocol === protocolName && state.phase === 'begun') emit(event.raw)
-        else reportOf(state).once('event.unknown', undefined)
+        reportOf(state).once('event.unknown', undefined)
         return
       case 'error':
         fail(state, event.error, emit)

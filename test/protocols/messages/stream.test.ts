@@ -9,7 +9,9 @@ import type { FinishReason } from '../../../src/canonical/response.ts'
 import { TranslationError } from '../../../src/errors.ts'
 import { unwrapSignature, wrapSignature } from '../../../src/kit/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { responses } from '../../../src/protocols/responses/index.ts'
 import { collectStream, explodeResponse } from '../../../src/translate/fold.ts'
+import { createStreamTranslator } from '../../../src/translate/stream.ts'
 import { checkWire, decodeStream, encodeStream } from './run.ts'
 
 /** What the vendor's own client makes of these frames. */
@@ -622,6 +624,25 @@ describe('reading a stream', () => {
       messages.streamDecoder.step(state, wire, event => events.push(event))
     expect(events[0]).toMatchObject({ type: 'start', id: 'msg_1', model: 'm' })
     expect(codes(state.notes)).toEqual(['event.unknown'])
+  })
+
+  test('an event that nobody knows is noted once, also where the stream becomes one reply', async () => {
+    const wires = [
+      opening,
+      { type: 'vendor_news' },
+      blockStart(0, { type: 'text', text: 'a' }),
+      { type: 'vendor_news' },
+      blockStop(0),
+      ending('end_turn'),
+      stop,
+    ]
+    const text = wires.map(wire => messages.frames.write(wire))
+    const { body, notes } = await collectStream(text, messages, {})
+    expect(body).toMatchObject({ content: [{ text: 'a' }] })
+    expect(codes(notes)).toEqual(['event.unknown'])
+    const translator = createStreamTranslator(messages, responses, {})
+    for (const frame of text) translator.push(frame)
+    expect(codes(translator.notes).filter(code => code === 'event.unknown')).toHaveLength(1)
   })
 
   test('an error ends it', () => {

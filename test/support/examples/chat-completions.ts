@@ -238,5 +238,4 @@ export const examples: Record<string, Example> = {
     { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' },
     ...items.ending('yes'),
   ]),
-  'stream.event': blocksStream(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { ...text })]), {}, timeless),
 }
