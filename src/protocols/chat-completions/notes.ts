@@ -90,7 +90,6 @@ export const notes = {
   'tier.unsupported': { kind: 'dropped', reason: 'the target protocol has no such service tier', source: '2.12' },
   'file.foreign-id': { kind: 'dropped', reason: 'a file id is valid only where it was issued', source: '2.3' },
   'message.ids': { kind: 'dropped', reason: 'messages, calls and results have no item id and no status here', source: '6.3' },
-  'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'message.phase': { kind: 'dropped', reason: 'messages have no phase here', source: '6.3' },
   'finish.approximated': { kind: 'approximated', reason: 'no finish reason says exactly this', source: '2.17' },
   'finish.repaired': { kind: 'approximated', reason: 'the server said that it stopped, but it called a tool, or the other way round', source: '2.17' },

@@ -1,5 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ExtMap, Part, TextPart, TokenLogprob } from '../../canonical/message.ts'
+import type { ExtMap, Part, Role, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -25,6 +25,8 @@ export type Lane = {
   candidate: number
   /** Unknown fields of its content, for the first event that has a content. */
   around: JsonObject
+  /** Messages of somebody other than the model, by number. */
+  voices: Record<number, { role: Role; at: string | undefined }>
   open: Pending | undefined
   queue: Pending[]
   called: boolean
@@ -76,6 +78,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
   const lane: Lane = {
     candidate,
     around: {},
+    voices: {},
     open: undefined,
     queue: [],
     called: false,

@@ -9,6 +9,7 @@ import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { replyToolName } from '../../kit/tool-names.ts'
+import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
@@ -268,11 +269,12 @@ function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
 /** `gathered`: the text length and thoughts since the last call, for the next one to carry; changed. */
 function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): Content {
   const { report } = writing
-  const { role: _, parts, origin: __, id, status, phase, name, at, ext, ...rest } = message
+  const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }), ...(phase && { phase }) }, at)
+  if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  const { native: ___, nothing: ____, ...form } = ownForm(message.ext) ?? {}
+  const { native: __, nothing: ___, ...form } = ownForm(message.ext) ?? {}
   const write = (part: Part) => {
     const written = encodePart(part, writing)
     if (gathered) carryThoughts(gathered, part, written)

@@ -5,6 +5,7 @@ import { mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly, noteFinish } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
 import { encodeErrorBody, noteError } from './error.ts'
@@ -50,7 +51,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         startMessage(state, event)
         return
       case 'part.start':
-        startPart(state, laneOf(state, event.candidate), `${event.part}`, event.head, emit)
+        startPart(state, heard(state, event), `${event.part}`, event.head, emit)
         return
       case 'part.delta':
         takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
@@ -102,13 +103,22 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
 type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
 
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
-  const { type: _, candidate, message: __, role: ___, origin: ____, id, phase, at, ext, ...rest } = event
+  const { type: _, candidate, message, role, origin: __, id, phase, at, ext, ...rest } = event
   const report = reportOf(state)
   report.rest({ ...rest, ...(phase && { phase }) }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId: id })
   const lane = laneOf(state, candidate)
   lane.around = merge(lane.around, ownKeys(ext))
+  if (role !== 'assistant') lane.voices[message] = { role, at }
+}
+
+/** The candidate of a part. Notes that somebody other than the model speaks. */
+function heard(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
+  const lane = laneOf(state, candidate)
+  const voice = lane.voices[message]
+  if (voice && isOtherVoice(voice.role, [head])) reportOf(state).add('message.role', voice.at, 'role')
+  return lane
 }
 
 function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {

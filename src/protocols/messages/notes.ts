@@ -12,7 +12,6 @@ export const notes = {
   'system.billing-line': { kind: 'dropped', reason: 'the billing line of the client changes in every request and is left out, as asked', source: '2.1' },
   'message.leading-user': { kind: 'synthesized', reason: 'a conversation begins with a user', source: '2.2' },
   'message.name': { kind: 'dropped', reason: 'messages have no participant names', source: '2.1' },
-  'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'message.envelope': { kind: 'dropped', reason: 'messages inside a conversation have no id or status of their own', source: '6.3' },
   'text.blank': { kind: 'dropped', reason: 'text blocks must hold more than white space', source: '2.3' },
   'refusal.as-text': { kind: 'approximated', reason: 'a refusal is a text block here', source: '2.3' },

@@ -53,12 +53,15 @@ describe('messages of a reply that are not the model speaking', () => {
     expect(collect(out).response.candidates[0]?.messages).toEqual(value.candidates[0]?.messages)
   })
 
-  test.each<ProtocolName>(['chat-completions', 'messages'])('are told as words of the model to %s, with a note, in a stream as in a whole reply', to => {
-    const whole = protocols[to].encodeResponse(responses.decodeResponse(reply).value, { fieldNames: responses.fieldNames })
-    const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })
-    for (const { notes } of [whole, stream])
-      expect(notes.flatMap(({ code, path }) => (code === 'message.role' ? [path] : []))).toEqual(['/output/0/role', '/output/1/role'])
-  })
+  test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(
+    'are told as words of the model to %s, with a note, in a stream as in a whole reply',
+    to => {
+      const whole = protocols[to].encodeResponse(responses.decodeResponse(reply).value, { fieldNames: responses.fieldNames })
+      const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })
+      for (const { notes } of [whole, stream])
+        expect(notes.flatMap(({ code, path }) => (code === 'message.role' ? [path] : []))).toEqual(['/output/0/role', '/output/1/role'])
+    },
+  )
 
   test('one that was cut off is told as far as it came, where a cut is told as the length limit', () => {
     const cut = decoded().slice(0, 3)

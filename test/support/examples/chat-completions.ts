@@ -168,7 +168,6 @@ export const examples: Record<string, Example> = {
   'tier.unsupported': fromBlocks(blocks.request({ service_tier: 'fancy' })),
   'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
   'message.ids': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
-  'message.role': itemsReply(items.reply([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),
   'message.phase': fromItems(items.says(user, { ...items.text('yes'), phase: 'commentary' })),
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.repaired': elsewhere.reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{}')] })),

@@ -37,7 +37,6 @@ export const examples: Record<string, Example> = {
   'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
   'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
   'message.envelope': fromItems(items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' })),
-  'message.role': itemsReply(items.reply([{ ...items.text('yes'), role: 'user' }])),
   'text.blank': fromChat(chat.says(user, { role: 'user', content: ' ' })),
   'refusal.as-text': fromChat(chat.says(user, { role: 'assistant', refusal: 'no' })),
   'media.unsupported': fromChat(speaks),
