@@ -1,4 +1,5 @@
 import type { ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
+import { countedFrom } from '../../kit/candidates.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { EmitEvent, MachineState } from '../../protocol.ts'
 import type { Told } from './layout.ts'
@@ -99,7 +100,7 @@ export type DecoderState = MachineState & {
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
   const told = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
   if (state.isSingle && state.choices.size === 0) state.first = told
-  const candidate = told === state.first ? 0 : told === 0 ? state.first : told
+  const candidate = countedFrom(state.first, told)
   let choice = state.choices.get(candidate)
   if (!choice) {
     choice = {

@@ -1,4 +1,5 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
+import { asksForOne } from '../../kit/candidates.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { EmitEvent, StreamMachine } from '../../protocol.ts'
@@ -41,7 +42,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     serviceTier: undefined,
     fields: {},
     choices: new Map(),
-    isSingle: options?.context?.request !== undefined && (options.context.request.candidateCount ?? 1) === 1,
+    isSingle: asksForOne(options ?? {}),
     first: 0,
     suspect: undefined,
   }),

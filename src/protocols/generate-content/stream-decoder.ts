@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
-import { indexOf } from '../../kit/candidates.ts'
+import { asksForOne, countedFrom, indexOf } from '../../kit/candidates.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
@@ -26,6 +26,8 @@ export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
+  /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
+  first: number | undefined
   /** By candidate index. */
   candidates: Record<string, Answering>
   blocked: boolean
@@ -48,13 +50,14 @@ export type DecoderState = MachineState & {
  * @throws TranslationError `malformed` for an event that cannot be read
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, GeminiOptions> = {
-  initial: ({ gcWrapper }: Options = {}) => ({
+  initial: ({ gcWrapper, ...options }: Options = {}) => ({
     notes: [],
     gcWrapper: gcWrapper ?? 'refuse',
     root: '',
     phase: 'before',
     id: undefined,
     model: undefined,
+    first: asksForOne(options) ? undefined : 0,
     candidates: {},
     blocked: false,
     usage: undefined,
@@ -120,7 +123,12 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
       number: indexOf(isObject(candidate) ? candidate['index'] : undefined, place, taken),
       path: `${at}/candidates/${place}`,
     }))
-    for (const candidate of came.sort((a, b) => a.number - b.number)) takeCandidate(state, candidate, emit)
+    came.sort((a, b) => a.number - b.number)
+    for (const candidate of came) {
+      state.first ??= candidate.number
+      candidate.number = countedFrom(state.first, candidate.number)
+      takeCandidate(state, candidate, emit)
+    }
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
   tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)

@@ -567,3 +567,19 @@ test('notes on what a folded stream loses lead to the names that this protocol h
   const { notes } = await collectStream([generateContent.frames.write(frame)], generateContent, {})
   expect(notes.map(({ path }) => path)).toEqual(['/candidates/0/content/parts/0/inlineData/displayName'])
 })
+
+test.each(['chat-completions', 'messages', 'responses'] as const)(
+  'the only answer that was asked for is the first one that a stream tells, whatever its index, for %s',
+  to => {
+    const piece = (index: number, text: string, more = {}) => ({ candidates: [{ index, content: { role: 'model', parts: [{ text }] }, ...more }] })
+    const heard = (candidateCount?: number) => {
+      const request = { messages: [], ...(candidateCount !== undefined && { candidateCount }) }
+      const translator = createStreamTranslator({ from: 'generate-content', to, context: { from: to, to: 'generate-content', request } })
+      const wires = [piece(1, 'Good '), piece(1, 'morning.'), piece(1, '', { finishReason: 'STOP' })]
+      const text = wires.map(wire => translator.push(`data: ${JSON.stringify(wire)}\n\n`)).join('') + translator.end()
+      return { finished: translator.finished, said: text.includes('Good ') && text.includes('morning.'), isFirst: text.includes('"index":0') }
+    }
+    expect(heard()).toMatchObject({ finished: true, said: true })
+    if (to === 'chat-completions') expect([heard().isFirst, heard(2).isFirst]).toEqual([true, false])
+  },
+)
