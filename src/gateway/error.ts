@@ -1,6 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
+import { endedEarly } from '../kit/failed-reply.ts'
 import { dotted } from '../kit/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
@@ -33,7 +34,7 @@ export function unknownModel(model: string): Refusal {
 
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
 export function streamEndedEarly(): Refusal {
-  return refuse(502, 'internal', 'the upstream ended the stream before the reply was complete')
+  return refuse(endedEarly.status, endedEarly.kind, endedEarly.message)
 }
 
 /** The client has disconnected. Nobody reads this error, but it is recorded. */

@@ -2,6 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
+import { endedEarly } from '../kit/failed-reply.ts'
 import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
 import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
@@ -177,7 +178,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       const rest = cutFrame ? '' : shown(last) + (filter?.end() ?? '')
       if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
-      const failure = error ?? { status: 502, kind: 'internal' as const, message: 'upstream stream ended early' }
+      const failure = error ?? endedEarly
       return `${rest}\n\n${frames.failure(failure, reader.frames())}`
     },
     ping: () => frames.ping,

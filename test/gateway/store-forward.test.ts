@@ -164,7 +164,7 @@ describe.each(hosts)('through %s', (_, start) => {
       const sent = half('responses').join('')
       expect(text.startsWith(sent)).toBe(true)
       expect(dataOf(text.slice(sent.length))).toMatchObject([{ type: 'error', sequence_number: half('responses').length }, '[DONE]'])
-      expect(failureIn(text, 'responses')?.message).toBe('the upstream ended the stream before the reply was complete')
+      expect(failureIn(text, 'responses')?.message).toBe('upstream stream ended early')
     })
 
     test.each([

@@ -5,7 +5,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
-import { isInstruction } from '../../kit/turns.ts'
+import { isInstruction, noResult } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { encodeCallId, isDirect } from './calls.ts'
 import { decodeContent, encodeParts, isPlainText } from './content.ts'
@@ -367,8 +367,8 @@ function repairDangling(turn: Message, answers: Message[], { report, options, in
     turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
   }
   if (options.repairToolPairs === 'synthesize')
-    for (const { id, kind } of dangling) {
-      const part: Part = { type: 'tool-result', callId: id, kind, content: [{ type: 'text', text: '(no result)' }] }
+    for (const call of dangling) {
+      const part = noResult(call)
       invented?.add(part)
       answers.push({ role: 'tool', origin: 'message', parts: [part] })
     }

@@ -4,6 +4,7 @@ import { deltasOf } from '../../canonical/explode.ts'
 import type { ExtMap, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
+import { endedEarly } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import { lengthOf } from '../../kit/text.ts'
@@ -367,15 +368,13 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   emit(encodeBareError(error, report, state.settings))
 }
 
-const early = 'upstream stream ended early'
-
 function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   const { choices, blocked, settings } = state
   const all = [...choices.values()]
   const refused = clean && all.length === 0 ? blocked : undefined
   const whole = refused !== undefined || (all.length > 0 && (clean || settings.truncated === 'length'))
   if (!whole) {
-    fail(state, { status: 502, kind: 'internal', message: early }, emit)
+    fail(state, endedEarly, emit)
     return
   }
   if (blocked) reportOf(state).add('prompt.blocked', '', 'promptBlocked')

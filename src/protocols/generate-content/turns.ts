@@ -59,7 +59,7 @@ export function groupTurns(messages: readonly Message[], report: GeminiReport, r
 function answerOf(call: ToolCallPart, result: ToolResultPart | undefined, repair: Repair, { invented, pairs }: { invented: Set<Part>; pairs: Pairs }): Part[] {
   if (result) return [result]
   if (repair !== 'synthesize') return []
-  const made = noResult(call)
+  const made = { ...noResult(call), isError: true }
   invented.add(made)
   pairs.set(made, call)
   return [made]

@@ -94,7 +94,7 @@ function answerOf(call: ToolCallPart, { results, ids }: Pairs, repair: string, i
   const result = results.get(call)
   if (result) return [result]
   if (repair !== 'synthesize') return []
-  const made = noResult(call)
+  const made = { ...noResult(call), isError: true }
   ids.set(made, ids.get(call) ?? call.id)
   invented.add(made)
   return [made]

@@ -3,6 +3,7 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { RefusalPart } from '../../canonical/message.ts'
 import type { Candidate } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
+import { endedEarly } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EmitWire } from '../../protocol.ts'
@@ -26,8 +27,8 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
     if (state.options.truncated === 'length') endAsLength(state, emit)
     else {
       // Other answers came to an end, and this one never did.
-      if (clean) state.failure = truncation
-      fail(state, truncation, emit)
+      if (clean) state.failure = endedEarly
+      fail(state, endedEarly, emit)
     }
     return
   }
@@ -40,11 +41,9 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
   open(state, emit)
   flushHeld(state, emit)
   // A source that left an item open was cut off.
-  if (state.items.some(({ done }) => !done)) fail(state, truncation, emit)
+  if (state.items.some(({ done }) => !done)) fail(state, endedEarly, emit)
   else terminate(state, emit)
 }
-
-const truncation: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
 
 /** Writes an `error` event, then a failed response with the output so far. */
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {

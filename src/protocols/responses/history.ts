@@ -2,7 +2,7 @@ import type { Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { type JsonObject, same } from '../../kit/json.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
-import { callIds } from '../../kit/turns.ts'
+import { callIds, noResult } from '../../kit/turns.ts'
 import { limitMarks, withMarksInside } from './cache.ts'
 import { encodeMessage } from './items.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
@@ -88,10 +88,7 @@ function missingResults({ parts }: Message, answered: Set<string>, index: number
     if (part.type !== 'tool-call' || answered.has(part.id)) return []
     writing.report.add('tool-result.synthesized', `/input/${index}`)
     const item = part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
-    return encodeMessage(
-      { role: 'tool', origin: 'item', parts: [{ type: 'tool-result', callId: part.id, kind: part.kind, content: [{ type: 'text', text: '(no result)' }] }] },
-      writing,
-    ).map(wire => ({ ...wire, type: item }))
+    return encodeMessage({ role: 'tool', origin: 'item', parts: [noResult(part)] }, writing).map(wire => ({ ...wire, type: item }))
   })
 }
 
