@@ -48,8 +48,8 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   const row = type === undefined ? undefined : byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
   const kind = kindOf(known, row?.[0], { message, code })
-  const untold = row && row[2] !== byKind.get(kind)?.[2] && !tellsType(row[0], kind, one => byKind.get(one)?.[1] ?? 0) ? { type } : {}
-  const { present: said, nothing } = splitNulls(isNested ? merge(fields, under('error', untold)) : { ...fields, ...untold })
+  const untold = row && !tellsType(row[0], kind, one => byKind.get(one)?.[1] ?? 0) ? { type } : {}
+  const { present: said, nothing } = splitNulls(merge(fields, isNested ? under('error', untold) : untold))
   const value: CanonicalError = defined({
     status: known,
     kind,
@@ -163,8 +163,8 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 export function encodeBareError(error: CanonicalError, report: MessagesReport): JsonObject {
   noteError(error, report)
   const body = encodeErrorBody(error)
-  const isForeign = error.protocol !== protocolName
-  if (isForeign && losesStatus(error, decodeError({ status: 0, headers: {}, body }).value)) report.add('error.status', error.at ?? '/error', 'status')
+  if (error.protocol !== protocolName && losesStatus(error, decodeError({ status: 0, headers: {}, body }).value))
+    report.add('error.status', error.at ?? '/error', 'status')
   return body
 }
 
