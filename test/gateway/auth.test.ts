@@ -68,6 +68,16 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask('/v1/chat/completions', chat('secret', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
   })
 
+  test('a model that a group may use has its other names there too, but a name with a star gives no further models', async () => {
+    const [demo, secret, open] = config.models ?? []
+    const models = [{ ...demo, aliases: ['also-demo', 'de*'] }, { ...secret, aliases: ['also-secret'] }, open] as NonNullable<typeof config.models>
+    const ask = await start({ ...config, models })
+    const statusOf = async (model: string) => (await ask('/v1/chat/completions', chat(model, { authorization: 'Bearer key-of-alice' }))).status
+    expect(await statusOf('also-demo')).toBe(200)
+    expect(await statusOf('demolition')).toBe(404)
+    expect(await statusOf('also-secret')).toBe(404)
+  })
+
   test('a group that asks too often is told when to come back', async () => {
     const ask = await start({ ...config, groups: { few: { requestsPerMinute: 2 } } })
     const headers = { authorization: 'Bearer key-of-alice' }

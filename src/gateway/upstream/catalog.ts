@@ -47,10 +47,12 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
   }
   const lookUp = (id: string, identity: Identity) => {
-    if (!sees(identity, id)) return undefined
     const entry = exact.get(id)
-    if (entry) return { entry, own: id === entry.id || entry.id.endsWith('*') ? id : entry.id, rest: '' }
-    const pattern = patterns.find(({ prefix }) => id.startsWith(prefix))
+    if (entry) {
+      const own = id === entry.id || entry.id.endsWith('*') ? id : entry.id
+      return sees(identity, id) || sees(identity, own) ? { entry, own, rest: '' } : undefined
+    }
+    const pattern = sees(identity, id) ? patterns.find(({ prefix }) => id.startsWith(prefix)) : undefined
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
   }
 
