@@ -30,22 +30,17 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
     const leave = () => left.abort()
     if (request.signal.aborted) leave()
     else request.signal.addEventListener('abort', leave, { once: true })
-    const { method } = request
-    const path = pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname
-    const incoming = incomingOf(request, leave)
     const answer = await inner.answer({
-      method,
-      path,
+      method: request.method,
+      path: pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname,
       query: searchParams,
       headers: Object.fromEntries(request.headers),
-      body: { bytes: incoming.bytes },
+      body: { bytes: bytesOf(request, leave) },
       signal: left.signal,
       base: (request.headers.get('x-forwarded-proto') === 'https' ? origin.replace(/^http:/, 'https:') : origin) + prefix,
       // Without a configuration there is only the demo, which anybody may use.
       local: config === undefined,
     })
-    // The application may serve other paths itself, with the body.
-    if (inner.serves(method, path)) incoming.cancel()
     return responseOf(answer, request, leave)
   }
   return Object.assign(handler, { close: inner.close })
@@ -73,21 +68,17 @@ function responseOf({ status, headers, body }: GatewayAnswer, { method }: Reques
   return new Response(stream, { status, headers })
 }
 
-/** The body of the request, read on demand. `cancel`: nothing more of it will be read; otherwise its source would wait for ever. */
-function incomingOf({ body, bodyUsed }: Request, leave: () => void): { bytes: AsyncIterable<Uint8Array>; cancel(): void } {
-  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
-  async function* read(): AsyncGenerator<Uint8Array> {
-    if (!body) return
-    if (bodyUsed || body.locked) throw refuse(500, 'internal', 'the application has read the body before the gateway: let it read `request.clone()`')
-    reader = body.getReader()
-    for (;;) {
-      const { done, value } = await reader.read().catch((error: unknown) => {
-        leave()
-        throw error
-      })
-      if (done) return
-      yield value
-    }
+/** What is not read is left to the server: to cancel it closes the connection in some hosts, before the answer is sent, and is an uncaught error in others. */
+async function* bytesOf({ body, bodyUsed }: Request, leave: () => void): AsyncGenerator<Uint8Array> {
+  if (!body) return
+  if (bodyUsed || body.locked) throw refuse(500, 'internal', 'the application has read the body before the gateway: let it read `request.clone()`')
+  const reader = body.getReader()
+  for (;;) {
+    const { done, value } = await reader.read().catch((error: unknown) => {
+      leave()
+      throw error
+    })
+    if (done) return
+    yield value
   }
-  return { bytes: read(), cancel: () => void (reader ?? body)?.cancel().catch(() => {}) }
 }
