@@ -185,6 +185,19 @@ describe('a status that an error tells in its body is told on or noted', () => {
     expect(text.includes(`"code":${code}`) || isTold({}, stream.notes)).toBe(true)
   })
 
+  test.each(others('generate-content').flatMap(to => [{ message: 'm' }, 'm'].map(error => ({ to, error }))))(
+    'generate-content → $to: one that is not told is not missed: $error',
+    ({ to, error }) => {
+      expect(translateError({ status: 500, body: { error } }, { from: 'generate-content', to }).notes).toEqual([])
+    },
+  )
+
+  test.each(others('messages'))('messages → %s: one that its type tells', to => {
+    const body = { type: 'error', error: { type: 'billing_error', message: 'm' } }
+    const places = translateResponse(body, { from: 'messages', to }).notes.filter(({ code }) => code === 'error.status')
+    expect(places.map(({ path }) => path)).toEqual(to === 'generate-content' ? [] : ['/error/type'])
+  })
+
   test('generate-content → messages: that its server is not available', () => {
     const { notes } = translateResponse({ error: { message: 'm', code: 503, status: 'UNAVAILABLE' } }, { from: 'generate-content', to: 'messages' })
     expect(told(notes)).toEqual(['error.status /error/code'])

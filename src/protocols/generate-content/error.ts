@@ -79,7 +79,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     protocol: protocolName,
     raw: body,
     at,
-    ...keep(code === known || code === null ? fields : isNested ? merge(fields, { error: { code } }) : merge(fields, { code }), {}),
+    ...keep(code == null || code === known ? fields : merge(fields, isNested ? { error: { code } } : { code }), {}),
   })
   return { value, notes: [] }
 }
