@@ -181,7 +181,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs)('an error that comes as an event is told like any other: %s client, %s upstream', async (client, served) => {
     const error = wires[served].encodeError({ status: 429, kind: 'rate_limit', message: 'Slow down' }).wire.body
-    const event = `id: 1\nevent: error\n:HTTP_STATUS/429\ndata: ${JSON.stringify(error)}\n\n`
+    const event = `event: ping\ndata: {"type":"ping"}\n\nid: 1\nevent: error\n:HTTP_STATUS/429\ndata: ${JSON.stringify(error)}\n\n`
     const [plain, streamed] = [
       await upstream(sendJson(429, error)),
       await upstream(response => response.writeHead(429, { 'content-type': 'text/event-stream' }).end(event)),

@@ -44,12 +44,12 @@ export function failureOf(
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-/** The error of a server that tells it as the event that it would be in a stream. */
+/** The error of a server that tells it as the event that it would be in a stream, where it is the last. */
 function eventIn(text: string): unknown {
   if (!/^data:/m.test(text)) return undefined
   let error: unknown
   const parser = createFrameParser(({ data }) => {
-    error ??= parseObject(data)
+    error = parseObject(data) ?? error
   })
   parser.push(text)
   parser.end()

@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { listed, losesStatus, tellsType } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn } from '../../kit/full-context.ts'
-import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
@@ -43,13 +43,12 @@ const threadCode = 'thread_unsupported_request'
 
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
-  const { type, message, details, requestId, fields = {}, at, isNested } = readBody(body)
+  const { type, message, details, requestId, outer = {}, at } = readBody(body)
   const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
-  const row = type === undefined ? undefined : byType.get(type)
+  const row = byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
   const kind = kindOf(known, row?.[0], { message, code })
-  const untold = row && !tellsType(row[0], kind, one => byKind.get(one)?.[1] ?? 0) ? { type } : {}
-  const { present: said, nothing } = splitNulls(merge(fields, isNested ? under('error', untold) : untold))
+  const { present: said, nothing } = splitNulls(unread(outer, kind))
   const value: CanonicalError = defined({
     status: known,
     kind,
@@ -75,7 +74,7 @@ function kindOf(status: number, byItsType: ErrorKind | undefined, { message, cod
   return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-type Said = { type?: string; message?: string; details?: unknown; requestId?: string; fields?: JsonObject; at?: string; isNested?: boolean }
+type Said = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: string }
 
 function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
@@ -83,7 +82,7 @@ function readBody(body: unknown): Said {
   if (!isObject(outer)) return {}
   const requestId = asString(outer['request_id'])
   const error = outer['error']
-  if (typeof error === 'string') return defined({ message: error, requestId, fields: unread(outer) })
+  if (typeof error === 'string') return defined({ message: error, requestId, outer })
   const inner = isObject(error) ? error : outer
   const type = asString(inner['type'])
   const message = asString(inner['message']) ?? listed(inner['message']) ?? asString(outer['message']) ?? asString(outer['detail']) ?? listed(outer['detail'])
@@ -92,25 +91,26 @@ function readBody(body: unknown): Said {
     message,
     details: inner['details'],
     requestId,
-    fields: unread(outer),
+    outer,
     at: placeOf(body, inner === error),
-    isNested: inner === error,
   })
 }
 
-/** The unknown keys of a body, and a `type` that no kind of error stands for, at their places. */
-function unread({ type, error, request_id: _r, message: _m, detail: _d, ...others }: JsonObject): JsonObject {
-  const beside = type === 'error' ? others : { ...unknownType(type), ...others }
+/** The unknown keys of a body, and a `type` that the kind does not tell, at their places. */
+function unread({ type, error, request_id: _r, message: _m, detail: _d, ...others }: JsonObject, kind: ErrorKind): JsonObject {
+  const beside = type === 'error' ? others : { ...untold(type, kind), ...others }
   if (!isObject(error)) {
     const { details, ...bare } = beside
     return typeof error === 'string' ? beside : bare
   }
   const { type: inner, message: _message, details: _details, ...more } = error
-  const inside = { ...unknownType(inner), ...more }
-  return { ...beside, ...(Object.keys(inside).length > 0 && { error: inside }) }
+  return { ...beside, ...under('error', { ...untold(inner, kind), ...more }) }
 }
 
-const unknownType = (type: unknown): JsonObject => (type === undefined || byType.has(type) ? {} : { type })
+function untold(type: unknown, kind: ErrorKind): JsonObject {
+  const row = byType.get(type)
+  return type === undefined || (row && tellsType(row[0], kind, one => byKind.get(one)?.[1] ?? 0)) ? {} : { type }
+}
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
