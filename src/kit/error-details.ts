@@ -8,11 +8,9 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
   return { shared: { misalignment: misalignment as JsonObject }, others: Object.keys(others).length > 0 ? others : undefined }
 }
 
-/** Does the kind of an error tell its type, which alone would mean `ofType`? Two types are general: a fault of the client, and one of the server. */
-export function tellsType(ofType: ErrorKind, kind: ErrorKind, statusOf: (kind: ErrorKind) => number): boolean {
-  const isGeneral = ofType === 'invalid_request' || ofType === 'internal'
-  return ofType === kind || (isGeneral && statusOf(ofType) >= 500 === statusOf(kind) >= 500)
-}
+/** Does the kind of an error, with its usual status, tell its type, which alone would mean `ofType`? Two types are general: a fault of the client, and one of the server. */
+export const tellsType = (ofType: ErrorKind, kind: ErrorKind, usual: number): boolean =>
+  ofType === kind || ofType === (usual >= 500 ? 'internal' : 'invalid_request')
 
 /** Is the status of an error lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
 export function losesStatus({ status, kind, protocol }: CanonicalError, told: CanonicalError): boolean {

@@ -44,7 +44,7 @@ const threadCode = 'thread_unsupported_request'
 /** Never throws: any body becomes an error that keeps its status. */
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { type, message, details, requestId, outer = {}, at } = readBody(body)
-  const code = isObject(details) && typeof details['error_code'] === 'string' ? details['error_code'] : undefined
+  const code = isObject(details) ? asString(details['error_code']) : undefined
   const row = byType.get(type)
   const known = status >= 400 ? status : (row?.[1] ?? 500)
   const kind = kindOf(known, row?.[0], { message, code })
@@ -109,7 +109,7 @@ function unread({ type, error, request_id: _r, message: _m, detail: _d, ...other
 
 function untold(type: unknown, kind: ErrorKind): JsonObject {
   const row = byType.get(type)
-  return type === undefined || (row && tellsType(row[0], kind, one => byKind.get(one)?.[1] ?? 0)) ? {} : { type }
+  return type === undefined || (row && tellsType(row[0], kind, byKind.get(kind)?.[1] ?? 0)) ? {} : { type }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -183,7 +183,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
 function isStrange(type: unknown, kind: ErrorKind): boolean {
   if (typeof type !== 'string' || type === '' || type === 'error' || type === rows[kind].type) return false
   const ofType = kindsByWord.get(type)
-  return !ofType || !tellsType(ofType, kind, one => rows[one].status)
+  return !ofType || !tellsType(ofType, kind, rows[kind].status)
 }
 
 /** Unknown keys beside the known ones of an error; those of the event around it are known. */
