@@ -160,16 +160,14 @@ function allEnd(events: unknown[], list: string, ending: string): boolean {
 /** What need not be told when it is other than it should be, and why. */
 const excuses: { where: RegExp; why: string }[] = [
   { where: /\/(object|role|message\/type|thinking\/\*\/type)$/, why: 'it only says what kind of body this is, and who speaks' },
-  { where: /for \/(id|model|created|modelVersion|responseId|createTime)$/, why: 'a reply is named once, where it begins' },
+  { where: /for \/(id|model|modelVersion|responseId|createTime)$/, why: 'a reply is named once, where it begins' },
   { where: /\/usage(Metadata.*)?$/, why: 'counts are told again and again: the last ones count' },
-  { where: /\/logprobs\/(content|refusal)|\/chosenCandidates\//, why: 'odds are read as far as they are odds' },
-  { where: /\/url_citation\/(start_index|end_index|title)$/, why: 'a citation is read as far as it is one' },
+  { where: /\/chosenCandidates\//, why: 'odds are read as far as they are odds' },
   { where: /(delta\/reasoning|reasoning_details\/\*\/text)$/, why: 'one thought, told in two fields: one of them is read' },
-  { where: /audio\/id$/, why: 'it is told with the first piece' },
   { where: /message_start\/message\/stop_(reason|sequence)$/, why: 'how it ends is told again at the end' },
   { where: /content_block_start\/content_block\/(signature|input)$/, why: 'what comes in pieces after it counts' },
   { where: /response\.(created|in_progress)\/response/, why: 'the first and the last snapshot count, and a reply is named once, where it begins' },
-  { where: /response\.(completed|incomplete)\/response\/(id|model|created_at)$/, why: 'a reply is named once, where it begins' },
+  { where: /response\.(completed|incomplete)\/response\/(id|model)$/, why: 'a reply is named once, where it begins' },
   { where: /response\.(completed|incomplete)\/response\/metadata/, why: 'it repeats the request' },
   { where: /response\.(completed|incomplete)\/response\/output\//, why: 'an item that has ended is not read again' },
   {
