@@ -120,7 +120,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const { report } = writing
   report.ext(ext, '')
   report.rest(rest, '')
-  const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier, ext }), fallbacks(options), report)
+  const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier: serviceTier ?? usage?.serviceTier, ext }), fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
   // Ids read from this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.

@@ -113,6 +113,8 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
       return
     case 'usage':
       state.usage = mergeUsage(state.usage, event.usage)
+      // Some servers tell the tier only here.
+      if (event.usage.serviceTier && !state.start.serviceTier) update(state, { type: 'update', serviceTier: event.usage.serviceTier })
       return
     case 'error':
       fail(state, event.error, emit)

@@ -438,6 +438,15 @@ describe('writing what another protocol said', () => {
     expect([lastResponse(streamed.out)['service_tier'], streamed.notes.map(({ code }) => code)]).toEqual([tier, expected])
   })
 
+  test('a service tier that only the counts tell is told, whole and streamed; one that the answer tells goes before', () => {
+    const told = (tiers: { serviceTier?: string }) => {
+      const value = { ...answer([{ type: 'text', text: 'a' }]), ...tiers, usage: { input: 1, output: 2, serviceTier: 'flex' } }
+      return [write(value).wire['service_tier'], lastResponse(encode(explode(value), { now: 7 }).out)['service_tier']]
+    }
+    expect(told({})).toEqual(['flex', 'flex'])
+    expect(told({ serviceTier: 'priority' })).toEqual(['priority', 'priority'])
+  })
+
   test('media that no answer holds here are left out', () => {
     const { wire, codes } = write(answer([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
     expect(wire['output']).toEqual([])
