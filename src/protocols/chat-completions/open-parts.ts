@@ -28,10 +28,10 @@ export function closePart(choice: Choice, emit: EmitEvent): void {
   if (!choice.open) return
   const { part, thought } = choice.open
   // Not recorded in `thought`, so that a signature that comes later still finds this part unsigned.
-  if (choice.seals && thought && !thought.signature)
-    emit({ type: 'part.delta', candidate: choice.candidate, part, delta: { kind: 'signature', signature: emptyProof } })
+  const seal = choice.seals && thought && !thought.signature ? { signature: emptyProof } : undefined
+  if (seal) emit({ type: 'part.delta', candidate: choice.candidate, part, delta: { kind: 'signature', ...seal } })
   // The id of reasoning is known only at its end.
-  emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: thought }) })
+  emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: { at: placeOf(choice), ...thought, ...seal } }) })
   choice.open = undefined
 }
 

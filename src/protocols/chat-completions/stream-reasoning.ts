@@ -3,7 +3,7 @@ import type { ReasoningPart, ReasoningSegment, Signature } from '../../canonical
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { EmitEvent } from '../../protocol.ts'
-import type { Choice } from './decoder-state.ts'
+import { type Choice, placeOf } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
 import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
@@ -45,11 +45,17 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       choice.detail = index
       appendReasoning(choice, { text, of: kind, emit })
       const latest = choice.thoughts.at(-1)
-      if (latest) latest.detail = index
+      if (latest) {
+        latest.detail = index
+        if (id !== undefined && latest.said.id === undefined) Object.assign(latest.said, { id, at: `${placeOf(choice)}/${detailAt(choice, details, nth)}` })
+      }
     }
-    if (signature) sign(choice, { signature, id, index, at: `reasoning_details/${choice.details.length - details.length + nth}`, emit })
+    if (signature) sign(choice, { signature, id, index, at: detailAt(choice, details, nth), emit })
   })
 }
+
+/** The path in the message of the nth of the latest details. */
+const detailAt = (choice: Choice, details: readonly unknown[], nth: number) => `reasoning_details/${choice.details.length - details.length + nth}`
 
 const indexOf = ({ index }: JsonObject): number => (typeof index === 'number' ? index : 0)
 

@@ -113,6 +113,8 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
   const shown =
     target === 'output' ? writing.itemId?.(said, 'rs_', own, issuer === protocolName || undefined) : options.rsReasoningId === 'omit' ? undefined : said
+  // A proof holds the id that its item had elsewhere. In a stream the proof is known at the end, when there are segments.
+  if (target === 'output' && !own && issuer === undefined && segments.length > 0) report.rest({ id }, at)
   const known = {
     type: 'reasoning',
     id: shown,

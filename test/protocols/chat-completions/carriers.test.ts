@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Part, Signature } from '../../../src/canonical/message.ts'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { holdsEnvelope } from '../../../src/kit/envelope.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
@@ -416,4 +416,28 @@ describe('a plain field that runs together what proofs tell apart', () => {
     const { notes } = decodeStream([...plain, chunk({ reasoning_details: details })])
     expect(codes(notes)).toEqual(['reasoning.joined', 'reasoning.joined'])
   })
+})
+
+test('an id of reasoning that nothing proves is kept, whole and streamed, or noted by others', () => {
+  const entry = (text: string) => ({ type: 'reasoning.text', text, format: 'anthropic-claude-v1', id: 'reasoning-text-1', index: 0 })
+  const frames = [
+    chunk({ reasoning_details: [entry('h')] }),
+    chunk({ reasoning_details: [entry('m')] }),
+    chunk({ content: 'yes' }),
+    chunk({}, 'stop'),
+    '[DONE]',
+  ]
+  const streamed = (options = {}) => collect(decodeStream(frames, options).events).response
+  const reasoning = { type: 'reasoning', id: 'reasoning-text-1', segments: [{ kind: 'raw', text: 'hm' }] }
+  expect(streamed().candidates[0]?.messages[0]?.parts[0]).toMatchObject(reasoning)
+  expect(streamed({ ccUnsigned: 'seal' }).candidates[0]?.messages[0]?.parts[0]).toMatchObject({ ...reasoning, signature: { value: '' } })
+  const message = { role: 'assistant', content: 'yes', reasoning_details: [entry('hm')] }
+  const body = { id: 'i', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  for (const to of ['responses', 'messages', 'generate-content'] as const) {
+    const translator = createStreamTranslator({ from: 'chat-completions', to })
+    translator.push(frames.map(frame => `data: ${typeof frame === 'string' ? frame : JSON.stringify(frame)}\n\n`).join(''))
+    translator.end()
+    for (const { notes } of [translateResponse(body, { from: 'chat-completions', to }), translator])
+      expect(notes.map(({ path }) => path)).toContain('/choices/0/message/reasoning_details/0/id')
+  }
 })
