@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import { TranslationError } from '../../../src/errors.ts'
-import { collectStream } from '../../../src/index.ts'
+import { collectStream, createStreamTranslator } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { decode, encode, faultsOf } from './support.ts'
@@ -407,4 +407,20 @@ test('a reply that begins inside another fails the stream; the same start told t
 
 test('what says only that the upstream is still there does not stand for the start: id and model are those of the start', () => {
   expect(decode([{ type: 'keepalive' }, created]).out[0]).toMatchObject({ type: 'start', id: 'resp_1', model: 'm-1' })
+})
+
+test('thousands of items of which the last event alone says something are each noted, and take no square of their number', () => {
+  const count = 4000
+  const item = (nth: number, more: object) => ({ type: 'reasoning', id: `rs_${nth}`, summary: [{ type: 'summary_text', text: `t${nth}` }], ...more })
+  const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed' }
+  const items = Array.from({ length: count }, (_, nth) => nth)
+  const translator = createStreamTranslator({ from: 'responses', to: 'messages' })
+  const events = [
+    ...items.map(nth => ({ type: 'response.output_item.done', output_index: nth, item: item(nth, {}) })),
+    { type: 'response.completed', response: { ...response, output: items.map(nth => item(nth, { odd: nth })) } },
+  ]
+  const begun = performance.now()
+  translator.push(events.map(event => `data: ${JSON.stringify(event)}\n\n`).join(''))
+  expect(translator.notes.filter(({ code }) => code === 'stream.final-differs')).toHaveLength(count)
+  expect(performance.now() - begun).toBeLessThan(8000)
 })
