@@ -102,18 +102,18 @@ async function proofsOf(replyStore: ReplyStore, { protocol, body, request }: Ask
 const mostAtOnce = 16
 
 /** What is found under the ids, looked up side by side. @throws Refusal when the store fails or the client has left; then nothing more is looked up */
-async function each<T>(ids: Iterable<string>, signal: Signal, lookUp: (id: string) => Promise<T | undefined>): Promise<Map<string, T>> {
+async function each<T>(ids: Iterable<string>, signal: Signal, find: (id: string) => Promise<T | undefined>): Promise<Map<string, T>> {
   const found = new Map<string, T>()
   const rest = [...new Set(ids)].reverse()
-  const lookUpRest = async () => {
+  const findRest = async () => {
     for (let id = rest.pop(); id !== undefined; id = rest.pop()) {
-      const value = await lookUp(id)
+      const value = await find(id)
       if (value !== undefined) found.set(id, value)
       if (signal.aborted) throw reasonOf(signal)
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(mostAtOnce, rest.length) }, lookUpRest))
+    await Promise.all(Array.from({ length: Math.min(mostAtOnce, rest.length) }, findRest))
   } finally {
     rest.length = 0
   }

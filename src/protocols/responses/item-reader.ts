@@ -262,7 +262,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   if (there?.carrier || (there?.final && !saysMore(wire, there.final))) return
   const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
   if (there?.done) {
-    takeLate(state, there, message, emit)
+    takeLate(state, index, message, emit)
     return
   }
   const [only] = message.parts
@@ -302,13 +302,17 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
 }
 
 /** What only the last event says of an item: a proof can still be told; anything else comes too late. */
-function takeLate(state: DecoderState, { type, parts }: OpenItem, whole: Message, emit: EmitEvent): void {
+function takeLate(state: DecoderState, index: number, whole: Message, emit: EmitEvent): void {
+  const there = state.items[index]
   const [said] = whole.parts
-  const open = parts['']
+  const open = there?.parts['']
   if (said?.type === 'reasoning' && said.signature && open && !open.value.signature) give(open, { kind: 'signature', signature: said.signature }, emit)
-  // Under another id, an item may have been taken for its neighbour. Among very many none is looked for: each would be compared with all.
-  const alike = Object.values(state.items).filter(item => item.type === type)
-  if (alike.length > 64 || alike.every(item => saysMore(whole, messageOf(item)))) reportOf(state).add('stream.final-differs', whole.at)
+  // Under another id, an item may have been taken for one near it.
+  for (let near = index - 32; near <= index + 32; near++) {
+    const item = state.items[near]
+    if (item && item.type === there?.type && !saysMore(whole, messageOf(item))) return
+  }
+  reportOf(state).add('stream.final-differs', whole.at)
 }
 
 export const messageOf = ({ whole, parts }: OpenItem): Message => ({ ...whole, parts: Object.values(parts).map(({ value }) => value) })

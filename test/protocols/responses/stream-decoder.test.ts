@@ -410,7 +410,7 @@ test('what says only that the upstream is still there does not stand for the sta
 })
 
 test('thousands of items of which the last event alone says something are each noted, and take no square of their number', () => {
-  const count = 4000
+  const count = 6000
   const item = (nth: number, more: object) => ({ type: 'reasoning', id: `rs_${nth}`, summary: [{ type: 'summary_text', text: `t${nth}` }], ...more })
   const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed' }
   const items = Array.from({ length: count }, (_, nth) => nth)
@@ -422,5 +422,5 @@ test('thousands of items of which the last event alone says something are each n
   const begun = performance.now()
   translator.push(events.map(event => `data: ${JSON.stringify(event)}\n\n`).join(''))
   expect(translator.notes.filter(({ code }) => code === 'stream.final-differs')).toHaveLength(count)
-  expect(performance.now() - begun).toBeLessThan(8000)
+  expect(performance.now() - begun).toBeLessThan(30_000)
 })
