@@ -62,6 +62,7 @@ export const fieldNames: FieldNames = {
   'output_tokens_details/*': '',
   'cache_write_tokens_details/*': '',
   'incomplete_details/*': '',
+  'metadata/*': '',
   deferLoading: 'defer_loading',
   allowedDomains: 'filters/allowed_domains',
   contextSize: 'search_context_size',

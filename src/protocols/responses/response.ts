@@ -70,6 +70,9 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   const fields: JsonObject = {}
   const echo: JsonObject = {}
   for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
+  // The server's own, beside what it repeats of the request: xAI.
+  const { metadata } = body
+  if (isObject(metadata) && 'system_fingerprint' in metadata) fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
   const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
   // An error on an answer that did not fail is kept like an unknown key.
   const error = body.error != null && !hasFailed(body) ? body.error : undefined

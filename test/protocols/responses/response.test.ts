@@ -3,6 +3,7 @@ import { explode } from '../../../src/canonical/explode.ts'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import type { CanonicalResponse, FinishReason, Usage } from '../../../src/canonical/response.ts'
+import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
 import { unwrapSignature } from '../../../src/kit/envelope.ts'
 import { isObject, type JsonObject } from '../../../src/kit/json.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
@@ -551,4 +552,24 @@ test.each<[string, JsonObject]>([
   expect(value.error).toMatchObject({ message: 'No.' })
   expect(responses.outcome(body).error).toMatchObject({ message: 'No.' })
   expect(responses.encodeResponse(value).wire).toEqual(body)
+})
+
+test('a fingerprint that the server writes into the metadata is noted by others, whole and streamed; what it repeats of the request is not', () => {
+  const item = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'hi', annotations: [] }] }
+  const metadata = { mine: 'x', system_fingerprint: 'fp_1' }
+  const body = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', metadata, output: [item] }
+  const events = [
+    { type: 'response.created', response: { ...body, status: 'in_progress', output: [] } },
+    { type: 'response.output_item.done', output_index: 0, item },
+    { type: 'response.completed', response: body },
+  ]
+  for (const to of ['chat-completions', 'messages', 'generate-content', 'responses'] as const) {
+    const translator = createStreamTranslator({ from: 'responses', to })
+    translator.push(events.map(event => `data: ${JSON.stringify(event)}\n\n`).join(''))
+    translator.end()
+    const whole = translateResponse(body, { from: 'responses', to })
+    for (const { notes } of [whole, translator])
+      expect(notes.map(({ path }) => path).filter(path => path.startsWith('/metadata'))).toEqual(to === 'responses' ? [] : ['/metadata/system_fingerprint'])
+    if (to === 'responses') expect(whole.body).toMatchObject({ metadata })
+  }
 })
