@@ -1,6 +1,6 @@
 import type { Protocol } from '../protocol.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, tidied, versionOf, withoutVersion } from './paths.ts'
+import { faultOf, isEndpoint, mountOf, type PathRule, ruleOf, tidied, versionOf, withoutSlashes, withoutVersion } from './paths.ts'
 
 /** What a client appends to its configured address. */
 export type Appends = 'nothing' | 'endpoint' | 'version-and-endpoint'
@@ -84,7 +84,7 @@ function composed(root: string, { protocol, appends, model = 'MODEL' }: AddressU
 
 function rowOf(url: URL, root: string, usage: AddressUsage): AddressRow {
   const path = pathOf(protocols[usage.protocol], 'MODEL')
-  const given = url.origin + url.pathname.replace(/(?<!\/)\/+$/, '')
+  const given = url.origin + withoutSlashes(url.pathname)
   const request = usage.appends === 'nothing' ? given : given + (usage.appends === 'endpoint' ? withoutVersion(path) : path)
   return { ...usage, address: composed(root, usage), fits: given === composed(root, usage) && !url.search && !url.hash, request }
 }
@@ -108,7 +108,7 @@ function compositionFault(url: URL, root: string, usage: AddressUsage): AddressF
 /** Some services have their own version segment in place of the protocol's. */
 function hasForeignVersion({ pathname }: URL): boolean {
   const { versions, endpoint } = mountOf(pathname)
-  const last = pathname.replace(/(?<!\/)\/+$/, '').replace(/^.*(?=\/)/, '')
+  const last = withoutSlashes(pathname).replace(/^.*(?=\/)/, '')
   return versions === 1 && !endpoint && !protocolNames.some(name => versionOf(protocols[name].address.path) === last)
 }
 

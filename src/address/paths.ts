@@ -94,6 +94,9 @@ export function tidied(path: string): string {
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')
 }
 
+/** The text without the slashes at its end. Each run of slashes is looked at once. */
+export const withoutSlashes = (text: string): string => text.replace(/(?<!\/)\/+$/, '')
+
 /** `/v1` of `/v1/messages`. */
 export function versionOf(path: string): string {
   return path.slice(0, path.length - withoutVersion(path).length)
@@ -106,7 +109,7 @@ export function withoutVersion(path: string): string {
 
 /** The URL of a call. Without the protocol's version if the base ends in its own, or if none is to be added. */
 export function urlOf(base: string, target: string, addVersion = true): string {
-  const root = base.replace(/(?<!\/)\/+$/, '')
+  const root = withoutSlashes(base)
   return addVersion && !isVersion(root.slice(root.lastIndexOf('/') + 1)) ? root + target : root + withoutVersion(target)
 }
 

@@ -1,4 +1,4 @@
-/** What servers of the messages protocol say of a signature that they did not make; they have no code for it. */
+/** What servers say of a signature that they did not make, where they have no code for it. */
 const broken = /invalid `signature` in `thinking`/i
 
 /** The code by which clients know that a request would pass without its earlier reasoning. Null: the message tells of something else. */

@@ -12,9 +12,9 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
 export const tellsType = (ofType: ErrorKind, kind: ErrorKind, usual: number): boolean =>
   ofType === kind || ofType === (usual >= 500 ? 'internal' : 'invalid_request')
 
-/** Is the status of an error lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
+/** Is the status of an error of another protocol lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
 export function losesStatus({ status, kind, protocol }: CanonicalError, told: CanonicalError): boolean {
-  return protocol !== undefined && status !== told.status && kind !== 'overloaded'
+  return protocol !== undefined && protocol !== told.protocol && status !== told.status && kind !== 'overloaded'
 }
 
 /** What stands in place of a message, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or nothing. */

@@ -152,7 +152,7 @@ export class Report<Table extends NoteTable> {
   #pushAt(code: string, path: string, isPlaced: boolean): void {
     const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
-    // One fact, one note. Nodes that were made here have no path: their notes cannot be told apart, so all are kept.
+    // One fact, one note; `isTold` also remembers it. Nodes that were made here have no path: their notes cannot be told apart, so all are kept.
     if (path !== '' && this.#isTold(code, path) && isPlaced) return
     this.notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: this.#protocol })
   }

@@ -90,16 +90,15 @@ export type DecoderState = MachineState & {
   /** Unknown fields of chunks, with their last values. */
   fields: JsonObject
   choices: Map<number, Choice>
-  /** The request asked for one answer, so the first to come is answer 0, and `first` is its index on the wire. */
-  isSingle: boolean
-  first: number
+  /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
+  first: number | undefined
   /** A possible error, which is used if a choice has no finish reason. */
   suspect: Failure | undefined
 }
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
   const told = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
-  if (state.isSingle && state.choices.size === 0) state.first = told
+  state.first ??= told
   const candidate = countedFrom(state.first, told)
   let choice = state.choices.get(candidate)
   if (!choice) {

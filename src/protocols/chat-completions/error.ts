@@ -198,6 +198,6 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
 export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
   if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
   const body = encodeErrorBody(value, report, options)
-  if (value.protocol !== protocolName && losesStatus(value, decodeErrorBody(body))) report.add('error.status', value.at ?? '/error', 'status')
+  if (losesStatus(value, decodeErrorBody(body))) report.add('error.status', value.at ?? '/error', 'status')
   return body
 }

@@ -163,8 +163,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 export function encodeBareError(error: CanonicalError, report: MessagesReport): JsonObject {
   noteError(error, report)
   const body = encodeErrorBody(error)
-  if (error.protocol !== protocolName && losesStatus(error, decodeError({ status: 0, headers: {}, body }).value))
-    report.add('error.status', error.at ?? '/error', 'status')
+  if (losesStatus(error, decodeError({ status: 0, headers: {}, body }).value)) report.add('error.status', error.at ?? '/error', 'status')
   return body
 }
 

@@ -301,6 +301,9 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   closeItem(state, open, message.status, emit, ext)
 }
 
+/** How far from an item another may be that was taken for it. */
+const nearby = 32
+
 /** What only the last event says of an item: a proof can still be told; anything else comes too late. */
 function takeLate(state: DecoderState, index: number, whole: Message, emit: EmitEvent): void {
   const there = state.items[index]
@@ -308,7 +311,7 @@ function takeLate(state: DecoderState, index: number, whole: Message, emit: Emit
   const open = there?.parts['']
   if (said?.type === 'reasoning' && said.signature && open && !open.value.signature) give(open, { kind: 'signature', signature: said.signature }, emit)
   // Under another id, an item may have been taken for one near it.
-  for (let near = index - 32; near <= index + 32; near++) {
+  for (let near = index - nearby; near <= index + nearby; near++) {
     const item = state.items[near]
     if (item && item.type === there?.type && !saysMore(whole, messageOf(item))) return
   }
