@@ -1,7 +1,32 @@
 import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as esbuild from 'esbuild'
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+let built: Promise<string> | undefined
+
+/** The built command. It is built once in each worker: to compile it for each call took ten times as long. */
+async function build(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'wireglot-cli-'))
+  process.on('exit', () => rmSync(folder, { recursive: true }))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  await esbuild.build({
+    entryPoints: [join(root, 'src/cli/main.ts')],
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
+  })
+  return join(folder, 'main.mjs')
+}
 
 type Ran = { code: number | null; out: string; err: string }
 
@@ -15,9 +40,11 @@ export function wireglotBeforeHead(args: string[], input: unknown): Promise<Ran>
   return ran(args, input, {}, true)
 }
 
-function ran(args: string[], input: unknown, env: Record<string, string>, isBeforeHead: boolean): Promise<Ran> {
+async function ran(args: string[], input: unknown, env: Record<string, string>, isBeforeHead: boolean): Promise<Ran> {
+  built ??= build()
+  const main = await built
   return new Promise(resolve => {
-    const child = spawn(process.execPath, ['--import', 'tsx', main, ...args], { env: { ...process.env, ...env } })
+    const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env } })
     let out = ''
     let err = ''
     child.stdout.on('data', chunk => {

@@ -1,5 +1,9 @@
-/** How many runs a law gets: `WIREGLOT_LAW_RUNS`, else the given number. */
-export function runs(usual: number): { numRuns: number } {
+/**
+ * How many random cases a property gets: all of them in `npm run test:all`, a tenth in `npm test`, but at least 20.
+ * `WIREGLOT_LAW_RUNS` overrides both.
+ */
+export function runs(full: number): { numRuns: number } {
   const wanted = Number(process.env['WIREGLOT_LAW_RUNS'])
-  return { numRuns: wanted > 0 ? wanted : usual }
+  if (wanted > 0) return { numRuns: wanted }
+  return { numRuns: process.env['WIREGLOT_TEST_ALL'] === '1' ? full : Math.max(Math.round(full / 10), Math.min(full, 20)) }
 }

@@ -1,11 +1,24 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+
+/** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a tenth of the cases. */
+const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
+
+const shared = {
+  exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
+  setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts'],
+  testTimeout: 120_000,
+}
+/** Tests that start servers, processes or fake clocks. */
+const isolated = ['test/gateway/**', 'test/e2e/**', 'test/page/**', 'test/examples/**', 'test/docs.test.ts']
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts'],
-    testTimeout: 120_000,
     // Streams and servers are cheap: two workers suit the two cores of CI.
     maxWorkers: 2,
+    projects: [
+      // The pure tests of one worker share their modules: to load these for each file took half of the whole time.
+      { test: { ...shared, name: 'pure', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...isolated] } },
+      { test: { ...shared, name: 'gateway', include: isolated.map(place => place.replace(/\*\*$/, '**/*.test.ts')) } },
+    ],
   },
 })
