@@ -138,7 +138,8 @@ describe.each(hosts)('through %s', (_, start) => {
         sendJson(200, reply('resp_1', { status: 'queued', output: [] })),
         // The second silence is in the middle of an event, where no ping may be: there only time can tell.
         sendStream([
-          () => until(() => hearing.heard() === ping),
+          // A busy machine may send several before the upstream goes on.
+          () => until(() => hearing.heard().startsWith(ping)),
           first,
           () => until(() => hearing.heard().endsWith(ping)),
           second.slice(0, 20),

@@ -19,8 +19,13 @@ export function after(cleanup: () => unknown): void {
   cleanups.push(cleanup)
 }
 
+/** What upstreams of the test threw: it fails the test, and not the process. */
+const thrown: unknown[] = []
+
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  const [first] = thrown.splice(0)
+  if (first !== undefined) throw first
 })
 
 /** A gateway for servers, closed after the test. */
@@ -88,7 +93,12 @@ export async function upstream(...scripts: ((response: ServerResponse, asked: Up
     for await (const chunk of request) text += String(chunk)
     const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, text, json: text ? JSON.parse(text) : {} }
     seen.calls.push(call)
-    await scripts[Math.min(seen.calls.length, scripts.length) - 1]?.(response, call)
+    try {
+      await scripts[Math.min(seen.calls.length, scripts.length) - 1]?.(response, call)
+    } catch (error) {
+      thrown.push(error)
+      response.destroy()
+    }
   })
   return seen
 }

@@ -18,6 +18,7 @@ delete process.env['WIREGLOT_SHARED']
 async function failures({ mutant, folders, runs }: Question): Promise<string[]> {
   const file = mutant && fileOf(mutant)
   process.env['WIREGLOT_MUTANT'] = mutant?.fault ?? ''
+  process.env['WIREGLOT_TEST_ALL'] = '1'
   process.env['WIREGLOT_LAW_RUNS'] = runs ?? ''
   if (file) vitest.invalidateFile(file)
   vitest.state.filesMap.clear()

@@ -31,7 +31,13 @@ const vitest = [
 const chosen = [...(words.length > 0 ? words : ['test/laws']), ...(of === undefined ? [] : ['-t', of.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')])]
 const { status } = spawnSync('npx', [...vitest, ...chosen], {
   stdio: 'inherit',
-  env: { ...process.env, WIREGLOT_LAW_SEED: seed, WIREGLOT_LAW_RUNS: throws, ...(share !== undefined && { WIREGLOT_LAW_SHARE: share }) },
+  env: {
+    ...process.env,
+    WIREGLOT_TEST_ALL: '1',
+    WIREGLOT_LAW_SEED: seed,
+    WIREGLOT_LAW_RUNS: throws,
+    ...(share !== undefined && { WIREGLOT_LAW_SHARE: share }),
+  },
 })
 console.log(status === 0 ? `every law held: ${told} ${cut}` : `a law failed; the same dice again: ${told} npm run laws -- ${cut}`)
 process.exitCode = status ?? 1
