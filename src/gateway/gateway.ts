@@ -20,7 +20,7 @@ import { createLimits } from './limits.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report } from './record.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
-import { isOurs, type Route, routeOf } from './route.ts'
+import { isClaimed, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
 import { createReplyStore } from './stored/reply-store.ts'
 import { createTelemetry } from './telemetry.ts'
@@ -36,8 +36,8 @@ export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {
-  /** Does the gateway answer this path, if only with an error that explains the right one? Other paths belong to the application. */
-  serves(method: string, path: string): boolean
+  /** Is this path an exact endpoint of the gateway? Every other path belongs to the application. `mounted`: the gateway has a path of its own within it. */
+  claims(method: string, path: string, mounted: boolean): boolean
   /** Never rejects: every failure becomes an error response in the caller's protocol. */
   answer(request: GatewayRequest): Promise<GatewayAnswer>
   /**
@@ -64,7 +64,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
   return {
     localOnly: admission.localOnly,
-    serves: (method, path) => isOurs(method, path, page),
+    claims: (method, path, mounted) => isClaimed(method, path, { page, mounted }),
     async answer(request) {
       const requestId = newId('req_')
       const route = routeOf({ base: '', ...request, page })

@@ -1,4 +1,4 @@
-import { faultOf, faultOfListing, isEndpoint, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
+import { faultOf, faultOfListing, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
 import type { Headers, Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
@@ -32,12 +32,19 @@ const playgroundOf = (path: string) => (Object.keys(playground) as (keyof typeof
 /** Does a browser ask for a page, and not a client whether the gateway is up? */
 const wantsPage = (headers: Headers): boolean => /\btext\/html\b/i.test(headers['accept'] ?? '')
 
-/** Does the gateway answer this path? Also paths that are nearly right, with an error that explains what is wrong. */
-export function isOurs(method: string, path: string, page = false): boolean {
+/**
+ * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/` unless there is a page, `/client-config`
+ * unless there is a page or the gateway has a path of its own, and paths that are only similar to an endpoint.
+ */
+export function isClaimed(method: string, path: string, { page, mounted }: { page: boolean; mounted: boolean }): boolean {
   const tidy = tidied(path)
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (tidy === '/') return page && isRead
+  if (tidy === settingsPath) return (page || mounted) && isRead
   if (page && playgroundOf(tidy)) return true
-  if (tidy === '/' || tidy === settingsPath) return method === 'GET' || method === 'HEAD'
-  return isEndpoint(tidy) || faultOf(tidy) !== undefined
+  if (matchOf(tidy) ?? matchStored(tidy)) return true
+  // The model id is one segment: clients encode a slash in it.
+  return matchListing(tidy) !== undefined && !/\/models\/[^/]+\//.test(tidy)
 }
 
 /** The route of a request. Undefined: no path of the gateway. Headers and query matter only for listings, whose paths several protocols share. */

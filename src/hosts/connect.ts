@@ -19,7 +19,7 @@ type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
 /** `flush`: added by compression middleware. */
 type Response = ServerResponse & { flush?: () => void }
 
-/** A request handler for Express 4 and 5, Connect and node:http. Other paths go to `next`; without it they get 404. */
+/** A request handler for Express 4 and 5, Connect and node:http. Only exact endpoints are answered; other paths go to `next`, or get 404 if there is none. */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
   /** Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and releases the sockets. */
@@ -40,7 +40,7 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   let open = 0
   const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
     const url = urlOf(request)
-    if (next && !inner.serves(request.method ?? 'GET', url.pathname)) return next()
+    if (next && !inner.claims(request.method ?? 'GET', url.pathname, mountOf(request) !== '')) return next()
     open++
     response.once('close', () => open--)
     answer(inner, request, url, response).catch((error: unknown) => {
@@ -161,10 +161,16 @@ function incoming(request: Request): AsyncIterable<Uint8Array> {
   }
 }
 
+/** The path that the gateway is mounted at. `''`: the root. */
+function mountOf({ url = '/', originalUrl = url }: Request): string {
+  return originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
+}
+
 /** The URL that the gateway is mounted at, for messages only: clients can send any `host`, so nothing may depend on it. */
-function baseOf({ url = '/', originalUrl = url, socket }: Request, headers: Record<string, string>): string {
+function baseOf(request: Request, headers: Record<string, string>): string {
   const { host } = headers
-  const mount = originalUrl.endsWith(url) ? originalUrl.slice(0, originalUrl.length - url.length) : ''
+  const { socket } = request
+  const mount = mountOf(request)
   const scheme = ('encrypted' in socket && socket.encrypted) || headers['x-forwarded-proto'] === 'https' ? 'https' : 'http'
   return host && /^[\w.:[\]-]+$/.test(host) ? `${scheme}://${host}${mount}` : mount
 }

@@ -30,9 +30,33 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect((await fetch(`${url}${mount}/v1/models`)).status).toBe(200)
     expect((await fetch(`${url}/page`)).status).toBe(418)
     expect((await fetch(`${url}/models`)).status).toBe(418)
-    const doubled = await fetch(`${url}${mount}/v1/v1/messages`, post(body))
-    expect(doubled.status).toBe(404)
-    expect(await doubled.text()).toContain(`${url}${mount}/v1/messages`)
+    expect((await fetch(`${url}${mount}/v1/v1/messages`, post(body))).status).toBe(418)
+  })
+
+  test.each([
+    ['GET', '/'],
+    ['GET', '/client-config'],
+    ['GET', '/messages'],
+    ['POST', '/messages'],
+    ['GET', '/responses'],
+    ['POST', '/responses'],
+    ['POST', '/chat/completions'],
+    ['GET', '/v1/models/extra/thing'],
+  ])('%s %s stays with the application when mounted at the root', async (method, path) => {
+    const app = express()
+    app.use(demo())
+    app.use((_request, response) => {
+      response.status(200).send('the application')
+    })
+    expect(await (await fetch((await listen(app)) + path, { method })).text()).toBe('the application')
+  })
+
+  test('the page and the client settings are served when `page` is true', async () => {
+    const app = express()
+    app.use(mounted({ auth: 'none', page: true, channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'demo', channels: [{ name: 'demo' }] }] }))
+    const url = await listen(app)
+    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('<!doctype html>')
+    expect((await fetch(`${url}/client-config`)).status).toBe(200)
   })
 
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isOurs } from '../../src/gateway/route.ts'
+import { isClaimed } from '../../src/gateway/route.ts'
 import { hosts, post, requests } from './support.ts'
 
 test.each([
@@ -13,25 +13,33 @@ test.each([
   ['POST', '/v1/messages/'],
   ['GET', '/v1/models'],
   ['DELETE', '/v1/models'],
-  ['GET', '/v1/models/some/model'],
-  ['GET', '/'],
-  ['HEAD', '/'],
+  ['GET', '/v1/models/some%2Fmodel'],
+  ['POST', '/v1beta/models/some/model:generateContent'],
   ['GET', '/v1/responses/resp_1'],
   ['DELETE', '/v1/responses/resp_1'],
   ['POST', '/v1/responses/resp_1'],
   ['GET', '/v1/responses/resp_1/input_items'],
   ['POST', '/v1/responses/resp_1/cancel'],
   ['POST', '/v1/responses/compact'],
-  ['GET', '/responses/resp_1'],
-  ['POST', '/v1/v1/messages'],
-  ['POST', '/chat/completions'],
-  ['POST', '/v1/messages/v1/messages'],
-])('%s %s is ours', (method, path) => {
-  expect(isOurs(method, path)).toBe(true)
+])('claims %s %s', (method, path) => {
+  expect(isClaimed(method, path, { page: false, mounted: false })).toBe(true)
 })
 
 test.each([
   ['POST', '/'],
+  ['GET', '/'],
+  ['HEAD', '/'],
+  ['GET', '/client-config'],
+  ['GET', '/messages'],
+  ['POST', '/messages'],
+  ['GET', '/responses'],
+  ['POST', '/responses'],
+  ['GET', '/responses/resp_1'],
+  ['POST', '/chat/completions'],
+  ['POST', '/v1/v1/messages'],
+  ['POST', '/v1/messages/v1/messages'],
+  ['GET', '/v1/models/extra/thing'],
+  ['GET', '/playground/state'],
   ['GET', '/models'],
   ['GET', '/index.html'],
   ['GET', '/v1'],
@@ -41,8 +49,18 @@ test.each([
   ['GET', '/api/v1/models'],
   ['GET', '/favicon.ico'],
   ['GET', '/__proto__'],
-])('%s %s belongs to the application around us', (method, path) => {
-  expect(isOurs(method, path)).toBe(false)
+])('leaves %s %s to the application', (method, path) => {
+  expect(isClaimed(method, path, { page: false, mounted: false })).toBe(false)
+})
+
+test.each([
+  ['/', { page: true, mounted: false }, true],
+  ['/', { page: false, mounted: true }, false],
+  ['/client-config', { page: true, mounted: false }, true],
+  ['/client-config', { page: false, mounted: true }, true],
+  ['/playground/state', { page: true, mounted: false }, true],
+])('GET %s with %o: claimed %s', (path, where, claimed) => {
+  expect(isClaimed('GET', path, where)).toBe(claimed)
 })
 
 describe.each(hosts)('through %s', (_, start) => {
