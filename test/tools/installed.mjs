@@ -44,7 +44,9 @@ try {
   write('esm/index.js', uses(door => `await import('${door}')`).join('\n'))
   write('cjs/package.json', '{}')
   write('cjs/index.js', uses(door => `require('${door}')`).join('\n'))
-  for (const kind of ['esm', 'cjs']) run(join(folder, kind), process.execPath, 'index.js')
+  run(join(folder, 'esm'), process.execPath, 'index.js')
+  // As Jest and older releases of Node load it: no ES module may be behind a `require`.
+  run(join(folder, 'cjs'), process.execPath, '--no-experimental-require-module', 'index.js')
 
   const typed = `import { translateRequest, type Note, type TranslateOptions } from 'wireglot'
 import { gateway } from 'wireglot/connect'

@@ -1,6 +1,6 @@
 // The package as others install it: every door opens in both module kinds, and what is behind it works.
 import assert from 'node:assert/strict'
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -45,6 +45,16 @@ assert.ok(
   !Object.keys(metafile.inputs).some(file => file.includes('node_modules/zod/')),
   'the root import does without zod, which takes longer to load than all of it',
 )
+
+const uncaught = spawnSync(
+  process.execPath,
+  ['--input-type=module', '-e', "import('wireglot').then(({ translateRequest }) => translateRequest(3, { from: 'messages', to: 'responses' }))"],
+  {
+    encoding: 'utf8',
+  },
+).stderr
+assert.match(uncaught, /^TranslationError: messages: /m)
+assert.ok(uncaught.length < 2_000, 'an uncaught error prints a line of the source, not the whole package')
 
 const { wireglot: program } = JSON.parse(readFileSync('package.json', 'utf8')).bin
 const help = execFileSync(process.execPath, [program, '--help'], { encoding: 'utf8' })

@@ -8,6 +8,7 @@ const command: Options = {
   target: 'es2023',
   platform: 'node',
   splitting: false,
+  noExternal: ['@noble/hashes'],
 }
 
 export default command
