@@ -1,0 +1,65 @@
+/** The packages that define each protocol, and which of their types are the bodies on its wire. */
+export type Roots = { protocol: string; package: string; module: string; types: string }
+
+export const roots: readonly Roots[] = [
+  {
+    protocol: 'chat-completions',
+    package: 'openai',
+    module: 'openai',
+    types: `
+import type OpenAI from 'openai'
+export type Request = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'stream'> & { stream?: boolean }
+export type Response = OpenAI.Chat.ChatCompletion
+export type Event = OpenAI.Chat.ChatCompletionChunk
+`,
+  },
+  {
+    protocol: 'responses',
+    package: 'openai',
+    module: 'openai',
+    types: `
+import type OpenAI from 'openai'
+export type Request = Omit<OpenAI.Responses.ResponseCreateParamsNonStreaming, 'stream' | 'input'> & { stream?: boolean; input: OpenAI.Responses.ResponseInput }
+// Of the request's settings, which a response repeats, only what the provider may have chosen. The SDK alone computes the text.
+type Repeated = Exclude<keyof Request, 'model' | 'service_tier' | 'metadata'>
+export type Response = Omit<OpenAI.Responses.Response, 'output_text' | Repeated>
+export type Event = OpenAI.Responses.ResponseStreamEvent
+// Walked as a response.
+export type Known = OpenAI.Responses.Response
+`,
+  },
+  {
+    protocol: 'messages',
+    package: '@anthropic-ai/sdk',
+    module: '@anthropic-ai/sdk',
+    types: `
+import type Anthropic from '@anthropic-ai/sdk'
+// The SDK sends this one as a header.
+export type Request = Omit<Anthropic.Beta.MessageCreateParamsNonStreaming, 'betas' | 'stream'> & { stream?: boolean }
+export type Response = Anthropic.Beta.BetaMessage
+export type Event = Anthropic.Beta.BetaRawMessageStreamEvent
+export type Failure = Anthropic.ErrorResponse
+`,
+  },
+  {
+    protocol: 'generate-content',
+    package: '@google/genai',
+    module: '@google/genai',
+    types: `
+import type * as google from '@google/genai'
+type Config = google.GenerateContentConfig
+// Only the SDK reads these.
+type Client = 'httpOptions' | 'abortSignal' | 'automaticFunctionCalling' | 'automaticContinuation'
+// On the wire these stand beside the settings, not among them.
+type Top = 'systemInstruction' | 'safetySettings' | 'tools' | 'toolConfig' | 'labels' | 'cachedContent' | 'serviceTier' | 'modelArmorConfig' | 'store' | 'continuationToken' | 'generationOutputConfig'
+export type Request = {
+  contents: google.Content[]
+  systemInstruction?: google.Content
+  tools?: google.Tool[]
+  generationConfig?: Omit<Config, Top | Client | 'responseSchema' | 'speechConfig'> & { responseSchema?: google.Schema; speechConfig?: google.SpeechConfig }
+} & Pick<Config, Exclude<Top, 'systemInstruction' | 'tools'>>
+// The rest is computed by the SDK.
+export type Response = Pick<google.GenerateContentResponse, 'candidates' | 'createTime' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata' | 'modelStatus'>
+`,
+  },
+]

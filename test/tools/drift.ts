@@ -1,0 +1,51 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { neither } from '../drift/neither.ts'
+import { faultsOf, rowsOf, sectionOf } from '../drift/report.ts'
+import { roots } from '../drift/roots.ts'
+
+// `npm run drift`: compares the newest official type definitions with what wireglot translates, and writes docs/drift.md.
+
+const place = mkdtempSync(join(tmpdir(), 'drift-'))
+const npm = (...words: string[]) => execFileSync('npm', [...words, '--silent'], { cwd: place, encoding: 'utf8' }).trim()
+
+/** The definitions alone, without what the package depends on: the version is named so that npm does not choose one for this Node. */
+function fetchDefinitions(name: string): string {
+  const version = npm('view', name, 'version')
+  const file = npm('pack', `${name}@${version}`).split('\n').at(-1) ?? ''
+  const folder = join(place, 'node_modules', name)
+  mkdirSync(folder, { recursive: true })
+  execFileSync('tar', ['-xzf', join(place, file), '-C', folder, '--strip-components=1'])
+  return version
+}
+
+try {
+  const versions = new Map([...new Set(roots.map(root => root.package))].map(name => [name, fetchDefinitions(name)]))
+  const results = roots.map(root => {
+    const file = join(place, `${root.protocol}.ts`)
+    writeFileSync(file, root.types)
+    return { root, rows: rowsOf(root, file) }
+  })
+  const text = [
+    '# Drift of the published definitions',
+    '',
+    '`npm run drift` writes this page. It walks the type definitions of the official SDKs, puts each field, word and type into a minimal body, translates that body, and looks whether the value comes out, a note points at it, or neither. It fails where neither holds.',
+    '',
+    'The tables list what is not mapped everywhere. A definition that appears in several places is checked where it appears first, and what stands inside of something noted as a whole is left out. Within its own protocol every field passes unchanged.',
+    '',
+    ...results.flatMap(({ root, rows }) => sectionOf(root, versions.get(root.package) ?? '', rows)),
+  ]
+  writeFileSync(new URL('../../docs/drift.md', import.meta.url), text.join('\n'))
+  const faults = results.flatMap(({ root, rows }) =>
+    faultsOf(rows).map(row => `${root.protocol} ${row.kind}: ${row.name} at ${row.path || '/'} (${row.verdicts.join(', ')})`),
+  )
+  const used = new Set(results.flatMap(({ rows }) => rows.flatMap(({ reason }) => reason ?? [])))
+  const idle = neither.filter(({ reason }) => !used.has(reason)).map(({ name }) => `no longer needed in neither.ts: ${name}`)
+  for (const line of [...faults, ...idle]) console.error(line)
+  console.log(`${[...versions].map(([name, version]) => `${name} ${version}`).join(', ')}: ${faults.length} would be lost`)
+  if (faults.length + idle.length > 0) process.exitCode = 1
+} finally {
+  rmSync(place, { recursive: true, force: true })
+}
