@@ -93,6 +93,7 @@ const notInAll: Record<string, string> = {
   'open-items.ts': 'only streams of responses announce and end each item',
   'segments.ts': 'only streams of responses announce each segment of reasoning',
   'text-parts.ts': 'only streams of responses announce and end each part of a message item',
+  'client-tools.ts': 'only responses has an item of its own for each built-in tool that the client runs',
   'call-items.ts': 'only streams of responses have an item for each call',
   'whole-items.ts': 'only responses has items that a stream tells whole',
   'decoder-state.ts': 'only the stream decoders of chat-completions and responses are in several files, which share their state',

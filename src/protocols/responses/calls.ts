@@ -1,6 +1,7 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { encodeClientCall } from './client-tools.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { idOf, itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
@@ -88,6 +89,14 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
   const freeform = kind === 'freeform'
   const own = ownItem(message, freeform ? 'custom_tool_call' : 'function_call')
   const wanted = message.id ?? itemId
+  if (!freeform && writing.expanded.includes(name)) {
+    const client = encodeClientCall(part)
+    if (client) {
+      const callStatus = message.status ?? status ?? 'completed'
+      return { id: writing.itemId?.(wanted, client.prefix, own), call_id: encodeCallId(id, at, writing), ...client.fields, status: callStatus }
+    }
+    report.add('client-call.as-function', at, 'input')
+  }
   const empty = !freeform && input.trim() === '' && !own
   const known = {
     type: freeform ? 'custom_tool_call' : 'function_call',

@@ -60,6 +60,8 @@ export type EncoderState = MachineState & {
   envelope: Envelope | undefined
   usedIds: string[]
   usedCalls: string[]
+  /** See `Writing`. */
+  expanded: readonly string[]
   sequence: number
   items: Item[]
   messages: Record<number, OpenMessage>
@@ -87,6 +89,7 @@ export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => c
 /** The `Writing` for the encoders of whole items. */
 export function writingOf(state: EncoderState): Writing {
   const writing = startWriting('output', state.envelope?.native ?? false, state.options, state.notes)
+  writing.expanded = state.expanded
   writing.itemId = (wanted, prefix, _, native) => {
     const envelope = envelopeOf(state)
     return itemIdOf(wanted, prefix, { id: envelope.id, native: native ?? envelope.native }, state.usedIds)

@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
+import { clientCallIds, expandItem, wholeItemOf } from './client-tools.ts'
 import { ownItem, statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
@@ -13,13 +14,18 @@ import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReaso
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
-/** Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. */
-export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string): Message[] {
+/**
+ * Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. `expands`: calls of
+ * built-in tools that the client runs are calls of functions.
+ */
+export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string, expands = false): Message[] {
+  const clientIds = expands ? clientCallIds(items) : undefined
   const messages: Message[] = []
   const carriers: (Carrier & { index: number })[] = []
   items.forEach((item, index) => {
     const place = `${at}/${index}`
-    const { message, attach, proven } = decodeItem(item, place, report, model)
+    const expanded = clientIds && expandItem(item, typeOf(item), place, clientIds)
+    const { message, attach, proven }: DecodedItem = expanded ? { message: expanded } : decodeItem(item, place, report, model)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
       carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at: place })
@@ -73,6 +79,8 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
   const { report } = writing
   report.ext(message.ext, message.at)
   if (message.name !== undefined) report.rest({ name: message.name }, message.at)
+  const whole = wholeItemOf(message)
+  if (whole) return [whole]
   const items: JsonObject[] = []
   let texts: Part[] = []
   const flush = () => {

@@ -41,6 +41,11 @@ export const notes = {
   'tool.loaded': { kind: 'approximated', reason: 'the tool is there from the start, because the search that would find it is left out', source: '2.5' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.expanded': { kind: 'approximated', reason: 'a tool that the client runs is told as a function with its documented input', source: '2.5' },
+  'client-call.as-function': {
+    kind: 'approximated',
+    reason: 'the arguments are not those of the tool that the client runs, so the call is written as a function call',
+    source: '2.5',
+  },
   'tool.server-mapped': { kind: 'approximated', reason: 'the nearest tool of this provider, whose results differ', source: '2.5' },
   'tool.callers': { kind: 'dropped', reason: 'callers of a tool that only another provider has', source: '2.4' },
   'tool.callers-mapped': { kind: 'approximated', reason: 'programs of another provider are told as those of this one, as asked', source: '2.4' },

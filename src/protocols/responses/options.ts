@@ -66,7 +66,8 @@ export type ResponsesOptions = {
   foreignProofs?: 'drop' | 'wrap'
   /**
    * Tools that the client runs itself, but that only another provider knows by name (a shell, an editor, a memory), become
-   * functions with their documented input. Default false: a model that was not trained on such a tool may use it badly.
+   * functions with their documented input. So do `shell` in the local environment, `local_shell` and `apply_patch` of a request of this
+   * protocol, whose calls come back as their own items. Default false: a model that was not trained on such a tool may use it badly.
    */
   expandClientTools?: boolean
   /**

@@ -9,6 +9,7 @@ import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
+import { expandChoice, expandTools } from './client-tools.ts'
 import { decodeReasoningSpec, encodeReasoningSpec } from './effort.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
@@ -70,7 +71,10 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     emptyPrevious: previous === '' || undefined,
   }
   const reading: Reading = { fields, nothing, form, places: {}, report }
-  const messages = decodeInput(input ?? [], report)
+  const messages = decodeInput(input ?? [], report, options?.expandClientTools)
+  const declared = tools && decodeTools(tools, '/tools', report)
+  const offered = declared && options?.expandClientTools ? expandTools(declared, report) : declared
+  const choice = toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields)
   if (instructions !== undefined)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
   const { asked, include: included } = decodeInclude(include, reading)
@@ -78,8 +82,8 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     messages,
     ...defined({
       model,
-      tools: tools && decodeTools(tools, '/tools', report),
-      toolChoice: toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields),
+      tools: offered,
+      toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
       parallelToolCalls,
       output: decodeOutput(text, reading),
       reasoning: decodeReasoningSpec(reasoning, reading),
@@ -120,10 +124,10 @@ function refuseOtherProtocols(body: ResponsesRequest): void {
       )
 }
 
-function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport): Message[] {
+function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport, expands: boolean | undefined): Message[] {
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, {}, { item: 'message' }) }]
-  const messages = decodeItems(input, '/input', report)
+  const messages = decodeItems(input, '/input', report, undefined, expands)
   pairByName(messages, report)
   return messages
 }

@@ -7,6 +7,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
+import { clientCalls, expandedIn } from './client-tools.ts'
 import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { failureOf, noteFailure, readError, readFailure } from './error.ts'
@@ -120,6 +121,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const form = ownForm(value.ext)
   if (form?.['errorBody'] && error?.raw !== undefined) return { wire: error.raw, notes: [] }
   const writing = startWriting('output', form !== undefined, options)
+  writing.expanded = expandedIn(options?.context?.request?.tools)
   const { report } = writing
   report.ext(ext, '')
   report.rest(rest, '')
@@ -157,7 +159,7 @@ function separateCalls(output: JsonObject[], candidate: Candidate | undefined, r
   const used: string[] = []
   const calls = flatMap(candidate?.messages ?? [], ({ parts }) => parts.filter(({ type }) => type === 'tool-call'))
   for (const item of output)
-    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call')
+    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call' || clientCalls.has(String(item['type'])))
       item['call_id'] = callIdOf(String(item['call_id']), used, calls.shift()?.at, report)
 }
 

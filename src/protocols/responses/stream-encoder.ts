@@ -6,6 +6,7 @@ import { mergeUsage } from '../../canonical/response.ts'
 import { isObject } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
+import { expandedIn } from './client-tools.ts'
 import { type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
 import { conclude, fail } from './ending.ts'
 import { fallbacks, tierOf } from './envelope.ts'
@@ -40,6 +41,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     envelope: undefined,
     usedIds: [],
     usedCalls: [],
+    expanded: expandedIn(options.context?.request?.tools),
     sequence: 0,
     items: [],
     messages: {},
@@ -183,6 +185,8 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
       if (opened.item !== undefined) state.thoughts[part] = { nth: Object.keys(state.thoughts).length, message }
       return
     case 'tool-call':
+      // The item of a built-in tool is written whole.
+      if (head.kind === 'function' && state.expanded.includes(head.name)) return
       startCall(state, opened, head, emit)
       return
     case 'server-tool':
@@ -220,7 +224,8 @@ function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: Emit
       else addDelta(value, delta)
       return
     case 'input':
-      if (value.type === 'tool-call') giveInput(state, part, value, delta.text, emit)
+      if (value.type === 'tool-call' && part.item !== undefined) giveInput(state, part, value, delta.text, emit)
+      else addDelta(value, delta)
       return
     case 'reasoning':
       if (value.type === 'reasoning') giveReasoning(state, part, value, delta, emit)
@@ -264,7 +269,8 @@ function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined
       endReasoning(state, part, value, final?.type === 'reasoning' ? final : value, emit)
       return
     case 'tool-call':
-      endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
+      if (part.item === undefined) endWhole(state, part, final ?? value, emit)
+      else endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
       return
     case 'server-tool':
     case 'control':

@@ -201,6 +201,8 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
   const form = ownForm(tool.ext)
+  // A tool that the client runs, which other providers have as a function.
+  if (isObject(form?.['client'])) return form['client']
   const callers = encodeCallers(allowedCallers, tool, writing)
   const known = { description, defer_loading: encodeDefer(tool, writing), allowed_callers: callers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: parameters ?? null, strict: strict ?? false })

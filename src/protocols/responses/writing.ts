@@ -29,6 +29,8 @@ export type Writing = {
   thoughts: Map<JsonObject, Part>
   /** Id → name of the calls written so far. */
   calls: Map<string, string>
+  /** Of an answer: the names of functions that are built-in tools of the client, see `client-tools.ts`. */
+  expanded: readonly string[]
   /** Changed tool names, by the name written on the wire. */
   tools: NonNullable<EncodingContext['tools']>
 }
@@ -43,6 +45,7 @@ export function startWriting(target: Writing['target'], native: boolean, options
     uncached: new Set(),
     thoughts: new Map(),
     calls: new Map(),
+    expanded: [],
     tools: {},
   }
 }

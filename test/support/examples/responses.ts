@@ -1,3 +1,4 @@
+import { translateRequest } from '../../../src/api.ts'
 import { wrapSignature } from '../../../src/kit/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
@@ -86,6 +87,11 @@ export const examples: Record<string, Example> = {
     blocks.request({ tools: [{ type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' }] }),
     { expandClientTools: true },
     stateless,
+  ),
+  'client-call.as-function': blocksReply(
+    blocks.reply([{ type: 'tool_use', id: 'toolu_1', name: 'local_shell', input: { cmd: 'ls' } }], { stop_reason: 'tool_use' }),
+    { context: translateRequest(items.request({ tools: [{ type: 'local_shell' }] }), { from: 'responses', to: 'messages', expandClientTools: true }).context },
+    timeless,
   ),
   'tool.callers': fromBlocks(blocks.request({ tools: [blocks.tool('look', { allowed_callers: ['direct', 'code_execution_20250825'] })] }), {}, stateless),
   'tool.callers-mapped': fromBlocks(

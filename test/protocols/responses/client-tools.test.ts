@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/api.ts'
+import { protocolNames } from '../../../src/protocols/index.ts'
+import { framesOf } from '../../../src/testing/streams.ts'
+import { strictOf } from '../../../src/testing/strict/index.ts'
+
+const tools = [{ type: 'shell', environment: { type: 'local' } }, { type: 'local_shell' }, { type: 'apply_patch' }]
+const names = ['shell', 'local_shell', 'apply_patch']
+const asked = (more: object = {}) => ({ model: 'm', input: [{ role: 'user', content: 'q' }], tools, ...more })
+const others = protocolNames.filter(name => name !== 'responses')
+
+const history = [
+  { role: 'user', content: 'q' },
+  {
+    type: 'shell_call',
+    id: 'sh_1',
+    call_id: 'call_1',
+    status: 'completed',
+    action: { commands: ['ls'], timeout_ms: null, max_output_length: null },
+    environment: null,
+  },
+  { type: 'shell_call_output', call_id: 'call_1', output: [{ stdout: 'a.txt', stderr: '', outcome: { type: 'exit', exit_code: 0 } }] },
+  { type: 'local_shell_call', id: 'lsh_1', call_id: 'call_2', status: 'completed', action: { type: 'exec', command: ['pwd'], env: {} } },
+  { type: 'local_shell_call_output', id: 'lsh_1', output: '/home' },
+  { type: 'apply_patch_call', id: 'apc_1', call_id: 'call_3', status: 'completed', operation: { type: 'delete_file', path: 'a.txt' } },
+  { type: 'apply_patch_call_output', call_id: 'call_3', status: 'failed', output: 'no such file' },
+]
+
+const calls = [
+  ['shell', { commands: ['ls'], timeout_ms: 5 }, { type: 'shell_call', action: { commands: ['ls'], timeout_ms: 5, max_output_length: null } }],
+  ['local_shell', { command: ['pwd'] }, { type: 'local_shell_call', action: { type: 'exec', command: ['pwd'], env: {} } }],
+  ['apply_patch', { type: 'update_file', path: 'a', diff: '+b' }, { type: 'apply_patch_call', operation: { type: 'update_file', path: 'a', diff: '+b' } }],
+] as const
+
+describe('tools of the client', () => {
+  test.each(others)('become functions of %s when the option is set', to => {
+    const { body, notes } = translateRequest(asked(), { from: 'responses', to, expandClientTools: true })
+    for (const name of names) expect(JSON.stringify(body)).toContain(`"name":"${name}"`)
+    expect(notes.filter(({ code }) => code === 'tool.expanded').map(({ path }) => path)).toEqual(['/tools/0', '/tools/1', '/tools/2'])
+  })
+
+  test('are dropped with a note when the option is not set', () => {
+    const { notes } = translateRequest(asked({ tools: [...tools, { type: 'function', name: 'f', parameters: {}, strict: false }] }), {
+      from: 'responses',
+      to: 'messages',
+    })
+    expect(notes.filter(({ code }) => code === 'tool.server').map(({ path }) => path)).toEqual(['/tools/0', '/tools/1', '/tools/2'])
+  })
+
+  test('stay tools of the provider when a function has their name or a container runs them', () => {
+    const twice = [
+      { type: 'apply_patch' },
+      { type: 'function', name: 'apply_patch', parameters: {}, strict: false },
+      { type: 'shell', environment: { type: 'container_auto' } },
+    ]
+    const { body, notes } = translateRequest(asked({ tools: twice }), { from: 'responses', to: 'messages', expandClientTools: true })
+    expect(body).toMatchObject({ tools: [{ name: 'apply_patch' }] })
+    expect(notes.filter(({ code }) => code === 'tool.server').map(({ path }) => path)).toEqual(['/tools/0', '/tools/2'])
+  })
+
+  test('can be forced', () => {
+    const { body } = translateRequest(asked({ tool_choice: { type: 'apply_patch' } }), { from: 'responses', to: 'messages', expandClientTools: true })
+    expect(body).toMatchObject({ tool_choice: { type: 'tool', name: 'apply_patch' } })
+  })
+
+  test('keep their calls and results in the history', () => {
+    const { body, notes } = translateRequest(asked({ input: history }), { from: 'responses', to: 'messages', expandClientTools: true })
+    expect(body).toMatchObject({
+      messages: [
+        { role: 'user' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'shell', input: { commands: ['ls'] } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: expect.stringContaining('a.txt') }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_2', name: 'local_shell', input: { command: ['pwd'], env: {} } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_2', content: '/home' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'call_3', name: 'apply_patch', input: { type: 'delete_file', path: 'a.txt' } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_3', content: 'no such file', is_error: true }] },
+      ],
+    })
+    expect(notes.filter(({ code }) => code.startsWith('server-tool') || code.endsWith('.unknown'))).toEqual([])
+  })
+})
+
+describe('a call of such a tool', () => {
+  const { context } = translateRequest(asked(), { from: 'responses', to: 'messages', expandClientTools: true })
+  const reply = (name: string, input: unknown) => ({
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'tool_use', id: 'toolu_1', name, input }],
+    stop_reason: 'tool_use',
+    stop_sequence: null,
+    usage: { input_tokens: 1, output_tokens: 1 },
+  })
+  const streamed = (name: string, input: unknown) => {
+    const text = JSON.stringify(input)
+    const { stop_reason, content: _, ...message } = reply(name, input)
+    return [
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: text.slice(0, 5) } },
+      { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: text.slice(5) } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 2 } },
+      { type: 'message_stop' },
+    ]
+  }
+
+  test.each(calls)('comes back as its own item when the tool is %s', (name, input, item) => {
+    const { body } = translateResponse(reply(name, input), { from: 'messages', to: 'responses', context })
+    expect(body).toMatchObject({ status: 'completed', output: [{ ...item, call_id: 'toolu_1', status: 'completed' }], tools })
+  })
+
+  test.each(calls)('comes back as its own item of a stream when the tool is %s', (name, input, item) => {
+    const translator = createStreamTranslator({ from: 'messages', to: 'responses', context })
+    const text = streamed(name, input)
+      .map(event => translator.push(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`))
+      .join('')
+    const wires = framesOf(text + translator.end()).map(({ wire }) => wire)
+    expect(strictOf('responses').checkStream(wires)).toEqual([])
+    expect(wires.filter(wire => JSON.stringify(wire).includes('function_call'))).toEqual([])
+    expect(wires.at(-2)).toMatchObject({ type: 'response.completed', response: { output: [{ ...item, call_id: 'toolu_1' }] } })
+  })
+
+  test('stays a function call with a note when its arguments are not those of the tool', () => {
+    const { body, notes } = translateResponse(reply('shell', { command: 'ls' }), { from: 'messages', to: 'responses', context })
+    expect(body).toMatchObject({ output: [{ type: 'function_call', name: 'shell', arguments: '{"command":"ls"}' }] })
+    expect(notes.filter(({ code }) => code === 'client-call.as-function').map(({ path }) => path)).toEqual(['/content/0/input'])
+  })
+})
