@@ -16,7 +16,6 @@ export { reasoningOf, textOf, toolCallsOf, usageOf } from './canonical/read.ts'
 export type * from './canonical/request.ts'
 export type * from './canonical/response.ts'
 export type * from './canonical/tool.ts'
-export type * from './canonical/usual.ts'
 export {
   type ClientConfig,
   type ClientConfigOptions,
@@ -58,8 +57,6 @@ export type {
   StreamUsage,
   TokenCounting,
   TranslationContext,
-  Usual,
-  UsualWritten,
   WireError,
 } from './protocol.ts'
 export {

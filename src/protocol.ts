@@ -3,7 +3,6 @@ import type { CanonicalEvent, PartDelta } from './canonical/event.ts'
 import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
-import type { UsualRequest } from './canonical/usual.ts'
 
 /**
  * The contract of a protocol folder; nothing else of the folder is used from outside.
@@ -55,8 +54,6 @@ export type Protocol<Options extends object = object> = {
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
   frames: Frames
-  /** A fast path for requests that contain nothing unusual. Absent: all go through `decodeRequest` and `encodeRequest`. */
-  usual?: Usual
   /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut
 }
@@ -194,18 +191,6 @@ export type StreamUsage = {
   /** Does this event hold usage and nothing else? */
   isOnlyCounts(event: unknown): boolean
 }
-
-/** The fast path for requests of the usual kind. Both functions say undefined where one is not, and then it goes the plain way. */
-export type Usual = {
-  /** `path`: the one that the request was sent to, see `CodecOptions`. */
-  read(wire: unknown, path: string | undefined): UsualRequest | undefined
-  write(request: UsualRequest): UsualWritten | undefined
-  /** Options of this protocol that change nothing in such a request. Absent: none. */
-  indifferent?: ReadonlySet<string>
-}
-
-/** `path`: the one to send the body to, see `EncodingContext`. */
-export type UsualWritten = { wire: unknown; notes: Note[]; path?: string | undefined }
 
 /**
  * The fast path for events that differ from the one before only in their text. Both functions either change the state as

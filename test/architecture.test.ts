@@ -99,6 +99,7 @@ const notInAll: Record<string, string> = {
   'decoder-state.ts': 'only the stream decoders of chat-completions and responses are in several files, which share their state',
   'item-reader.ts': 'only streams of responses announce and end each item',
   'audio.ts': 'only chat-completions has a slot for the sound of an answer',
+  'instructions.ts': 'only chat-completions has both roles, system and developer, as messages anywhere in the conversation',
   'layout.ts': 'only chat-completions has a slot for each kind of part, so that their order has to be told',
   'carriers.ts': 'proofs of reasoning stand in fields of their own in chat-completions, and in items of their own in streams of responses',
   'part-reader.ts': 'only where a stream has several texts at a time, or calls in pieces, is reading a part a thing of its own',

@@ -16,6 +16,7 @@ const neutral = new Map<string, readonly unknown[]>([
   ['reasoning.execution', ['standard']],
   ['serviceTier.speed', ['standard']],
   ['cache.key', ['']],
+  ['cache.mode', ['implicit']],
 ])
 /** Fields whose empty list or object means the same as no value. */
 const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])

@@ -5,7 +5,6 @@ import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseForeign } from './foreign.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
-import { translateUsual } from './usual.ts'
 
 /** `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them itself. */
 type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap' }
@@ -23,8 +22,6 @@ export function translateRequest(
   known: Iterable<Protocol>,
   settings: Settings & Resolvers & Wrapping,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const usual = from === to ? undefined : translateUsual(body, from, to, settings)
-  if (usual) return usual
   const { strict, model, keepsReply = false, isPlain = false, ...options } = settings
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })

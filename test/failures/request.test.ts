@@ -58,7 +58,10 @@ const rows: Row[] = [
     'messages',
     { messages: [user('a'), assistant('b'), system('N'), user('c')] },
     {
-      'chat-completions': [{ messages: [user('a'), assistant('b'), system('N'), user('c')] }],
+      'chat-completions': [
+        { messages: [user('a'), assistant('b'), user([text('<system>N</system>'), text('c')])] },
+        'approximated /messages/2 system.mid-conversation-as-user',
+      ],
       responses: [{ input: [item('user', 'a'), spoken('b'), item('system', 'N'), item('user', 'c')] }],
     },
   ],
@@ -88,7 +91,12 @@ const rows: Row[] = [
     'responses',
     { instructions: 'I', input: [item('developer', 'P-1', 'P-2'), item('developer', 'P-3'), item('user', 'x')] },
     {
-      'chat-completions': [{ messages: [system('I'), developer([text('P-1'), text('P-2')]), developer('P-3'), user('x')] }],
+      'chat-completions': [
+        { messages: [system([text('I'), text('P-1'), text('P-2'), text('P-3')]), user('x')] },
+        'approximated /input/0/role system.developer-role',
+        'approximated /input/0 system.joined',
+        'approximated /input/1 system.joined',
+      ],
       messages: [{ system: [text('I'), text('P-1'), text('P-2'), text('P-3')], ...x.messages }, 'approximated /input/0/role system.developer-role'],
     },
   ],

@@ -47,8 +47,9 @@ const order: Row[] = [
     { messages: [user('go'), assistant([use('a')]), { role: 'system', content: 'be brief' }, user([result('a', 'one')])] },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a')), answer('a', 'one'), { role: 'system', content: 'be brief' }] },
+        { messages: [user('go'), calling(call('a')), answer('a', 'one'), user('<system>be brief</system>')] },
         'approximated /messages/3/content/0 tool-result.moved',
+        'approximated /messages/2 system.mid-conversation-as-user',
       ],
       responses: [{ input: [item('user', 'go'), called('a'), item('system', 'be brief'), output('a', 'one')] }],
     },

@@ -515,7 +515,7 @@ export const mutants: Mutant[] = [
   },
   { fault: 'top_k goes in silence', room: chat, find: '{ ...rest, topK, minP, repetitionPenalty }', replace: '{ ...rest, minP, repetitionPenalty }' },
   { fault: 'the fifth stop goes in silence', room: chat, find: "report.add('stop.too-many', '', 'stop')", replace: '' },
-  { fault: 'the store is forgotten', room: chat, find: '    store: state?.store,\n', replace: '' },
+  { fault: 'the store is forgotten', room: chat, find: "'state.store': store, ", replace: '' },
   {
     fault: 'safety settings go in silence',
     room: chat,
@@ -878,31 +878,4 @@ export const mutants: Mutant[] = [
     replace: 'return stream ? `${place}:generateContent`',
   },
   { fault: 'efforts are levels for every model', room: generate, find: "gcThinking === 'auto' ? !onlyBudget(model)", replace: "gcThinking === 'auto' ? true" },
-
-  // ---- requests of the usual kind
-  { fault: 'the usual way takes two calls of one id', room: 'kit', find: ' || this.#ids.has(id)) return false', replace: ') return false' },
-  { fault: 'the usual way takes results in any order', room: 'kit', find: 'call === undefined || call.id !== id ||', replace: 'call === undefined ||' },
-  {
-    fault: 'the usual way takes keys that it does not know',
-    room: 'kit',
-    find: 'if (!keys.includes(key)) return false',
-    replace: 'if (keys.includes(key)) continue',
-  },
-  { fault: 'the usual way takes any number for a limit', room: 'kit', find: '(value as number) >= 16', replace: '(value as number) >= 0' },
-  { fault: 'the usual way loses digits', room: 'kit', find: 'object && (!holdsNumber(object) || keepsNumbers(input)) ? object : undefined', replace: 'object' },
-  {
-    fault: 'the usual way sends what a model refuses',
-    room: messages,
-    find: ' || (temperature !== undefined && takesNoSampling(model))) return undefined',
-    replace: ') return undefined',
-  },
-  { fault: 'the usual way asks no chat server for usage', room: chat, find: 'stream_options: stream ? { include_usage: true } : undefined,', replace: '' },
-  { fault: 'the usual way has no echo of the tools', room: responses, find: '...defined(tool), at: `/tools/${i}`', replace: '...defined(tool)' },
-  { fault: 'the usual way signs every call', room: generate, find: 'isSigned && call === calls[0]', replace: 'isSigned' },
-  {
-    fault: 'the usual way ignores options',
-    room: 'translate',
-    find: 'if (!isIndifferent) return undefined',
-    replace: '// whatever they are',
-  },
 ]

@@ -16,7 +16,6 @@ import { proofKeys } from './stored-proofs.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
 import { streamUsage } from './stream-usage.ts'
-import { usual } from './usual.ts'
 
 export type { ChatCompletionsOptions } from './options.ts'
 
@@ -45,5 +44,4 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   streamEncoder,
   frames,
   shortcut,
-  usual,
 }

@@ -5,10 +5,11 @@ import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
-import { isInstruction, noResult } from '../../kit/turns.ts'
+import { noResult } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { encodeCallId, isDirect } from './calls.ts'
 import { decodeContent, encodeParts, isPlainText } from './content.ts'
+import { placeInstructions } from './instructions.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
@@ -85,20 +86,19 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
  * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
-  const turns = writing.native ? [...messages] : regroup(withoutStaleResults(messages, writing.report), writing)
-  const lastUser = turns.findLastIndex(({ role }) => role === 'user')
+  const turns = writing.native ? [...messages] : placeInstructions(regroup(withoutStaleResults(messages, writing.report), writing), writing)
   const written: JsonObject[] = []
   let media: JsonObject[] = []
-  turns.forEach((turn, i) => {
+  for (const turn of turns) {
     if (turn.role !== 'tool' && media.length > 0) {
       written.push({ role: 'user', content: media })
       media = []
     }
     switch (turn.role) {
       case 'assistant': {
-        const message = encodeHistory(turn, i > lastUser, writing)
+        const message = encodeHistory(turn, writing)
         if (message) written.push(message)
-        return
+        break
       }
       case 'tool':
         for (const part of turn.parts) {
@@ -109,44 +109,35 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
             written.push(message)
           }
         }
-        return
+        break
       case 'user':
       case 'system':
       case 'developer': {
         const message = encodePlain(turn, writing)
         if (message) written.push(message)
-        return
+        break
       }
       default:
         turn.role satisfies never
     }
-  })
+  }
   if (media.length > 0) written.push({ role: 'user', content: media })
   return written
 }
 
-/** `inLoop`: the message comes after the last user message, so it belongs to the current tool loop. */
-function encodeHistory({ parts, name, at, ext }: Message, inLoop: boolean, writing: Writing): JsonObject | undefined {
-  const wanted = writing.options.ccReasoningInHistory ?? (opensEnvelopes('server', writing.options) ? 'always' : 'tool-loop')
-  const reasoning = wanted === 'always' || (wanted === 'tool-loop' && inLoop) ? 'all' : 'none'
+function encodeHistory({ parts, name, at, ext }: Message, writing: Writing): JsonObject | undefined {
+  const wanted = writing.options.ccReasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
+  const reasoning = wanted === 'always' || (wanted === 'tool-turns' && parts.some(({ type }) => type === 'tool-call')) ? 'all' : 'none'
   return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
 }
 
 function encodePlain(message: Message, writing: Writing): JsonObject | undefined {
-  const { role, parts, name, ext, origin } = message
+  const { role, parts, name, ext } = message
   noteEnvelope(message, writing.report)
-  const expressible = role === 'user' ? parts : parts.filter(part => isTold(part, writing))
-  const blocks = encodeParts(expressible, writing)
+  const blocks = encodeParts(parts, writing)
   // All parts were left out, with notes. Servers would refuse an empty message.
   if (blocks.length === 0 && !ownOf(ext)) return undefined
-  const shown = origin === 'instructions' && role === 'system' ? (writing.options.instructionsRole ?? role) : role
-  return wireOf({ role: shown, content: spellContent(blocks, ownForm(ext)?.['content']), name }, ext)
-}
-
-function isTold(part: Part, { report }: Writing): boolean {
-  if (ownOf(part.ext) || isInstruction(part)) return true
-  report.leave('system.not-text', part)
-  return false
+  return wireOf({ role, content: spellContent(blocks, ownForm(ext)?.['content']), name }, ext)
 }
 
 /** A single text block becomes a string, unless it came in an array. */

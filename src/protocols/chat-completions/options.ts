@@ -30,11 +30,11 @@ export type ChatCompletionsOptions = {
   /** Looks up what was kept of `signatures`, by call id, wherever a client's message lacks it. Default: nothing is looked up. */
   ccStored?: (callId: string) => string | undefined
   /**
-   * Which earlier reasoning a server is shown. Default `tool-loop`: only what came after the last user message, which servers
-   * that think between tool calls want back and older ones refuse. When this is not set, reasoning that came in this protocol
-   * stays as it came.
+   * Earlier reasoning that is sent to a server again. Default `tool-turns`: that of every assistant turn with a tool call, which
+   * servers that reason between calls require. `always`: that of every turn. `never`: none, for servers that refuse the field. When
+   * this is not set, reasoning that came in this protocol stays as it came.
    */
-  ccReasoningInHistory?: 'never' | 'tool-loop' | 'always'
+  ccReasoningInHistory?: 'never' | 'tool-turns' | 'always'
   /**
    * Calls of the history whose reasoning is missing, because the client forgot it. `omit` (default). `blank`:
    * a space stands in for it, for servers that refuse calls without (DeepSeek, Kimi).
@@ -56,6 +56,11 @@ export type ChatCompletionsOptions = {
    * fields. `write`: they are written.
    */
   ccTopK?: 'drop' | 'write'
+  /**
+   * `store`, `metadata`, `moderation`, `safety_identifier`, `prompt_cache_key`, `prompt_cache_options` and `prompt_cache_retention`,
+   * which many servers refuse as unknown. Default `drop`: left out, with a note. `write`: for servers that accept them, such as OpenAI.
+   */
+  ccOptionalFields?: 'drop' | 'write'
   /** Writes the faster mode of another provider as the tier `fast`. Default false: its price is another. */
   fastIsSpeed?: boolean
   /** Cache breakpoints of other protocols. Default `write`. `drop`: for servers that refuse them. */
@@ -77,8 +82,17 @@ export type ChatCompletionsOptions = {
   extractThinkTags?: boolean
   /** Put before the text of a tool result that is an error, for which the protocol has no flag. Default: nothing. */
   errorPrefix?: string
-  /** The role of instructions that came in a field of their own. Default `system`, which every server knows. */
+  /**
+   * The role of instructions. Default `system`, which every server accepts: developer messages become system messages. `developer`,
+   * for OpenAI and Azure: developer messages stay, and instructions that came in a field of their own become one.
+   */
   instructionsRole?: 'system' | 'developer'
+  /**
+   * Where system messages go. Default `auto`: those before the conversation are joined into one, later ones become text of the user
+   * in place, because many servers refuse others. `keep`: all stay where they are. `user`: as `auto`. `hoist`: later ones move to the
+   * front, which voids prompt caches.
+   */
+  systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
   /**
    * Calls without a result and results without a call, which some servers refuse. Default `keep`: written as they are.
    * `synthesize`: a lonely call gets an answer. `drop`: a lonely call is left out. The last two also leave out lonely results.
@@ -119,7 +133,7 @@ export const options = {
   ccSignature: ['field', 'id', 'store', 'none'],
   ccThoughts: ['details', 'calls'],
   ccUnsigned: ['bare', 'seal'],
-  ccReasoningInHistory: ['never', 'tool-loop', 'always'],
+  ccReasoningInHistory: ['never', 'tool-turns', 'always'],
   ccMissingReasoning: ['omit', 'blank'],
   ccToolMedia: ['user-message', 'drop'],
   ccCustomTools: ['write', 'wrap'],
@@ -132,6 +146,7 @@ export const options = {
   ccImages: ['drop', 'write'],
   ccErrorDetails: ['drop', 'write'],
   ccTopK: ['drop', 'write'],
+  ccOptionalFields: ['drop', 'write'],
   fastIsSpeed: 'flag',
   ccCacheMarks: ['write', 'drop'],
   cacheTtlRound: ['drop', 'up'],
@@ -139,6 +154,7 @@ export const options = {
   extractThinkTags: 'flag',
   errorPrefix: 'text',
   instructionsRole: ['system', 'developer'],
+  systemPlacement: ['auto', 'keep', 'user', 'hoist'],
   repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverTools: ['drop', 'map'],
   foreignProofs: ['drop', 'wrap'],

@@ -27,6 +27,7 @@ import {
   encodeCache,
   encodeLimit,
   encodeLogprobSpec,
+  encodeOptional,
   encodePrediction,
   encodeSampling,
   encodeStop,
@@ -152,7 +153,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     serviceTier,
     user,
     metadata,
-    state,
+    state: _state,
     safety,
     prediction,
     ext: _,
@@ -166,7 +167,9 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   } = value
   report.rest(rest, '')
   report.ext(ext, '')
-  const { store: _store, ...memory } = value.state ?? {}
+  const { store: asked, ...memory } = value.state ?? {}
+  // Not storing is the default of this protocol, and some servers refuse the field.
+  const store = native ? asked : asked || undefined
   leaveState(memory, options, report)
   const conversation = native || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
@@ -187,9 +190,11 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...encodeCache(cache, writing),
     service_tier: encodeTier(serviceTier, writing),
     ...encodeUser(user, writing),
-    metadata,
-    store: state?.store,
-    moderation: safety?.moderation,
+    ...encodeOptional(
+      { metadata, store, moderation: safety?.moderation },
+      { metadata, 'state.store': store, 'safety.moderation': safety?.moderation },
+      writing,
+    ),
     prediction: prediction && encodePrediction(prediction.parts, form['prediction'], writing),
     ...encodeStream(stream, form, writing),
   })

@@ -87,8 +87,9 @@ export function decodeCache(
   return some({ key, mode, ttl, retention })
 }
 
-export function encodeCache(cache: CanonicalRequest['cache'], { report, options, native }: Writing): JsonObject {
+export function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonObject {
   if (!cache) return {}
+  const { report, options, native } = writing
   // `auto` (mark the last part that can be cached) needs no field: this provider does it anyway.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
@@ -97,7 +98,8 @@ export function encodeCache(cache: CanonicalRequest['cache'], { report, options,
   // In this field `30m` is the only lifetime; a mark on a part can also have `12h`.
   const ttl = native || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
-  return { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }
+  const wire = { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }
+  return encodeOptional(wire, { 'cache.key': key, 'cache.mode': mode, 'cache.ttl': ttl, 'cache.retention': retention }, writing)
 }
 
 export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, options, native }: Writing): string | undefined {
@@ -123,13 +125,25 @@ export function decodeMetadata(metadata: Body['metadata'], put: Put): CanonicalR
 
 const longestUser = 64
 
-export function encodeUser(user: CanonicalRequest['user'], { report, native }: Writing): JsonObject {
+export function encodeUser(user: CanonicalRequest['user'], writing: Writing): JsonObject {
   if (!user) return {}
+  const { report, native } = writing
   const { safetyId, user: name, ...rest } = user
   report.rest(rest, '', 'user.')
-  if (safetyId === undefined || native || safetyId.length <= longestUser) return { safety_identifier: safetyId, user: name }
+  const { safety_identifier: id } = encodeOptional({ safety_identifier: safetyId }, { 'user.safetyId': safetyId }, writing)
+  if (id === undefined || safetyId === undefined || native || safetyId.length <= longestUser) return { safety_identifier: id, user: name }
   report.add('user.hashed', '', 'user.safetyId')
   return { safety_identifier: hashHex(safetyId, longestUser), user: name }
+}
+
+/**
+ * Fields that many servers refuse as unknown: left out, with a note for each canonical field, unless `ccOptionalFields` says that this
+ * server accepts them.
+ */
+export function encodeOptional(wire: JsonObject, fields: JsonObject, { report, options, native }: Writing): JsonObject {
+  if (native || options.ccOptionalFields === 'write') return wire
+  for (const field in fields) if (fields[field] !== undefined && !isNeutral(field, fields[field])) report.add('field.optional', '', field)
+  return {}
 }
 
 export function encodePrediction(parts: readonly Part[], came: unknown, writing: Writing): JsonObject {

@@ -12,7 +12,6 @@ import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
-import { usual } from './usual.ts'
 import { within } from './wrapper.ts'
 
 export type { GeminiLevel, GeminiOptions } from './options.ts'
@@ -39,7 +38,6 @@ export const generateContent: Protocol<GeminiOptions> = {
   streamEncoder,
   frames,
   shortcut,
-  usual,
 }
 
 /** Sets the model: in a reply always, in a request only if its body has one, because the path names it. */

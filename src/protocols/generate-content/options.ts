@@ -3,10 +3,10 @@ import type { CodecOptions, OptionTable } from '../../protocol.ts'
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type GeminiOptions = {
   /**
-   * Where instructions in the middle of a conversation go. `auto` (default) and `user`: they become text of the user, in
-   * place. `hoist`: they move to the field for instructions, which voids prompt caches.
+   * Where instructions in the middle of a conversation go. `auto` (default), `keep` and `user`: they become text of the user,
+   * in place, as there is no role for them. `hoist`: they move to the field for instructions, which voids prompt caches.
    */
-  systemPlacement?: 'auto' | 'user' | 'hoist'
+  systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
   /** Ids of calls and results. `always` (default): written. `never`: for servers that refuse them and match results by their order. */
   gcIds?: 'always' | 'never'
   /**
@@ -72,7 +72,7 @@ export type Options = CodecOptions & GeminiOptions
 
 /** The same for configurations and command lines. */
 export const options = {
-  systemPlacement: ['auto', 'user', 'hoist'],
+  systemPlacement: ['auto', 'keep', 'user', 'hoist'],
   gcIds: ['always', 'never'],
   gcParseJson: ['text', 'object'],
   gcThinking: ['auto', 'level', 'budget'],

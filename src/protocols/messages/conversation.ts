@@ -194,7 +194,8 @@ function addInstructions(written: Written, { source, blocks, own, config }: Inst
   const { report, model, options } = writing
   const placement = options.systemPlacement ?? 'auto'
   const last = wires.at(-1)
-  const inPlace = placement === 'auto' && takesMidSystem(model) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
+  const inPlace =
+    (placement === 'keep' || (placement === 'auto' && takesMidSystem(model))) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
   if (config) Object.assign(own, encodeTurnConfig(config, inPlace, writing))
   if (blocks.length === 0 && own['output_config'] === undefined) return
   if (blocks.length > 0 && source?.role === 'developer') report.once('system.developer-role', source.at, 'role')

@@ -13,7 +13,6 @@ import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
-import { usual } from './usual.ts'
 
 export type { MessagesOptions } from './options.ts'
 
@@ -39,7 +38,6 @@ export const messages: Protocol<MessagesOptions> = {
   streamEncoder,
   frames,
   shortcut,
-  usual,
 }
 
 function withModel(wire: unknown, model: string): unknown {

@@ -14,10 +14,10 @@ export type MessagesOptions = {
   requireMaxTokens?: boolean
   /**
    * Where instructions in the middle of a conversation go. `auto` (default): role `system` for models that know it there, else
-   * as with `user`. `user`: they become text of the user, in place. `hoist`: they move to the system field, which voids prompt
+   * as with `user`. `keep`: role `system` for every model. `user`: they become text of the user, in place. `hoist`: they move to the system field, which voids prompt
    * caches and signed thinking.
    */
-  systemPlacement?: 'auto' | 'user' | 'hoist'
+  systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
   /**
    * How an effort is written. `auto` (default): `enabled` with a budget for models up to 4.5, else `adaptive` with an effort.
    * `adaptive` and `enabled`: always so.
@@ -115,7 +115,7 @@ export const options = {
   midSystem: ['accept', 'reject'],
   amBillingLine: ['keep', 'drop'],
   requireMaxTokens: 'flag',
-  systemPlacement: ['auto', 'user', 'hoist'],
+  systemPlacement: ['auto', 'keep', 'user', 'hoist'],
   amThinking: ['auto', 'adaptive', 'enabled'],
   amUnsigned: ['drop', 'text'],
   amLastProof: ['block', 'drop'],

@@ -14,7 +14,6 @@ import { decodeResponse, encodeResponse, outcome } from './response.ts'
 import { shortcut } from './shortcut.ts'
 import { streamDecoder } from './stream-decoder.ts'
 import { streamEncoder } from './stream-encoder.ts'
-import { usual } from './usual.ts'
 
 export type { ResponsesOptions } from './options.ts'
 
@@ -49,5 +48,4 @@ export const responses: Protocol<ResponsesOptions> = {
   streamEncoder,
   frames,
   shortcut,
-  usual,
 }

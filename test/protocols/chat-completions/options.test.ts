@@ -56,9 +56,17 @@ describe('calls whose reasoning the client forgot', () => {
   })
   test('get it in the field that the server reads', () =>
     expect(ask(loop(), { ...blank, ccReasoning: 'reasoning' }).wire.messages[1]).toMatchObject({ reasoning: ' ' }))
-  test('get it when the reasoning of an earlier turn is not sent', () => {
-    expect(ask(ended(loop(thought)), blank).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
-    expect(ask(ended(loop(thought)), { ...blank, ccReasoningInHistory: 'always' }).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+  test('get it when the server refuses their reasoning', () => {
+    expect(ask(ended(loop(thought)), { ...blank, ccReasoningInHistory: 'never' }).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
+    expect(ask(ended(loop(thought)), blank).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+  })
+  test('keep the reasoning of earlier turns with tool calls, and only of those', () => {
+    const body = ended(loop(thought))
+    body.messages.splice(3, 1, { role: 'assistant', content: [thought, { type: 'text', text: 'yes' }] as never })
+    const { wire, notes } = ask(body)
+    expect(wire.messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
+    expect(wire.messages[3]).not.toHaveProperty('reasoning_content')
+    expect(notes.filter(note => note.includes('/messages/3'))).not.toEqual([])
   })
   test('do not get it where the reasoning is there, nor does an answer', () => {
     expect(ask(loop(thought), blank).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })

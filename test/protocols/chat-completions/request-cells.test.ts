@@ -149,7 +149,18 @@ describe('prompt caching (2.11)', () => {
   const message = (mark: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a', ...mark }] }] })
   const fields = { prompt_cache_key: 'k', prompt_cache_options: { mode: 'explicit', ttl: '30m' }, prompt_cache_retention: '24h' }
   test.each<Row>([
-    ['key, options and retention', fields, fields, []],
+    ['key, options and retention, written when asked for', fields, fields, [], { ccOptionalFields: 'write' }],
+    [
+      'key, options and retention, which many servers refuse',
+      fields,
+      { prompt_cache_key: undefined, prompt_cache_options: undefined, prompt_cache_retention: undefined },
+      [
+        'field.optional /prompt_cache_key',
+        'field.optional /prompt_cache_options/mode',
+        'field.optional /prompt_cache_options/ttl',
+        'field.optional /prompt_cache_retention',
+      ],
+    ],
     ['a mark', item(marked()), message(marked()), []],
     ['a mark of 30m', item(marked('30m')), message(marked('30m')), []],
     ['a mark of 12h', item(marked('12h')), message(marked('12h')), []],
@@ -158,6 +169,7 @@ describe('prompt caching (2.11)', () => {
       { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },
       { prompt_cache_options: expect.not.objectContaining({ ttl: expect.anything() }) },
       ['cache.ttl /prompt_cache_options/ttl'],
+      { ccOptionalFields: 'write' },
     ],
     [
       'the answer that the cache is compared with',
@@ -165,7 +177,7 @@ describe('prompt caching (2.11)', () => {
       { prompt_cache_options: undefined },
       ['field.unsupported /prompt_cache_options/comparison_response_id'],
     ],
-  ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
+  ])('of responses: %s', (_, given, expected, notes, options) => hold(toChat('responses', given, options), expected, notes))
 
   test.each<Row>([
     ['key, options and retention', fields, fields, []],
@@ -193,10 +205,20 @@ describe('tiers, users and metadata (2.12)', () => {
 
   test.each<Row>([
     ['a tier of its own', { service_tier: 'ultrafast' }, { service_tier: undefined }, ['tier.unsupported /service_tier']],
+    ['ids of users', { safety_identifier: 's', user: 'u' }, { safety_identifier: undefined, user: 'u' }, ['field.optional /safety_identifier']],
+    ['metadata', { metadata: { a: 'b' } }, { metadata: undefined }, ['field.optional /metadata']],
+    ['moderation', { moderation: { model: 'omni' } }, { moderation: undefined }, ['field.optional /moderation']],
+  ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
+
+  test.each<Row>([
     ['ids of users', { safety_identifier: 's', user: 'u' }, { safety_identifier: 's', user: 'u' }, []],
     ['metadata', { metadata: { a: 'b' } }, { metadata: { a: 'b' } }, []],
     ['moderation', { moderation: { model: 'omni' } }, { moderation: { model: 'omni' } }, []],
-  ])('of responses: %s', (_, given, expected, notes) => hold(toChat('responses', given), expected, notes))
+    ['storing', { store: true }, { store: true }, []],
+    ['not storing, which is the default', { store: false }, { store: undefined }, []],
+  ])('of responses with `ccOptionalFields: write`: %s', (_, given, expected, notes) =>
+    hold(toChat('responses', given, { ccOptionalFields: 'write' }), expected, notes),
+  )
 
   test.each<Row>([
     ['ids of users', { safety_identifier: 's', user: 'u' }, { safety_identifier: 's', user: 'u' }, []],
@@ -210,12 +232,14 @@ describe('tiers, users and metadata (2.12)', () => {
     ['a faster mode', { speed: 'fast' }, { service_tier: undefined }, ['field.unsupported /speed']],
     ['a faster mode as a tier, as asked', { speed: 'fast' }, { service_tier: 'fast' }, ['tier.speed /speed'], { fastIsSpeed: true }],
     ['the usual mode is the default', { speed: 'standard' }, { service_tier: undefined }, []],
-    ['the user', { metadata: { user_id: 'u1' } }, { safety_identifier: 'u1', metadata: undefined, user: undefined }, []],
+    ['the user', { metadata: { user_id: 'u1' } }, { safety_identifier: 'u1', metadata: undefined, user: undefined }, [], { ccOptionalFields: 'write' }],
+    ['the user, which many servers refuse', { metadata: { user_id: 'u1' } }, { safety_identifier: undefined }, ['field.optional /metadata/user_id']],
     [
       'a user whose id is long',
       { metadata: { user_id: long } },
       { safety_identifier: expect.stringMatching(/^[0-9a-f]{64}$/) },
       ['user.hashed /metadata/user_id'],
+      { ccOptionalFields: 'write' },
     ],
     ['where it is computed', { inference_geo: 'eu' }, { inference_geo: undefined }, ['field.unknown /inference_geo']],
   ])('of messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
@@ -248,8 +272,8 @@ describe('what refers to the memory of a provider (2.14)', () => {
   })
 
   test.each<Row>([
-    ['storing', { store: true }, { store: true }, []],
-    ['not storing', { store: false }, { store: false }, []],
+    ['storing', { store: true }, { store: undefined }, ['field.optional /store']],
+    ['not storing', { store: false }, { store: undefined }, []],
     ['nothing said of storing', {}, { store: undefined }, []],
     ['no work in the background', { background: false }, {}, []],
     ['what is included anyway', { include: ['reasoning.encrypted_content'] }, { include: undefined }, []],

@@ -251,8 +251,8 @@ describe('turns of other protocols', () => {
 
   test('a result that stands apart is moved to its call', () => {
     const { messages, codes } = write([say('assistant', call('call_1')), say('system', text('note')), say('tool', result('call_1', 'ok'))])
-    expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'system'])
-    expect(codes).toEqual(['tool-result.moved'])
+    expect(messages.map(({ role }) => role)).toEqual(['assistant', 'tool', 'user'])
+    expect(codes).toEqual(['tool-result.moved', 'system.mid-conversation-as-user'])
   })
 
   test('images in results follow the tool messages', () => {
@@ -321,20 +321,65 @@ describe('turns of other protocols', () => {
     })
   })
 
-  test('instructions lead, in the role that was asked for; a system message in the middle stays', () => {
-    const messages: Message[] = [{ role: 'system', origin: 'instructions', parts: [text('A'), text('B')] }, say('user', text('q')), say('system', text('C'))]
-    expect(write(messages).messages).toEqual([
-      {
-        role: 'system',
-        content: [
-          { type: 'text', text: 'A' },
-          { type: 'text', text: 'B' },
+  describe('system and developer messages', () => {
+    const instructions: Message = { role: 'system', origin: 'instructions', parts: [text('A'), text('B')] }
+    const rolesOf = (messages: object[]) => messages.map(message => (message as { role: string }).role)
+
+    test('joins leading ones into one system message', () => {
+      expect(write([instructions, say('developer', text('C')), say('user', text('q'))])).toMatchObject({
+        messages: [
+          { role: 'system', content: ['A', 'B', 'C'].map(text => ({ type: 'text', text })) },
+          { role: 'user', content: 'q' },
         ],
-      },
-      { role: 'user', content: 'q' },
-      { role: 'system', content: 'C' },
-    ])
-    expect(write(messages, { instructionsRole: 'developer' }).messages.map(({ role }) => role)).toEqual(['developer', 'user', 'system'])
+        codes: ['system.developer-role', 'system.joined'],
+      })
+    })
+
+    test('writes later ones as text of the next user message', () => {
+      const messages = [say('user', text('q')), say('assistant', text('a')), say('system', text('C')), say('user', text('r'))]
+      expect(write(messages)).toMatchObject({
+        messages: [
+          { role: 'user', content: 'q' },
+          { role: 'assistant', content: 'a' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: '<system>C</system>' },
+              { type: 'text', text: 'r' },
+            ],
+          },
+        ],
+        codes: ['system.mid-conversation-as-user'],
+      })
+    })
+
+    test('writes one after tool results as a user message of its own', () => {
+      const call: Part = { type: 'tool-call', id: 'c1', name: 'look', kind: 'function', input: '{}' }
+      const result: Part = { type: 'tool-result', callId: 'c1', kind: 'function', content: [text('r')] }
+      const messages = [say('user', text('q')), say('assistant', call), say('system', text('C')), say('tool', result), say('assistant', text('a'))]
+      expect(rolesOf(write(messages).messages)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant'])
+    })
+
+    test('appends one at the end to the user message before it', () => {
+      expect(rolesOf(write([say('user', text('q')), say('developer', text('C'))]).messages)).toEqual(['user'])
+    })
+
+    test.each([
+      ['keep', ['system', 'user', 'system'], []],
+      ['hoist', ['system', 'user'], ['system.hoisted']],
+      ['user', ['system', 'user'], ['system.mid-conversation-as-user']],
+    ] as const)('places later ones as `systemPlacement: %s` asks', (systemPlacement, roles, codes) => {
+      const written = write([instructions, say('user', text('q')), say('system', text('C'))], { systemPlacement })
+      expect([rolesOf(written.messages), written.codes]).toEqual([roles, codes])
+    })
+
+    test('keeps the role developer with `instructionsRole: developer`', () => {
+      const messages = [instructions, say('user', text('q')), say('developer', text('C'))]
+      expect(write(messages, { instructionsRole: 'developer', systemPlacement: 'keep' })).toMatchObject({
+        messages: [{ role: 'developer' }, { role: 'user' }, { role: 'developer' }],
+        codes: [],
+      })
+    })
   })
 
   test('reasoning goes into its own field for the task at hand, and nowhere for earlier ones', () => {
@@ -502,11 +547,11 @@ describe('fields of other protocols', () => {
     ['a limit of nothing', { maxOutputTokens: 0 }, { max_completion_tokens: 1 }, ['limit.raised']],
     ['top_k', { sampling: { topK: 5, topP: 0.5 } }, { top_p: 0.5 }, ['field.unsupported']],
     ['a tier nobody knows here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unsupported']],
-    ['a long user id', { user: { safetyId: 'u'.repeat(200) } }, { safety_identifier: expect.stringMatching(/^[0-9a-f]{64}$/) }, ['user.hashed']],
+    ['a long user id', { user: { safetyId: 'u'.repeat(200) } }, {}, ['field.optional']],
     ['a stream', { stream: { enabled: true } }, { stream: true, stream_options: { include_usage: true } }, []],
     ['a stream without usage', { stream: { enabled: true, includeUsage: false } }, { stream: true, stream_options: { include_usage: true } }, []],
     ['no stream', { stream: { enabled: false } }, { stream: false }, []],
-    ['storing', { state: { store: true } }, { store: true }, []],
+    ['storing, which many servers refuse', { state: { store: true } }, {}, ['field.optional']],
     ['what is included anyway', { state: { include: ['reasoning.encrypted_content'] } }, {}, []],
     ['what cannot be included', { state: { include: ['file_search_call.results'], truncation: 'auto' } }, {}, ['field.unsupported', 'field.unsupported']],
     ['settings of safety', { safety: { settings: [] } }, {}, ['field.unsupported']],
