@@ -77,7 +77,7 @@ const words = {
     retrievalQueries: kept,
     sourceFlaggingUris: kept,
   } satisfies Record<keyof google.GroundingMetadata, string>,
-  groundingChunk: { image: kept, maps: read, retrievedContext: read, web: read } satisfies Record<keyof google.GroundingChunk, string>,
+  groundingChunk: { image: read, maps: read, retrievedContext: read, web: read } satisfies Record<keyof google.GroundingChunk, string>,
   groundingSupport: { confidenceScores: kept, groundingChunkIndices: read, segment: read, renderedParts: kept } satisfies Record<
     keyof google.GroundingSupport,
     string

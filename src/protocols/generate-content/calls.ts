@@ -1,4 +1,4 @@
-import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { ExtMap, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit/json.ts'
@@ -65,6 +65,29 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string,
   }
 }
 
+/**
+ * A call may be answered in several parts, each of which announces the next. Other protocols take one result for each call, the last, so
+ * the last one gets the text of all.
+ */
+export function joinContinued(messages: readonly Message[]): void {
+  const before = new Map<string, Part[]>()
+  for (const { parts } of messages)
+    for (const [index, part] of parts.entries()) {
+      if (part.type !== 'tool-result') continue
+      const earlier = before.get(part.callId)
+      const content = earlier ? [...earlier, ...part.content] : part.content
+      if (earlier) parts[index] = { ...part, content, ext: mergeForm(part, { joined: earlier.length }) }
+      if (ownKeys(part.ext)['willContinue'] === true)
+        before.set(
+          part.callId,
+          content.filter(({ type }) => type === 'text'),
+        )
+      else before.delete(part.callId)
+    }
+}
+
+const mergeForm = ({ ext }: Part, form: JsonObject): ExtMap => ({ ...ext, [protocolName]: { ...ext?.[protocolName], form: { ...ownForm(ext), ...form } } })
+
 function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
   // The schema does not check the parts inside of a result.
   const isChecked = GeminiPart.accepts(part)
@@ -115,10 +138,12 @@ type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
 export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart {
   const { report } = writing
-  const { type: _, callId, name, namespace: __, kind: ___, content, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
+  const { type: _, callId, name, namespace: __, kind: ___, content: all, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
+  const joined = ownForm(ext)?.['joined']
+  const content = typeof joined === 'number' ? all.slice(joined) : all
   const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
   const inside = shown.filter(part => !hasText(part))
   const texts = shown.filter(part => hasText(part) && !isInner(part, report))

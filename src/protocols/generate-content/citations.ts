@@ -112,10 +112,10 @@ function pointsBefore(bytes: Uint8Array, offset: number): number {
 
 function readSource(chunk: unknown): Citation | undefined {
   if (!isObject(chunk)) return undefined
-  const { web, maps, retrievedContext } = chunk
-  const page = isObject(web) ? web : maps
-  if (isObject(page) && typeof page['uri'] === 'string')
-    return { kind: 'url', url: page['uri'], ...defined({ title: textIn(page, 'title') }), protocol: protocolName, raw: chunk }
+  const { web, maps, image, retrievedContext } = chunk
+  const [page, key] = isObject(web) ? [web, 'uri'] : isObject(maps) ? [maps, 'uri'] : [image, 'sourceUri']
+  if (isObject(page) && typeof page[key] === 'string')
+    return { kind: 'url', url: page[key], ...defined({ title: textIn(page, 'title') }), protocol: protocolName, raw: chunk }
   if (!isObject(retrievedContext)) return undefined
   const [fileId, filename, citedText] = ['uri', 'title', 'text'].map(key => textIn(retrievedContext, key))
   if (fileId === undefined && filename === undefined && citedText === undefined) return undefined
@@ -124,12 +124,13 @@ function readSource(chunk: unknown): Citation | undefined {
 
 function leftOfSource(chunk: unknown): unknown {
   if (!isObject(chunk)) return chunk
-  const [kind] = ['web', 'maps', 'retrievedContext'].filter(key => isObject(chunk[key]))
+  const [kind] = ['web', 'maps', 'image', 'retrievedContext'].filter(key => isObject(chunk[key]))
   const source = kind === undefined ? undefined : chunk[kind]
   if (kind === undefined || !isObject(source)) return chunk
   const { [kind]: _, ...more } = chunk
   const inner = { ...source }
-  for (const key of kind === 'retrievedContext' ? ['uri', 'title', 'text'] : ['uri', 'title']) if (typeof inner[key] === 'string') delete inner[key]
+  const read = kind === 'retrievedContext' ? ['uri', 'title', 'text'] : [kind === 'image' ? 'sourceUri' : 'uri', 'title']
+  for (const key of read) if (typeof inner[key] === 'string') delete inner[key]
   return { ...(Object.keys(inner).length > 0 && { [kind]: inner }), ...more }
 }
 

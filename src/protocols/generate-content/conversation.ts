@@ -2,6 +2,7 @@ import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonica
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isInstruction } from '../../kit/turns.ts'
+import { joinContinued } from './calls.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
@@ -56,6 +57,7 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
     index++
   }
+  joinContinued(messages)
   return messages
 }
 

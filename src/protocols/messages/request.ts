@@ -118,7 +118,7 @@ function decodeReasoning({ thinking, output_config }: Present<MessagesRequest>, 
   const effort = output_config?.effort ?? undefined
   if (!thinking) return defined({ effort })
   const { type: mode, budget_tokens, display, ...rest } = thinking
-  const shown = display === 'summarized' || display === 'omitted' ? display : undefined
+  const shown = display === 'summarized' || display === 'omitted' || display === 'updates' ? display : undefined
   keepInside(kept, 'thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls(thinking))
   return defined({ mode, budgetTokens: budget_tokens ?? undefined, display: shown, effort })
 }

@@ -40,6 +40,13 @@ describe('grounding is read', () => {
     })
   })
 
+  test('cites the page of an image when the source is one', () => {
+    const image = { sourceUri: 'https://a.example/page', imageUri: 'https://a.example/1.png', title: 'A', domain: 'a.example' }
+    const { found, left } = decodeGrounding({ groundingChunks: [{ image }], groundingSupports: [support({ endIndex: 1 }, 0)] }, [answer('x')])
+    expect(found[0]?.citation).toMatchObject({ kind: 'url', url: 'https://a.example/page', title: 'A', start: 0, end: 1 })
+    expect(left).toEqual({ groundingChunks: [{ image: { imageUri: 'https://a.example/1.png', domain: 'a.example' } }] })
+  })
+
   test('an offset inside a character is rounded down, and told', () => {
     const { found, rounded } = decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 4 }, 0)] }, [answer('🙂')])
     expect(found[0]?.citation).toMatchObject({ start: 0, end: 1 })

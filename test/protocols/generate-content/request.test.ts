@@ -4,6 +4,7 @@ import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { wrapSignatureInBase64 } from '../../../src/kit/envelope.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiLevel, GeminiOptions } from '../../../src/protocols/generate-content/options.ts'
+import { leaves } from '../../../src/testing/json.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 
 type Body = Record<string, unknown>
@@ -388,6 +389,47 @@ describe('what is written for another protocol', () => {
     const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', model: 'm' })
     expect((wire as Body)['response_format']).toEqual(format)
     expect(notes.filter(({ kind }) => kind !== 'synthesized')).toEqual([])
+  })
+
+  const pieces = (...responses: Body[]) => ({
+    contents: [
+      { role: 'user', parts: [{ text: 'q' }] },
+      { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'look', args: {} } }] },
+      ...responses.map(response => ({ role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'look', ...response } }] })),
+    ],
+    tools: [{ functionDeclarations: [{ name: 'look', behavior: 'NON_BLOCKING' }] }],
+  })
+  const inPieces = pieces(
+    { response: { output: 'one ' }, willContinue: true },
+    { response: { output: 'two ' }, willContinue: true },
+    { response: { output: 'three' }, scheduling: 'SILENT' },
+  )
+
+  test.each(['chat-completions', 'responses', 'messages'] as const)('joins the results of a call for %s when each announces the next', to => {
+    const { body: wire, notes } = translateRequest(inPieces, { from: 'generate-content', to, model: 'm' })
+    const results = leaves(wire).filter(({ value }) => /one|two|three/.test(String(value)))
+    expect(results.map(({ value }) => value).join('')).toBe('one two three')
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(
+      expect.arrayContaining([
+        'tool-result.duplicate /contents/2/parts/0/functionResponse',
+        'tool-result.duplicate /contents/3/parts/0/functionResponse',
+        'field.unknown /contents/4/parts/0/functionResponse/scheduling',
+      ]),
+    )
+  })
+
+  test('keeps only the last result of a call when none announces another', () => {
+    const { body: wire } = translateRequest(pieces({ response: { output: 'one' } }, { response: { output: 'two' } }), {
+      from: 'generate-content',
+      to: 'messages',
+      model: 'm',
+    })
+    expect(JSON.stringify(wire)).not.toContain('one')
+  })
+
+  test('writes the results of a call as they came when each announces the next', () => {
+    const { value } = generateContent.decodeRequest(inPieces)
+    expect(generateContent.encodeRequest(value).wire).toEqual(inPieces)
   })
 
   test('a tool of the provider stays away where only those become functions that the client runs', () => {

@@ -147,9 +147,16 @@ describe('how thinking is asked for', () => {
   })
 
   test('a way to show it that nobody knows is kept, and noted elsewhere', () => {
-    const body = { model: 'm', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'adaptive', display: 'updates' } }
+    const body = { model: 'm', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'adaptive', display: 'tomorrow' } }
     expect(ask(body.thinking).thinking).toEqual(body.thinking)
     const { notes } = translateRequest(body, { from: 'messages', to: 'responses' })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /thinking/display')
+  })
+
+  test.each(['chat-completions', 'responses', 'generate-content'] as const)('keeps reasoning hidden in %s with a note when only updates are shown', to => {
+    const body = { model: 'm', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking: { type: 'adaptive', display: 'updates' } }
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unsupported /thinking/display')
+    expect(JSON.stringify(wire)).not.toMatch(/includeThoughts|summary/)
   })
 })
