@@ -215,6 +215,8 @@ export type Frames = {
   write(wire: unknown): string
   /** The same for an object that is already written as JSON. */
   wrap(json: string, wire: unknown): string
+  /** Clients lose frames that contain U+2028 or U+2029, so both are escaped also in frames that otherwise pass unchanged. Default false. */
+  escapesLines?: boolean
   /** Keeps an idle connection open; clients ignore it. */
   ping: string
   /** Frames that end a stream as failed, in whatever state it is. `count`: the number of frames before, if known. */

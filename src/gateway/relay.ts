@@ -1,5 +1,6 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
+import { escapeLineSeparatorBytes } from '../sse/line-separators.ts'
 import { createTextReader } from '../sse/text.ts'
 import { WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
@@ -182,7 +183,7 @@ class RunningRelay implements Relay {
     const text = translator.push(chunk)
     if (!raw) return text
     const bytes = encoded(chunk)
-    return this.#frames.push(isOver(from) ? upToEnd(bytes, translator.after) : bytes) ?? ''
+    return this.#whole(isOver(from) ? upToEnd(bytes, translator.after) : bytes)
   }
 
   /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
@@ -224,10 +225,20 @@ class RunningRelay implements Relay {
     this.#line = ''
   }
 
+  /** Whole frames of a source whose bytes are sent unchanged. */
+  #whole(bytes: Uint8Array): Chunk {
+    const whole = this.#frames.push(bytes)
+    return whole ? this.#safe(whole) : ''
+  }
+
+  #safe(bytes: Uint8Array): Uint8Array {
+    return this.#options.protocol.frames.escapesLines ? escapeLineSeparatorBytes(bytes) : bytes
+  }
+
   /** The whole frames of what is held back. */
   #heldFrames(): Chunk {
     const lines = this.#held.splice(0)
-    return this.#frames.push(joined(lines)) ?? ''
+    return this.#whole(joined(lines))
   }
 
   #release(from: Source, rest: Uint8Array): Chunk {
@@ -240,7 +251,7 @@ class RunningRelay implements Relay {
   #end(translator: StreamTranslator, why?: CanonicalError): Chunk {
     const owed = translator.end(why)
     const whole = this.#heldFrames()
-    return plus(translator.cutFrame ? whole : plus(whole, this.#frames.rest()), owed)
+    return plus(translator.cutFrame ? whole : plus(whole, this.#safe(this.#frames.rest())), owed)
   }
 
   /** The upstream has ended its answer. */

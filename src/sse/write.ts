@@ -1,6 +1,9 @@
+import { escapeLineSeparators } from './line-separators.ts'
+
 /** The frame of one event. `json` must not contain line breaks, as `JSON.stringify` guarantees. */
-export function writeFrame(json: string, event?: string): string {
-  return event === undefined ? `data: ${json}\n\n` : `event: ${event}\ndata: ${json}\n\n`
+export function writeFrame(json: string, event?: string, lineEnd = '\n'): string {
+  const data = `data: ${escapeLineSeparators(json)}${lineEnd}${lineEnd}`
+  return event === undefined ? data : `event: ${event}${lineEnd}${data}`
 }
 
 /** A comment, which keeps a connection open and which clients ignore. */

@@ -1,5 +1,6 @@
 import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
 import type { Shortcut } from '../protocol.ts'
+import { escapeLineSeparators } from '../sse/line-separators.ts'
 
 /**
  * A frame that became one text delta, without its text. A next frame that differs from it only there becomes the same delta with another
@@ -168,5 +169,5 @@ function takeLiteral(form: Form, literal: string): void {
   const { delta } = form.delta
   const isEscaped = literal.includes('\\')
   delta.text = isEscaped ? (JSON.parse(literal) as string) : literal.slice(1, -1)
-  form.literal = isEscaped && /\\[/u]/.test(literal) ? JSON.stringify(delta.text) : literal
+  form.literal = escapeLineSeparators(isEscaped && /\\[/u]/.test(literal) ? JSON.stringify(delta.text) : literal)
 }

@@ -5,6 +5,7 @@ import type { Usage } from '../canonical/response.ts'
 import { endedEarly } from '../kit/failed-reply.ts'
 import type { FieldNames, Protocol, Signatures, StreamUsage } from '../protocol.ts'
 import { parseData } from '../sse/data.ts'
+import { escapeLineSeparators } from '../sse/line-separators.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
@@ -139,6 +140,7 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   // Comments are removed as well: on their own they would look like the beginning of an answer.
   const filter = hideUsage && streamUsage ? createFrameRewriter(frame => (!/^data/m.test(frame) || isCounts(frame, streamUsage) ? '' : frame)) : undefined
   const shown = (out: string) => (filter ? filter.push(out) : out)
+  const escaped = frames.escapesLines ? escapeLineSeparators : (out: string) => out
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isTold = () => reader.seen.error?.protocol === protocol.name && !reader.seen.unheard
   const isBroken = () => reader.seen.ended && !reader.seen.clean && !isTold()
@@ -168,14 +170,14 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       reader.push(chunk)
       if (watched) return ''
       // The filter passes whole frames only, too.
-      if (!renamer) return filter ? filter.push(bytes.read(chunk)) : (whole.push(bytes.read(chunk)) ?? '')
+      if (!renamer) return escaped(filter ? filter.push(bytes.read(chunk)) : (whole.push(bytes.read(chunk)) ?? ''))
       return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
     end(why) {
       reader.end(why)
       const { clean, lacksEnding, cutFrame, error } = reader.seen
       const last = renamer ? rename(() => renamer.end()) : whole.rest() + bytes.end()
-      const rest = cutFrame ? '' : shown(last) + (filter?.end() ?? '')
+      const rest = cutFrame ? '' : escaped(shown(last) + (filter?.end() ?? ''))
       if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? endedEarly
