@@ -125,5 +125,7 @@ export type StateSpec = {
   container?: unknown
   /** As `conversation`, on wires that call it a thread. */
   thread?: unknown
+  /** Only shorten the conversation, into a form that the provider reads: no reply is generated. */
+  compaction?: unknown
   continuationToken?: string
 }

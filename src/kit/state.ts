@@ -10,8 +10,8 @@ const given = new Set(['reasoning.encrypted_content', 'message.output_text.logpr
  * @throws TranslationError `inexpressible` for references to stored data, unless `onUnresolvable` is `note`
  */
 export function leaveState(state: StateSpec, options: CodecOptions, report: Pick<Report<typeof commonNotes>, 'add' | 'rest' | 'unresolvable'>): void {
-  const { previousId, conversation, prompt, thread, continuationToken, background, include, truncation, ...rest } = state
-  const references = { previousId, conversation, prompt, thread, continuationToken, background: background || undefined }
+  const { previousId, conversation, prompt, thread, compaction, continuationToken, background, include, truncation, ...rest } = state
+  const references = { previousId, conversation, prompt, thread, compaction, continuationToken, background: background || undefined }
   let field: keyof typeof references
   for (field in references) if (references[field] != null) report.unresolvable(undefined, `state.${field}`, options)
   report.rest(rest, undefined, 'state.')

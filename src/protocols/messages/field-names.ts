@@ -31,6 +31,7 @@ export const fieldNames: FieldNames = {
   'state.container': 'container',
   'state.contextManagement': 'context_management',
   'state.thread': 'thread',
+  'state.compaction': 'compaction',
   'stream.enabled': 'stream',
   parameters: 'input_schema',
   deferLoading: 'defer_loading',

@@ -40,6 +40,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     container,
     diagnostics,
     context_management,
+    compaction,
     thread,
     temperature,
     thinking,
@@ -88,7 +89,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
       cache: some({ auto: cache.known.cache, diagnostics }),
       serviceTier: some({ tier, speed }),
       user: some({ safetyId: metadata?.user_id ?? undefined }),
-      state: some({ container, contextManagement: context_management, thread }),
+      state: some({ container, contextManagement: context_management, thread, compaction }),
       stream: stream === undefined ? undefined : { enabled: stream },
     }),
     ...keep(

@@ -187,10 +187,10 @@ export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRe
 /** `limited`: `maxToolCalls` is already written as `max_uses` of the only tool that the provider runs. */
 export function encodeState(state: StateSpec | undefined, { limited }: { limited: boolean }, { native, options, report }: RequestWriting): JsonObject {
   if (!state) return {}
-  const { store, contextManagement, maxToolCalls, container, thread, ...memory } = state
-  leaveState(native ? memory : { ...memory, ...defined({ thread }) }, options, report)
+  const { store, contextManagement, maxToolCalls, container, thread, compaction, ...memory } = state
+  leaveState(native ? memory : { ...memory, ...defined({ thread, compaction }) }, options, report)
   if (store) report.add('field.unsupported', undefined, 'state.store')
-  if (native) return defined({ container, context_management: contextManagement, thread })
+  if (native) return defined({ container, context_management: contextManagement, thread, compaction })
   report.rest(defined({ container, contextManagement }), undefined, 'state.')
   if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
   return {}

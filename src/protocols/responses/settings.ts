@@ -214,10 +214,24 @@ function encodeSafetyId(id: string | undefined, { native, report }: Writing): st
 /** The fields about state that the provider keeps, and `include`. */
 export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, writing: Writing): JsonObject {
   const { report, native } = writing
-  const { store, previousId, conversation, background, prompt, include, truncation, contextManagement, maxToolCalls, thread, continuationToken, ...rest } =
-    state ?? {}
+  const {
+    store,
+    previousId,
+    conversation,
+    background,
+    prompt,
+    include,
+    truncation,
+    contextManagement,
+    maxToolCalls,
+    thread,
+    compaction,
+    continuationToken,
+    ...rest
+  } = state ?? {}
   report.rest(rest, '', 'state.')
   if (thread !== undefined) unresolvable(undefined, 'state.thread', writing)
+  if (compaction !== undefined) unresolvable(undefined, 'state.compaction', writing)
   if (continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', writing)
   const readable = native || contextManagement === undefined || Array.isArray(contextManagement)
   if (!readable) report.rest({ contextManagement }, '', 'state.')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { translateRequest } from '../../../src/api.ts'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { TranslationError } from '../../../src/errors.ts'
@@ -88,6 +89,7 @@ describe('what was read is written back as it stood', () => {
       'a server-held thread',
       { thread: { type: 'continue', id: 't' }, context_management: { edits: [] }, container: 'c', diagnostics: { previous_message_id: null }, messages: [] },
     ],
+    ['a conversation that is only shortened', { compaction: { type: 'summarize', instructions: 'i' }, messages: [] }],
     ['tiers, speed and marks', { service_tier: 'standard_only', speed: 'fast', cache_control: { type: 'ephemeral' }, inference_geo: null, messages: [] }],
   ])('%s', (_, more) => {
     const body = { ...base, ...more }
@@ -822,5 +824,20 @@ describe('the rest', () => {
     const before = structuredClone(request)
     messages.encodeRequest(request)
     expect(request).toEqual(before)
+  })
+})
+
+describe('a request that only compacts the conversation', () => {
+  const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'q' }], compaction: { type: 'summarize' } }
+
+  test.each(['chat-completions', 'responses', 'generate-content'] as const)('is refused by %s when references are, and noted when they are noted', to => {
+    expect(() => translateRequest(body, { from: 'messages', to })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/compaction' }))
+    const { notes } = translateRequest(body, { from: 'messages', to, onUnresolvable: 'note' })
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('state.unresolvable /compaction')
+  })
+
+  test.each(['chat-completions', 'responses', 'generate-content'] as const)('is an ordinary one for %s when the field is null', to => {
+    const { notes } = translateRequest({ ...body, compaction: null }, { from: 'messages', to })
+    expect(notes.filter(({ path }) => path === '/compaction')).toEqual([])
   })
 })
