@@ -1,8 +1,10 @@
 import { createParser } from 'eventsource-parser'
 import { createArrayParser } from './array.ts'
+import { parseData } from './data.ts'
 import { createTextReader } from './text.ts'
 
-export type Frame = { event?: string; data: string }
+/** `bare`: JSON without a field name, which most clients do not read. */
+export type Frame = { event?: string; data: string; bare?: true }
 
 export type FrameParser = {
   /** The split of the bytes into chunks does not matter. */
@@ -13,8 +15,8 @@ export type FrameParser = {
 
 /**
  * text/event-stream → frames. Takes CR, LF and CRLF, comments, several `data:` lines, a byte order mark, and UTF-8 cut anywhere.
- * The value of a field `error`, in which some servers send errors, becomes a frame of its own. A stream that begins with `[` is one JSON
- * list, and its items become frames.
+ * The value of a field `error`, in which some servers send errors, becomes a frame of its own. So does a bare JSON object, on one line or
+ * several: Google's servers report an error in mid-stream this way. A stream that begins with `[` is one JSON list, and its items become frames.
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
  */
 export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
@@ -23,13 +25,36 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   let begun = false
   /** A CR at the end of a chunk, which may be half of a CRLF: the parser does not handle a cut there. */
   let cr = ''
+  const tooLong = () => new RangeError(`a frame is longer than ${maxLength}`)
+  /** Takes the lines of a bare JSON object. Undefined: none is open. */
+  let feedBare: ((line: string) => void) | undefined
+  const takeBareLine = (line: string) => {
+    if (!feedBare) {
+      if (!line.trimStart().startsWith('{')) return
+      feedBare = createArrayParser(
+        data => {
+          feedBare = undefined
+          if (parseData(data) !== undefined) onFrame({ data, bare: true })
+        },
+        length => {
+          if (length > maxLength) throw tooLong()
+        },
+      )
+      feedBare('[')
+    }
+    feedBare(`${line}\n`)
+  }
   const parser = createParser({
-    onEvent: ({ event, data }) => onFrame(event === undefined ? { data } : { event, data }),
-    onError: error => {
-      if (error.type === 'unknown-field' && error.field === 'error' && error.value !== undefined) onFrame({ event: 'error', data: `{"error":${error.value}}` })
+    onEvent: ({ event, data }) => {
+      feedBare = undefined
+      onFrame(event === undefined ? { data } : { event, data })
+    },
+    onError: ({ type, field, value, line }) => {
+      if (type !== 'unknown-field') return
+      if (field === 'error' && value !== undefined) onFrame({ event: 'error', data: `{"error":${value}}` })
+      else if (line !== undefined) takeBareLine(line)
     },
   })
-  const tooLong = () => new RangeError(`a frame is longer than ${maxLength}`)
   let before = '\n'
   /** Feeds line by line, so that many short frames in one chunk are not counted as one long frame. */
   const feedLines = (text: string) => {

@@ -229,7 +229,7 @@ class FrameReader {
     this.#take({ type: 'end', clean: false })
   }
 
-  #takeFrame({ event, data }: Frame): void {
+  #takeFrame({ event, data, bare }: Frame): void {
     const { seen } = this
     if (seen.ended && !this.#isEnding) return
     const wire = parseData(data)
@@ -239,6 +239,7 @@ class FrameReader {
     else {
       try {
         this.#decoder.step(this.state, named(wire, event), this.#take)
+        if (bare && seen.error) seen.unheard = true
       } catch (error) {
         this.#failBy(error)
       }

@@ -25,6 +25,30 @@ describe('text/event-stream', () => {
   test('an error in a field of its own is a frame', () =>
     expect(frames(['error: {"code":500}\n\n'])).toEqual([{ event: 'error', data: '{"error":{"code":500}}' }]))
 
+  describe('bare JSON', () => {
+    const error = { error: { code: 503, message: 'a } in { text', status: 'UNAVAILABLE' } }
+    const bare = (data: string) => ({ data, bare: true })
+
+    test.each([
+      ['on one line', JSON.stringify(error)],
+      ['on several lines', JSON.stringify(error, null, 2)],
+      ['with CRLF', JSON.stringify(error, null, 2).replaceAll('\n', '\r\n')],
+    ])('becomes a frame when an object stands %s', (_, text) => {
+      for (const end of ['', '\n', '\r\n\r\n']) {
+        const found = frames([...`data: 1\n\n${text}${end}`])
+        expect(found.map(({ data, ...more }) => ({ ...more, value: JSON.parse(data) as unknown }))).toEqual([{ value: 1 }, { bare: true, value: error }])
+      }
+    })
+
+    test('is ignored when it is no JSON or was cut', () => {
+      expect(frames(['{what}\n{"a":\n\ndata: 2\n\n{"b":'])).toEqual([{ data: '2' }])
+      expect(frames(['{"a":1}\n{"b":2}\n'])).toEqual([bare('{"a":1}'), bare('{"b":2}')])
+    })
+
+    test('is refused when it grows too long', () =>
+      expect(() => frames(['{"a":\n\n', ...Array<string>(20).fill(`"${'x'.repeat(20)}"\n\n`)], 100)).toThrow(RangeError))
+  })
+
   test('any split of the bytes gives the same frames', () => {
     const bytes = new TextEncoder().encode('event: x\r\ndata: {"t":"häß🎉"}\r\n\r\n: c\r\ndata: 2\n\ndata: [DONE]\n\n')
     fc.assert(

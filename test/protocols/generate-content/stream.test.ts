@@ -583,3 +583,36 @@ test.each(['chat-completions', 'messages', 'responses'] as const)(
     if (to === 'chat-completions') expect([heard().isFirst, heard(2).isFirst]).toEqual([true, false])
   },
 )
+
+describe('an error without `data:`, as Google sends it in mid-stream', () => {
+  const error = { error: { code: 503, message: 'The model is overloaded.', status: 'UNAVAILABLE' } }
+  const frame = (wire: unknown) => `data: ${JSON.stringify(wire)}\r\n\r\n`
+  const spelled = [JSON.stringify(error), `${JSON.stringify(error, null, 2)}\n`, `${JSON.stringify(error, null, 2).replaceAll('\n', '\r\n')}\r\n\r\n`]
+
+  test.each(['chat-completions', 'responses', 'messages', 'generate-content'] as const)('fails the stream toward %s, also after a finish reason', to => {
+    for (const more of [{}, stop])
+      for (const bare of spelled) {
+        const translator = createStreamTranslator({ from: 'generate-content', to })
+        const out = translator.push(frame(event([{ text: 'half' }], more)) + bare) + translator.end()
+        expect(translator.finished).toBe(false)
+        expect(translator.error).toMatchObject({ status: 503, message: error.error.message })
+        expect(out).toMatch(/data: .*The model is overloaded/)
+      }
+  })
+
+  test('reaches clients of the same protocol in a frame that they read', () => {
+    for (const bare of spelled)
+      for (const model of [undefined, 'other']) {
+        const translator = createStreamTranslator({ from: 'generate-content', to: 'generate-content', ...(model && { model }) })
+        const out = translator.push(frame(event([{ text: 'half' }], stop)) + bare) + translator.end()
+        expect(out.trim().split(/\r?\n/).at(-1)).toBe(`data: ${JSON.stringify(error)}`)
+      }
+  })
+
+  test('gives a failed response a code of the list that the OpenAI SDK knows', () => {
+    const translator = createStreamTranslator({ from: 'generate-content', to: 'responses' })
+    const out =
+      translator.push(frame(event([{ text: 'half' }])) + JSON.stringify({ error: { code: 500, message: 'boom', status: 'INTERNAL' } })) + translator.end()
+    expect(out).toContain('"error":{"code":"server_error","message":"boom"}')
+  })
+})
