@@ -23,13 +23,28 @@ const modelId = name.superRefine((id, context) => {
 
 /** An object with these keys and no others; the error names them. */
 const entry = <Shape extends z.ZodRawShape>(shape: Shape) => {
-  const keys = Object.keys(shape).join(', ')
+  const keys = Object.keys(shape).filter(key => !key.startsWith('$'))
   return z.strictObject(shape, {
     error: issue =>
       issue.code === 'unrecognized_keys'
-        ? `unknown key${issue.keys.length > 1 ? 's' : ''} ${issue.keys.join(', ')}; there are ${keys}`
-        : `expected an object with ${keys}`,
+        ? `unknown key${issue.keys.length > 1 ? 's' : ''} ${issue.keys.join(', ')}; there are ${keys.join(', ')}${suggestions(issue.keys, keys)}`
+        : `expected an object with ${keys.join(', ')}`,
   })
+}
+
+function suggestions(unknown: readonly string[], known: readonly string[]): string {
+  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '')
+  const meant = unknown.flatMap(key => known.find(one => plain(one) === plain(key)) ?? known.find(one => isTypo(plain(key), plain(one))) ?? [])
+  return meant.length > 0 ? `; did you mean ${meant.join(', ')}?` : ''
+}
+
+/** Do the words differ by one letter that is missing, added or wrong, or by two neighbors that are swapped? */
+function isTypo(word: string, meant: string): boolean {
+  let same = 0
+  while (same < word.length && word[same] === meant[same]) same++
+  const [rest, wanted] = [word.slice(same), meant.slice(same)]
+  const swapped = `${rest[1] ?? ''}${rest[0] ?? ''}${rest.slice(2)}`
+  return rest === wanted.slice(1) || rest.slice(1) === wanted || rest.slice(1) === wanted.slice(1) || swapped === wanted
 }
 
 const Key = entry({
@@ -237,6 +252,8 @@ const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like re
 const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "protocols": ["${protocolNames[0]}"], "baseUrl": "https://host" }]`
 
 const Config = entry({
+  /** For editors. Ignored. */
+  $schema: z.string().optional(),
   /** `none`: everybody is served. Without this, keys and the hook `authenticate`, only clients on the same machine are. */
   auth: z.literal('none').optional(),
   /** The keys of clients. */
@@ -307,45 +324,69 @@ export const demo: GatewayConfig = {
   models: [{ id: 'demo', channels: [{ name: 'demo' }], displayName: 'Demo', contextTokens: 200_000, maxOutputTokens: 64_000 }],
 }
 
-/** The configuration is invalid. The message says where, and what is expected there. */
+/** A fault of a configuration. `path`: e.g. `channels[0].baseUrl`; `''`: the whole configuration. */
+export type ConfigFault = { path: string; message: string }
+
+/** The configuration is invalid. The message has a line for each fault, with its path and what is expected there. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
-  /** E.g. `channels[0].baseUrl`; `''`: the whole configuration. */
+  /** Of the first fault. */
   readonly path: string
+  /** All of them. */
+  readonly faults: readonly ConfigFault[]
 
-  constructor(path: string, message: string) {
-    super(`configuration${path ? ` at ${path}` : ''}: ${message}`)
+  constructor(path: string, message: string, more: readonly ConfigFault[] = []) {
+    const faults = [{ path, message }, ...more]
+    super(faults.map(fault => `configuration${fault.path ? ` at ${fault.path}` : ''}: ${fault.message}`).join('\n'))
     this.path = path
+    this.faults = faults
   }
 }
 
 /**
  * Checks a configuration, replaces `env:NAME` by environment variables and fills in the defaults.
- * @throws ConfigError
+ * @throws ConfigError with all faults
  */
 export function settle(config: unknown, environment: Record<string, string | undefined>): Settled {
-  const result = Config.safeParse(fromEnvironment(config, environment, ''))
+  const faults: ConfigFault[] = []
+  const result = Config.safeParse(fromEnvironment(config, environment, '', faults))
   if (!result.success) {
-    const { issues } = result.error
-    // A required key may be missing because it is misspelt: then the unknown key is the better message.
-    const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]
-    throw new ConfigError(place(issue?.path ?? []), issue ? wording(issue) + insteadAt(issue, config) : 'cannot be read')
+    const unset = new Set(faults.map(({ path }) => path))
+    for (const issue of mainIssues(result.error.issues)) {
+      const path = place(issue.path)
+      if (!unset.has(path)) faults.push({ path, message: wording(issue) + insteadAt(issue, config) })
+    }
   }
+  const [first, ...more] = faults
+  if (first) throw new ConfigError(first.path, first.message, more)
+  if (!result.success) throw new ConfigError('', 'cannot be read')
   const { models, ...rest } = result.data
   return { ...rest, models: models ?? [Model.parse({ id: '*', channels: rest.channels.map(channel => ({ name: channel.name })) })] }
 }
 
-function fromEnvironment(value: unknown, environment: Record<string, string | undefined>, path: string): unknown {
+/** Unknown keys first. A required key of the same object may be missing because it is misspelt: then the unknown key is the better message. */
+function mainIssues(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const unknown = issues.filter(({ code }) => code === 'unrecognized_keys')
+  const misspelt = new Set(unknown.map(({ path }) => place(path)))
+  const others = issues.filter(issue => !unknown.includes(issue) && !(issue.input === undefined && misspelt.has(place(issue.path.slice(0, -1)))))
+  return [...unknown, ...others]
+}
+
+/** Reports variables that are not set to `faults`, and leaves them as they are. */
+function fromEnvironment(value: unknown, environment: Record<string, string | undefined>, path: string, faults: ConfigFault[]): unknown {
   if (typeof value === 'string' && value.startsWith('env:')) {
     const variable = value.slice(4)
     const found = environment[variable]
-    if (!variable) throw new ConfigError(path, 'expected the name of an environment variable after env:')
-    if (!found) throw new ConfigError(path, `expected the environment variable ${variable} to be set${found === '' ? ' (it is empty)' : ''}`)
-    return found
+    if (found) return found
+    const message = variable
+      ? `expected the environment variable ${variable} to be set${found === '' ? ' (it is empty)' : ''}`
+      : 'expected the name of an environment variable after env:'
+    faults.push({ path, message })
+    return value
   }
-  if (Array.isArray(value)) return value.map((item, index) => fromEnvironment(item, environment, `${path}[${index}]`))
+  if (Array.isArray(value)) return value.map((item, index) => fromEnvironment(item, environment, `${path}[${index}]`, faults))
   if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key)]))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fromEnvironment(item, environment, path ? `${path}.${key}` : key, faults)]))
 }
 
 /** What is wrong with a `baseUrl`. Undefined: nothing, or it is no URL at all, which the schema reports. */

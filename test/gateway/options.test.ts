@@ -4,6 +4,57 @@ import { ConfigError, settle } from '../../src/gateway/options.ts'
 const channel = { name: 'a', protocols: ['messages'], baseUrl: 'https://a.test' }
 const model = { id: 'm', channels: [{ name: 'a' }] }
 
+describe('an invalid configuration', () => {
+  const faultsOf = (config: unknown, environment = {}) => {
+    try {
+      settle(config, environment)
+    } catch (error) {
+      if (error instanceof ConfigError) return error.message.split('\n')
+    }
+    return []
+  }
+
+  test('reports all faults, one a line', () => {
+    expect(faultsOf({ channels: [{ ...channel, baseUrl: 'file:///etc', requestsPerMinute: -1 }], defaults: { retries: 'x' } })).toEqual([
+      'configuration at channels[0].baseUrl: expected a URL like https://host (it is "file:///etc")',
+      'configuration at channels[0].requestsPerMinute: expected a number >=0 (it is -1)',
+      'configuration at defaults.retries: expected a number (it is "x")',
+    ])
+  })
+
+  test('reports all environment variables that are not set, and the other faults beside them', () => {
+    const config = {
+      channels: [{ ...channel, baseUrl: 'env:BASE', apiKey: 'env:KEY' }],
+      defaults: { retires: 2 },
+    }
+    expect(faultsOf(config, { KEY: '' })).toEqual([
+      'configuration at channels[0].baseUrl: expected the environment variable BASE to be set',
+      'configuration at channels[0].apiKey: expected the environment variable KEY to be set (it is empty)',
+      expect.stringMatching(/^configuration at defaults: unknown key retires/),
+    ])
+  })
+
+  test.each([
+    ['baseURL', 'baseUrl'],
+    ['base_url', 'baseUrl'],
+    ['protocol', 'protocols'],
+    ['apikey', 'apiKey'],
+    ['heaedrs', 'headers'],
+    ['timeoutss', 'timeouts'],
+  ])('suggests a known key when %s is unknown', (key, meant) => {
+    const { baseUrl: _, ...rest } = channel
+    expect(faultsOf({ channels: [{ ...rest, [key]: 'x' }] })[0]).toMatch(new RegExp(`unknown key ${key}; there are .*; did you mean ${meant}\\?$`))
+  })
+
+  test('suggests nothing when an unknown key is like no other', () => {
+    expect(faultsOf({ channels: [{ ...channel, color: 'x' }] })).toEqual([expect.stringMatching(/unknown key color; there are [\w, ]+$/)])
+  })
+})
+
+test('ignores `$schema`, which editors read', () => {
+  expect(settle({ $schema: 'https://a.test/schema.json', channels: [channel] }, {}).channels).toHaveLength(1)
+})
+
 describe('a configuration that is wrong names the place and what was expected', () => {
   test.each<[what: string, config: unknown, path: string, message: RegExp]>([
     ['no object', 'x', '', /expected an object with auth, keys, .*, page$/],
