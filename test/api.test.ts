@@ -158,19 +158,28 @@ describe('detectProtocol', () => {
       { type: 'message_start', message: {} },
       { protocol: 'messages', kind: 'event' },
     ],
+    [
+      { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } },
+      { protocol: 'messages', kind: 'event' },
+    ],
   ] as const)('%j', (body, expected) => {
     const found = detectProtocol(body)
     expect(found).toMatchObject(expected)
     expect(found.reasons.length).toBeGreaterThan(0)
   })
 
-  test.each([[null], [5], ['text'], [[]], [{}], [{ model: 'm', messages: [{ role: 'user', content: 'hi' }] }]])(
-    'says nothing of %j, which could be of any',
-    body => {
-      const { protocol, kind } = detectProtocol(body)
-      expect([protocol, kind]).toEqual([undefined, undefined])
-    },
-  )
+  test.each([
+    [null],
+    [5],
+    ['text'],
+    [[]],
+    [{}],
+    [{ type: 'error', code: 'x', message: 'No', param: null, sequence_number: 1 }],
+    [{ model: 'm', messages: [{ role: 'user', content: 'hi' }] }],
+  ])('says nothing of %j, which could be of any', body => {
+    const { protocol, kind } = detectProtocol(body)
+    expect([protocol, kind]).toEqual([undefined, undefined])
+  })
 
   test('a body of another protocol is refused with the path it belongs to', () => {
     const error = thrownBy(() => translateRequest({ model: 'm', messages: [], system: 'be terse' }, { from: 'chat-completions', to: 'responses' }))

@@ -54,8 +54,8 @@ program
   .command('translate')
   .description('standard input in one protocol → standard output in another; notes go to standard error, one JSON a line')
   .addOption(new Option('--kind <kind>', 'what the input is').choices(['request', 'response', 'stream', 'error']).makeOptionMandatory())
-  .requiredOption('--from <protocol>', 'protocol of the input', toProtocol)
-  .requiredOption('--to <protocol>', 'protocol of the output', toProtocol)
+  .requiredOption('--from <protocol>', `protocol of the input: ${protocolNames.join(', ')}`, toProtocol)
+  .requiredOption('--to <protocol>', `protocol of the output: ${protocolNames.join(', ')}`, toProtocol)
   .option('--context <file>', 'what --context-out wrote when the request was translated')
   .option('--context-out <file>', 'where to write what the translation of the answer needs')
   .option('--strict', 'refuse instead of dropping or approximating')
@@ -70,7 +70,7 @@ program
 program
   .command('collect')
   .description('a stream on standard input → the whole reply')
-  .requiredOption('--protocol <protocol>', 'protocol of both', toProtocol)
+  .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
   .addHelpText('after', '\nExample: wireglot collect --protocol responses < stream.sse > response.json')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
     const { body, notes } = await collectStream(process.stdin as AsyncIterable<Uint8Array>, { protocol })
@@ -81,7 +81,7 @@ program
 program
   .command('explode')
   .description('a whole reply on standard input → the stream that says the same')
-  .requiredOption('--protocol <protocol>', 'protocol of both', toProtocol)
+  .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
   .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
     const { text, notes } = explodeResponse(parse(await readInput(), protocol), protocols[protocol], {})

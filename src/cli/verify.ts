@@ -19,12 +19,16 @@ export function addVerify(program: Command): void {
       const key = keyOf(keyEnv)
       const onPoint = json ? {} : { onPoint: (point: Parameters<typeof pointText>[0]) => void process.stdout.write(`${pointText(point)}\n`) }
       const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onPoint })
-      const count = (wanted: string) => result.points.filter(point => point.result === wanted).length
-      process.stdout.write(
-        json ? `${JSON.stringify(result, null, 2)}\n` : `\n${count('passed')} passed, ${count('failed')} failed, ${count('warned')} warnings\n`,
-      )
+      process.stdout.write(json ? `${JSON.stringify(result, null, 2)}\n` : `\n${summaryOf(result.points)}\n`)
       if (!result.ok) process.exitCode = 1
     })
+}
+
+/** How many points passed, failed and warned. */
+export function summaryOf(points: readonly { result: string }[]): string {
+  const count = (wanted: string) => points.filter(({ result }) => result === wanted).length
+  const warned = count('warned')
+  return `${count('passed')} passed, ${count('failed')} failed, ${warned} ${warned === 1 ? 'warning' : 'warnings'}`
 }
 
 export function addModels(program: Command): void {

@@ -7,7 +7,9 @@ const file = '~/.codex/config.toml'
 export const codex: Client = {
   title: 'Codex',
   usages: [usage],
-  remarks: ['Settings with WebSocket are for gateways that say that they have it; where there is none, 426 sends Codex on to plain HTTP.'],
+  remarks: [
+    'If the gateway supports WebSocket, add `supports_websockets = true` to `[model_providers.wireglot]`. Without support, 426 makes Codex use plain HTTP.',
+  ],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
     const text = lines(
@@ -20,9 +22,6 @@ export const codex: Client = {
       `env_key = ${quoted(keyEnv)}`,
       'wire_api = "responses"',
     )
-    return [
-      { ...usage, title: 'settings', address, language: 'toml', file, text },
-      { ...usage, title: 'settings with WebSocket', address, language: 'toml', file, text: `${text}\nsupports_websockets = true` },
-    ]
+    return [{ ...usage, title: 'settings', address, language: 'toml', file, text }]
   },
 }

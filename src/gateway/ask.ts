@@ -6,7 +6,7 @@ import type { Transport } from '../transports/transport.ts'
 import type { ReadBody } from './body/body.ts'
 import type { Playground } from './endpoints/playground.ts'
 import type { Refusal } from './error.ts'
-import type { Hooks, Identity } from './hooks.ts'
+import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
 import type { GatewayRequest } from './request.ts'
@@ -68,6 +68,8 @@ export type Recalled = {
 /** What is known of an exchange so far; its usage record is made of this. */
 export type Trace = {
   requestId: string
+  /** For hooks. */
+  request: HookRequest
   /** Unix milliseconds, like `firstByte`. */
   started: number
   observed: Observed

@@ -8,7 +8,7 @@ import { createListing, type Listing } from './endpoints/listing.ts'
 import { compact, countTokens } from './endpoints/provider-calls.ts'
 import { Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
-import type { Identity } from './hooks.ts'
+import { hookRequest, type Identity } from './hooks.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { Route } from './route.ts'
 import { answerStored } from './stored/calls.ts'
@@ -75,17 +75,20 @@ async function answerKnown(
 ): Promise<GatewayAnswer> {
   const { catalog, playground } = service
   switch (route.kind) {
-    case 'list':
-      return jsonAnswer(route.protocol.address.list(await list(identity)))
+    case 'list': {
+      const { models, failure } = await list(identity)
+      if (failure) throw failure
+      return jsonAnswer(route.protocol.address.list(models))
+    }
     case 'describe': {
       const model = catalog.find(route.model, identity)
       if (!model) throw unknownModel(route.model)
       return jsonAnswer(route.protocol.address.describe(model))
     }
     case 'client-config':
-      return clientSettings(request, await list(identity))
+      return clientSettings(request, (await list(identity)).models)
     case 'playground':
-      return route.asked === 'state' ? playground.state(identity, await list(identity)) : playground.translate(request)
+      return route.asked === 'state' ? playground.state(identity, (await list(identity)).models) : playground.translate(request)
     case 'stored':
       return answerStored(service, { ...route, request }, trace)
     case 'generate':
@@ -108,7 +111,7 @@ async function readAsk(
   const { outline } = body
   const named = namedIn(body, inPath.model)
   trace.modelAsked = named
-  const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity }))
+  const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: hookRequest(request) }))
   const candidates = catalog.candidates(routed ?? named, protocol, identity)
   if (!candidates) throw unknownModel(named)
   trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)

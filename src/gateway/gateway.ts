@@ -2,7 +2,6 @@
  * The gateway without a server, for hosts of your own.
  * @module wireglot/gateway
  */
-import { noSuch } from '../address/paths.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { fetchTransport } from '../transports/fetch.ts'
@@ -14,7 +13,7 @@ import { createDispatch } from './dispatch.ts'
 import { createPlayground } from './endpoints/playground.ts'
 import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
-import type { Hooks } from './hooks.ts'
+import { type Hooks, hookRequest } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
@@ -30,7 +29,7 @@ import { createCatalog } from './upstream/catalog.ts'
 
 export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
-export type { Exchange, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
+export type { Exchange, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type GatewayConfig } from './options.ts'
 export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
@@ -68,7 +67,6 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     async answer(request) {
       const requestId = newId('req_')
       const route = routeOf({ base: '', ...request, page })
-      if (!route) return noSuchPath(request.path, requestId)
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new Stopper()
       // By itself, so that an open stream does not keep the whole request in memory.
@@ -78,6 +76,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       const started = Date.now()
       const trace: Trace = {
         requestId,
+        request: hookRequest(request),
         started,
         observed: telemetry.start(started),
         stream: false,
@@ -160,14 +159,6 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
       released ??= Promise.all([bytes.close?.(), limits.close(), replyStore?.close()])
       return released
     },
-  }
-}
-
-function noSuchPath(path: string, requestId: string): GatewayAnswer {
-  return {
-    status: 404,
-    headers: { 'content-type': 'application/json', ...requestIdHeaders(requestId) },
-    body: JSON.stringify({ error: { message: noSuch(path), type: 'not_found' } }),
   }
 }
 

@@ -2,6 +2,7 @@ import type { ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { Usage } from '../canonical/response.ts'
 import type { Transport } from '../transports/transport.ts'
+import type { GatewayRequest } from './request.ts'
 
 /**
  * The client. `group`: one of the configured groups; absent: all models are visible. `requestsPerMinute`: the limit of this name, in
@@ -53,20 +54,22 @@ export type Store = {
   delete(key: string): unknown
 }
 
+/** The request of the client, without its body. Header names are lower case. */
+export type HookRequest = { method: string; path: string; headers: Record<string, string> }
+
+export const hookRequest = ({ method, path, headers }: GatewayRequest): HookRequest => ({ method, path, headers })
+
 /** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
 export type Hooks = {
   /**
    * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that
    * nobody gets in by provoking one.
    */
-  authenticate?(
-    credential: string | undefined,
-    request: { method: string; path: string; headers: Record<string, string> },
-  ): Identity | null | undefined | Promise<Identity | null | undefined>
+  authenticate?(credential: string | undefined, request: HookRequest): Identity | null | undefined | Promise<Identity | null | undefined>
   /** Returns another model id to use for this request. Undefined: the requested one. */
-  route?(call: { model: string; protocol: string; identity: Identity }): string | undefined | Promise<string | undefined>
-  onUsage?(record: UsageRecord): void | Promise<void>
-  onNotes?(notes: Note[], exchange: Exchange): void | Promise<void>
+  route?(call: { model: string; protocol: string; identity: Identity; request: HookRequest }): string | undefined | Promise<string | undefined>
+  onUsage?(record: UsageRecord, request: HookRequest): void | Promise<void>
+  onNotes?(notes: Note[], exchange: Exchange, request: HookRequest): void | Promise<void>
   logger?: Logger
   /** The HTTP client for upstreams. Default: undici in the connect host, else the global `fetch`. */
   transport?: Transport

@@ -10,21 +10,24 @@ type Ending = { protocol: Protocol; status: number; failure: Refusal | undefined
 
 /** Reports a finished exchange to the log, the telemetry and the hooks. */
 export function report({ config, hooks, log, attempt, playground }: Service, trace: Trace, ending: Ending): void {
-  const { candidate, notes, requestId, modelAsked, observed } = trace
+  const { candidate, notes, request, requestId, modelAsked, observed } = trace
   const { protocol, failure } = ending
   const record = recordOf(trace, ending)
   if (modelAsked !== undefined) observed.end(record)
   if (failure && failure.error.status >= 500) {
     const error = discreet(failure.cause) ?? wordsOf(failure)
     log('error', { requestId, ...(candidate && { channel: candidate.channel.name }), error }, wordsOf(failure))
+    // Otherwise a fault of the gateway or of a hook would leave no trace.
+    if (!hooks.logger && failure.error.status === 500 && failure.error.protocol === undefined)
+      console.error(`wireglot: ${wordsOf(failure)} (${requestId})`, error)
   }
   log('info', record, 'exchange')
   if (modelAsked === undefined) return
   if (config.page) playground.remember(record)
-  if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record))
+  if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
   if (notes.length > 0 && candidate)
     void attempt('onNotes', () =>
-      hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }),
+      hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }, request),
     )
 }
 

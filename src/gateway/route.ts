@@ -1,4 +1,4 @@
-import { faultOf, faultOfListing, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
+import { faultOf, faultOfListing, isVersion, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
 import type { Headers, Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
@@ -47,11 +47,12 @@ export function isClaimed(method: string, path: string, { page, mounted }: { pag
   return matchListing(tidy) !== undefined && !/\/models\/[^/]+\//.test(tidy)
 }
 
-/** The route of a request. Undefined: no path of the gateway. Headers and query matter only for listings, whose paths several protocols share. */
-export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route | undefined {
+/** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
+export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route {
   const path = tidied(raw)
-  if (path === '/') return method === 'GET' || method === 'HEAD' ? { kind: page && wantsPage(headers) ? 'page' : 'home' } : undefined
-  if (path === settingsPath) return method === 'GET' || method === 'HEAD' ? { kind: 'client-config', protocol: dialectOf(path, headers, query) } : undefined
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (path === '/' && isRead) return { kind: page && wantsPage(headers) ? 'page' : 'home' }
+  if (path === settingsPath && isRead) return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
   const asked = page ? playgroundOf(path) : undefined
   if (asked) {
     const protocol = dialectOf(path, headers, query)
@@ -74,7 +75,7 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
   }
   const fault = faultOf(path) ?? faultOfListing(path)
-  if (!fault) return storedOf(method, path)
+  if (!fault) return storedOf(method, path) ?? { kind: 'wrong-path', protocol: dialectNear(path, headers, query), message: noSuch(raw) }
   const message = `No such path: ${path}. ${ruleOf(fault.rule, versionOf(fault.path))} The right URL is ${base}${fault.path}`
   return { kind: 'wrong-path', protocol: fault.protocol ?? dialectOf(fault.path, headers, query), message }
 }
@@ -91,6 +92,12 @@ function dialectOf(path: string, headers: Headers, query: URLSearchParams): Prot
     }
   }
   return best
+}
+
+/** The protocol that a path without an endpoint belongs to: by the endpoint that it extends, otherwise as the listing of the same version. */
+function dialectNear(path: string, headers: Headers, query: URLSearchParams): Protocol {
+  const extended = all.find(({ address }) => path.startsWith(`${address.path}/`))
+  return extended ?? dialectOf(`/${path.split('/').find(isVersion) ?? 'v1'}/models`, headers, query)
 }
 
 const [firstName] = Object.keys(protocols) as [keyof typeof protocols]

@@ -8,9 +8,9 @@ import type { GatewayAnswer } from '../gateway/request.ts'
 
 export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 
-/** A function from Request to Response. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
+/** A function with the parameters of `fetch`. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
 export type FetchGateway = {
-  (request: Request): Promise<Response>
+  (request: Request | URL | string, init?: RequestInit): Promise<Response>
   close(graceMs?: number): Promise<void>
 }
 
@@ -24,7 +24,8 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
   const inner = createGateway(config, hooks)
   if (inner.localOnly && config !== undefined) throw new ConfigError('keys', 'expected keys, or "auth": "none"')
   const prefix = basePath.replace(/(?<!\/)\/+$/, '')
-  const handler = async (request: Request): Promise<Response> => {
+  const handler = async (input: Request | URL | string, init?: RequestInit): Promise<Response> => {
+    const request = typeof input === 'string' || input instanceof URL || isInit(init) ? new Request(input, init) : input
     const { pathname, searchParams, origin } = new URL(request.url)
     const left = new AbortController()
     const leave = () => left.abort()
@@ -44,6 +45,11 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
     return responseOf(answer, request, leave)
   }
   return Object.assign(handler, { close: inner.close })
+}
+
+/** Servers pass values of their own as second argument: the environment, the parameters of a route. */
+function isInit(value: unknown): value is RequestInit {
+  return typeof value === 'object' && value !== null && ['method', 'headers', 'body', 'signal'].some(key => key in value)
 }
 
 function responseOf({ status, headers, body }: GatewayAnswer, { method }: Request, leave: () => void): Response {

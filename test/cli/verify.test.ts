@@ -1,6 +1,14 @@
 import { expect, test } from 'vitest'
+import { summaryOf } from '../../src/cli/verify.ts'
 import { listen, mounted } from '../gateway/support.ts'
 import { wireglot } from './support.ts'
+
+test.each([
+  [['passed', 'warned'], '1 passed, 0 failed, 1 warning'],
+  [['warned', 'failed', 'warned'], '0 passed, 1 failed, 2 warnings'],
+])('the summary of %j is %j', (results, text) => {
+  expect(summaryOf(results.map(result => ({ result })))).toBe(text)
+})
 
 async function started(): Promise<string> {
   const handler = mounted({

@@ -47,6 +47,11 @@ test.each([
     expect(clientConfig(client, { base }).snippets[0]?.address).toBe(address)
 })
 
+test('the settings of Codex are one file', () => {
+  const { snippets } = clientConfig('codex', { base: 'https://gw.example' })
+  expect(snippets.filter(({ language }) => language === 'toml')).toHaveLength(1)
+})
+
 test.each(protocolNames)('some client is told how to speak %s', protocol => {
   expect(all.filter(([, snippet]) => snippet.protocol === protocol)).not.toEqual([])
 })

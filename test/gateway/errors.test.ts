@@ -38,6 +38,7 @@ describe.each(hosts)('through %s', (_, start) => {
       ['an unknown model', 404, asking(protocol, { model: 'nope' })],
       ['a body that is not JSON by its type', 415, [path, post('model=demo', { 'content-type': 'application/x-www-form-urlencoded' })]],
       ['a compressed body', 415, [path, post('x', { 'content-encoding': 'gzip' })]],
+      ['a body compressed with zstd', 415, [path, post('x', { 'content-encoding': 'zstd' })]],
       ['a model named like a property of every object', 404, asking(protocol, { model: '__proto__' })],
     ])('%s is answered in its dialect: %i', async (_, status, asked) => {
       const ask = await start()

@@ -1,8 +1,26 @@
-import { describe, expect, test, vi } from 'vitest'
-import type { Exchange, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import type { Exchange, GatewayConfig, HookRequest, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
+import { fetchGateway } from '../../src/hosts/fetch.ts'
 import type { Note } from '../../src/index.ts'
 import type { TransportCall } from '../../src/transports/transport.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, streams, until, upstream, wait } from './support.ts'
+import {
+  after,
+  asking,
+  hosts,
+  one,
+  type Protocol,
+  pairs,
+  paths,
+  post,
+  replies,
+  requests,
+  sendJson,
+  sendStream,
+  streams,
+  until,
+  upstream,
+  wait,
+} from './support.ts'
 
 describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('a record tells what an exchange was and cost, stream: %s', async stream => {
@@ -94,6 +112,19 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(error.mock.calls[0]?.[0]).toMatchObject({ error: expect.any(TypeError) })
   })
 
+  test('hooks get the request of the client', async () => {
+    const seen: HookRequest[] = []
+    const { url } = await upstream(sendJson(200, replies.messages))
+    const ask = await start(one(url, 'messages'), {
+      route: ({ request }) => void seen.push(request),
+      onUsage: (_, request) => void seen.push(request),
+      onNotes: (_, __, request) => void seen.push(request),
+    })
+    await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }, { 'x-tenant': 'blue' }))
+    await until(() => seen.length === 3)
+    for (const request of seen) expect(request).toMatchObject({ method: 'POST', path: '/v1/chat/completions', headers: { 'x-tenant': 'blue' } })
+  })
+
   test('a transport may make another call of the one it is given, and hears when its client leaves', async () => {
     const seen: Partial<TransportCall>[] = []
     const send = async (call: TransportCall) => {
@@ -110,9 +141,9 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('notes are told with their exchange', async () => {
-    const told: [Note[], Exchange][] = []
+    const told: [Note[], Exchange, HookRequest][] = []
     const { url } = await upstream(sendJson(200, replies.messages))
-    const ask = await start(one(url, 'messages'), { onNotes: (...both) => void told.push(both) })
+    const ask = await start(one(url, 'messages'), { onNotes: (...all) => void told.push(all) })
     await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))
     await until(() => told.length === 1)
     expect(told[0]?.[0]).toContainEqual(expect.objectContaining({ path: '/seed' }))
@@ -175,5 +206,29 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     expect((await ask(paths.responses, post(requests.responses))).status).toBe(200)
     expect(urls).toEqual(['https://nowhere.test/v1/messages'])
+  })
+})
+
+describe('without a logger', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  const asked = async (hooks: Hooks, config: GatewayConfig) => {
+    const gateway = fetchGateway(config, hooks)
+    after(() => gateway.close(0))
+    return gateway(`http://x.test${paths.messages}`, post(requests.messages))
+  }
+
+  test('prints a fault of the gateway to the console', async () => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const response = await asked({ authenticate: () => JSON.parse('{') }, one('http://nowhere.test', 'messages'))
+    expect(response.status).toBe(500)
+    expect(print).toHaveBeenCalledExactlyOnceWith(`wireglot: internal error of the gateway (${response.headers.get('x-request-id')})`, expect.any(SyntaxError))
+  })
+
+  test('prints nothing when an upstream fails', async () => {
+    const print = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { url } = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'No' } }))
+    expect((await asked({}, { ...one(url, 'messages'), defaults: { retries: 0 } })).status).toBe(500)
+    expect(print).not.toHaveBeenCalled()
   })
 })

@@ -37,7 +37,7 @@ export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectG
 
 export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, options?: { basePath?: string }): ReturnType<typeof fetchGateway> {
   const handler = fetchGateway(config, overheard(hooks), options)
-  return Object.assign(async (request: Request) => overhear(await handler(request)), { close: handler.close })
+  return Object.assign(async (...asked: Parameters<typeof handler>) => overhear(await handler(...asked)), { close: handler.close })
 }
 
 function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
@@ -48,13 +48,13 @@ function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
   return {
     ...hooks,
     logger: { info: log('info'), warn: log('warn'), error: log('error') },
-    onUsage(record) {
+    onUsage(record, request) {
       emitted.push(record)
-      return onUsage?.(record)
+      return onUsage?.(record, request)
     },
-    onNotes(notes, exchange) {
+    onNotes(notes, exchange, request) {
       emitted.push(notes, exchange)
-      return onNotes?.(notes, exchange)
+      return onNotes?.(notes, exchange, request)
     },
   }
 }

@@ -152,6 +152,22 @@ test('in node:http alone, other paths are 404', async () => {
   expect(await response.json()).toHaveProperty('error')
 })
 
+test('a fetch gateway takes what `fetch` takes', async () => {
+  const handler = listenedFetchGateway()
+  const url = 'http://x.test/v1/messages'
+  for (const input of [url, new URL(url), new Request(url)]) {
+    const response = await handler(input, post(body))
+    expect([response.status, await response.json()]).toMatchObject([200, { type: 'message' }])
+  }
+  expect((await handler('http://x.test/v1/models')).status).toBe(200)
+})
+
+test('a fetch gateway ignores what a server passes beside the Request', async () => {
+  const handler = listenedFetchGateway() as (request: Request, ...more: unknown[]) => Promise<Response>
+  for (const second of [{ params: {} }, { API_KEY: 'x' }, null])
+    expect((await handler(new Request('http://x.test/v1/messages', post(body)), second, {})).status).toBe(200)
+})
+
 test('a fetch host may begin at a path', async () => {
   const handler = listenedFetchGateway(undefined, {}, { basePath: '/api/ai' })
   expect((await handler(new Request('http://x.test/api/ai/v1/messages', post(body)))).status).toBe(200)

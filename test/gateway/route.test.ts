@@ -109,6 +109,22 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
+  test.each<[method: string, path: string, headers: Record<string, string>, shape: object]>([
+    ['POST', '/v1/messages/batches', {}, { type: 'error', error: { type: 'not_found_error' } }],
+    ['GET', '/v1/files', { 'anthropic-version': '2023-06-01' }, { type: 'error', error: { type: 'not_found_error' } }],
+    ['GET', '/v1/skills', { 'x-api-key': 'k' }, { type: 'error', error: { type: 'not_found_error' } }],
+    ['POST', '/v1beta/cachedContents', {}, { error: { code: 404, status: 'NOT_FOUND' } }],
+    ['POST', '/upload/v1beta/files', {}, { error: { code: 404, status: 'NOT_FOUND' } }],
+    ['GET', '/v1/files', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
+    ['POST', '/v1/chat/completions/x/y', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
+    ['GET', '/favicon.ico', {}, { error: { type: 'invalid_request_error', code: 'unknown_url' } }],
+  ])('answers %s %s in the dialect of the caller when there is no such path: %j', async (method, path, headers, shape) => {
+    const ask = await start()
+    const response = await ask(path, { method, headers })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject(shape)
+  })
+
   test('a broken path is told in the dialect of the protocol that was meant', async () => {
     const ask = await start()
     expect(await (await ask('/v1/v1/messages', post({}))).json()).toMatchObject({ type: 'error', error: { type: 'not_found_error' } })

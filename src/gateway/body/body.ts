@@ -1,6 +1,6 @@
 import { mayHoldEnvelope } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { refuse } from '../error.ts'
+import { Refusal, refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
 import { type Member, nesting, outlineOf, scan } from './outline.ts'
@@ -33,7 +33,11 @@ export async function readJson(
     return { value, outline: value }
   }
   const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw refuse(415, 'invalid_request', 'send the body without content-encoding')
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+    throw new Refusal(
+      { status: 415, kind: 'invalid_request', message: `content-encoding ${encoding.slice(0, 40)} is not supported: send the body uncompressed` },
+      { headers: { 'accept-encoding': 'identity' } },
+    )
   const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
   const found = bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined

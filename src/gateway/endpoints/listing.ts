@@ -3,9 +3,11 @@ import { urlOf } from '../../address/paths.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { Service } from '../ask.ts'
+import { Refusal, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry } from '../options.ts'
 import { withoutSecrets } from '../upstream/blot.ts'
+import { unreachable } from '../upstream/failure.ts'
 
 /** How long an upstream's listing is cached. */
 const freshMs = 60_000
@@ -15,20 +17,28 @@ const patienceMs = 5_000
 /** In UTF-16 units. A longer listing counts as one that failed. */
 const longestListing = 16 * 1024 * 1024
 
-export type Listing = (identity: Identity) => Promise<ModelInfo[]>
+/** `failure`: there are no models, because the listing of an upstream failed. */
+export type Listing = (identity: Identity) => Promise<{ models: ModelInfo[]; failure?: Refusal }>
+
+type Known = { ids: Promise<string[]>; until: number; failure?: Refusal }
 
 /** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. */
 export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
-  const known = new Map<string, { ids: Promise<string[]>; until: number }>()
+  const known = new Map<string, Known>()
 
-  function idsOf(channel: ChannelEntry): Promise<string[]> {
+  function listingOf(channel: ChannelEntry): Known {
     const now = Date.now()
     const found = known.get(channel.name)
-    if (found && found.until > now) return found.ids
-    // An upstream without a listing must not make ours fail, and one that fails has the models that it had.
-    const ids = ask(channel).catch(() => found?.ids ?? [])
-    known.set(channel.name, { ids, until: now + freshMs })
-    return ids
+    if (found && found.until > now) return found
+    const ids = ask(channel).catch((error: unknown) => {
+      const { error: reason } = error instanceof Refusal ? error : unreachable(error)
+      listed.failure = new Refusal({ ...reason, message: `no models can be listed; channel ${channel.name}: ${reason.message}` }, { cause: error })
+      // An upstream whose listing fails has the models that it had.
+      return found?.ids ?? []
+    })
+    const listed: Known = { ids, until: now + freshMs }
+    known.set(channel.name, listed)
+    return listed
   }
 
   async function ask(channel: ChannelEntry): Promise<string[]> {
@@ -49,14 +59,16 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     let text = ''
     for await (const chunk of body) {
       text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
-      if (text.length > longestListing) throw new Error('the listing is too long')
+      if (text.length > longestListing) throw refuse(502, 'internal', 'the listing of the upstream is too long')
     }
-    if (status !== 200) throw new Error(`the listing is refused with status ${status}`)
-    return idsIn(protocols[name], JSON.parse(text))
+    // An upstream without a listing must not make ours fail.
+    if (missing.has(status)) return []
+    if (status !== 200) throw refuse(502, 'internal', `the upstream refused its listing with status ${status}`)
+    return idsIn(protocols[name], parsed(text))
   }
 
   /** The models of the upstream's listing that match an id with `*`, with the names that clients use. */
-  async function fitting({ id, channels }: ModelEntry): Promise<string[]> {
+  async function fitting({ id, channels }: ModelEntry, failures: Refusal[]): Promise<string[]> {
     const prefix = id.slice(0, -1)
     const found: string[] = []
     for (const { name, model } of channels) {
@@ -64,20 +76,35 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
       // When all names are served by one model, they are not listed.
       if (!channel || (model !== undefined && !model.endsWith('*'))) continue
       const own = model?.slice(0, -1) ?? prefix
-      for (const theirs of await idsOf(channel)) if (theirs.startsWith(own)) found.push(prefix + theirs.slice(own.length))
+      const listed = listingOf(channel)
+      for (const theirs of await listed.ids) if (theirs.startsWith(own)) found.push(prefix + theirs.slice(own.length))
+      if (listed.failure) failures.push(listed.failure)
     }
     return found
   }
 
   return async identity => {
+    const failures: Refusal[] = []
     const models = new Map(catalog.list(identity).map(model => [model.id, model]))
     for (const entry of config.models) {
       if (!entry.id.endsWith('*')) continue
-      for (const id of await fitting(entry)) {
+      for (const id of await fitting(entry, failures)) {
         const info = models.has(id) ? undefined : catalog.find(id, identity)
         if (info) models.set(info.id, info)
       }
     }
-    return [...models.values()]
+    const [failure] = models.size === 0 ? failures : []
+    return { models: [...models.values()], ...(failure && { failure }) }
+  }
+}
+
+/** The statuses of servers that have no listing. */
+const missing = new Set([404, 405, 501])
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Refusal({ status: 502, kind: 'internal', message: 'the listing of the upstream is not JSON' }, { cause })
   }
 }

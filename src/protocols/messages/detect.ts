@@ -41,6 +41,7 @@ function responseSigns({ type, content, role, stop_reason }: JsonObject): string
   return signs
 }
 
-function eventSigns({ type }: JsonObject): string[] {
+function eventSigns({ type, error }: JsonObject): string[] {
+  if (type === 'error' && isObject(error) && typeof error['type'] === 'string') return ['it is an `error` that holds an error with a type']
   return typeof type === 'string' && eventTypes.has(type) ? [`its type is \`${type}\``] : []
 }
