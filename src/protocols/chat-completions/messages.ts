@@ -87,6 +87,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
   const turns = writing.native ? [...messages] : placeInstructions(regroup(withoutStaleResults(messages, writing.report), writing), writing)
+  const inToolTurns = toolTurns(turns)
   const written: JsonObject[] = []
   let media: JsonObject[] = []
   for (const turn of turns) {
@@ -96,7 +97,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
     }
     switch (turn.role) {
       case 'assistant': {
-        const message = encodeHistory(turn, writing)
+        const message = encodeHistory(turn, inToolTurns.has(turn), writing)
         if (message) written.push(message)
         break
       }
@@ -125,9 +126,25 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
   return written
 }
 
-function encodeHistory({ parts, name, at, ext }: Message, writing: Writing): JsonObject | undefined {
+/** The assistant messages between two user messages of which one holds a tool call. DeepSeek wants the reasoning of all of them back. */
+function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
+  const found = new Set<Message>()
+  let turn: Message[] = []
+  const settle = () => {
+    if (turn.some(message => callsOf(message).length > 0)) for (const message of turn) found.add(message)
+    turn = []
+  }
+  for (const message of messages)
+    if (message.role === 'assistant') turn.push(message)
+    else if (message.role === 'user') settle()
+  settle()
+  return found
+}
+
+function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing): JsonObject | undefined {
+  const { parts, name, at, ext } = message
   const wanted = writing.options.ccReasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
-  const reasoning = wanted === 'always' || (wanted === 'tool-turns' && parts.some(({ type }) => type === 'tool-call')) ? 'all' : 'none'
+  const reasoning = wanted === 'always' || (wanted === 'tool-turns' && inToolTurn) ? 'all' : 'none'
   return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
 }
 

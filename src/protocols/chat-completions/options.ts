@@ -30,8 +30,8 @@ export type ChatCompletionsOptions = {
   /** Looks up what was kept of `signatures`, by call id, wherever a client's message lacks it. Default: nothing is looked up. */
   ccStored?: (callId: string) => string | undefined
   /**
-   * Earlier reasoning that is sent to a server again. Default `tool-turns`: that of every assistant turn with a tool call, which
-   * servers that reason between calls require. `always`: that of every turn. `never`: none, for servers that refuse the field. When
+   * Earlier reasoning that is sent to a server again. Default `tool-turns`: that of every turn with a tool call (all assistant
+   * messages between two user messages), which servers that reason between calls require. `always`: that of every turn. `never`: none, for servers that refuse the field. When
    * this is not set, reasoning that came in this protocol stays as it came.
    */
   ccReasoningInHistory?: 'never' | 'tool-turns' | 'always'

@@ -62,11 +62,15 @@ describe('calls whose reasoning the client forgot', () => {
   })
   test('keep the reasoning of earlier turns with tool calls, and only of those', () => {
     const body = ended(loop(thought))
-    body.messages.splice(3, 1, { role: 'assistant', content: [thought, { type: 'text', text: 'yes' }] as never })
+    const said = { role: 'assistant', content: [thought, { type: 'text', text: 'yes' }] as never }
+    body.messages.splice(3, 1, said)
+    body.messages.push(said, user)
     const { wire, notes } = ask(body)
     expect(wire.messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
-    expect(wire.messages[3]).not.toHaveProperty('reasoning_content')
-    expect(notes.filter(note => note.includes('/messages/3'))).not.toEqual([])
+    // The last message of the turn, after the tool results.
+    expect(wire.messages[3]).toMatchObject({ reasoning_content: 'hm', content: 'yes' })
+    expect(wire.messages[5]).not.toHaveProperty('reasoning_content')
+    expect(notes.filter(note => note.includes('/messages/5'))).not.toEqual([])
   })
   test('do not get it where the reasoning is there, nor does an answer', () => {
     expect(ask(loop(thought), blank).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
