@@ -2,7 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { Protocol } from '../protocol.ts'
 import { escapeLineSeparatorBytes } from '../sse/line-separators.ts'
 import { createTextReader } from '../sse/text.ts'
-import { WholeFrames } from '../sse/whole-frames.ts'
+import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { encoded, joined } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
@@ -183,6 +183,8 @@ class RunningRelay implements Relay {
     const text = translator.push(chunk)
     if (!raw) return text
     const bytes = encoded(chunk)
+    // Clients read nothing after `[DONE]`, so an error cannot follow it.
+    if (translator.endedEarly) return beforeDone(this.#whole(bytes))
     return this.#whole(isOver(from) ? upToEnd(bytes, translator.after) : bytes)
   }
 
@@ -197,6 +199,11 @@ class RunningRelay implements Relay {
       at = end
       const text = translator.push(line)
       if (translator.error && !this.#committed) throw failedStream(translator.error, translator.notes)
+      if (raw && translator.endedEarly) {
+        if (!this.#committed) throw streamEndedEarly()
+        this.#held.push(line)
+        return beforeDone(this.#heldFrames())
+      }
       if (!raw) {
         if (!text) continue
         this.#answered = true
@@ -251,7 +258,8 @@ class RunningRelay implements Relay {
   #end(translator: StreamTranslator, why?: CanonicalError): Chunk {
     const owed = translator.end(why)
     const whole = this.#heldFrames()
-    return plus(translator.cutFrame ? whole : plus(whole, this.#safe(this.#frames.rest())), owed)
+    const rest = this.#safe(this.#frames.rest())
+    return plus(translator.cutFrame ? whole : plus(whole, translator.endedEarly ? beforeDone(rest) : rest), owed)
   }
 
   /** The upstream has ended its answer. */
@@ -302,7 +310,8 @@ export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): v
 }
 
 /** Is nothing more to be sent? An upstream's own error is passed on unchanged, with what follows; after a frame that cannot be read nothing is. */
-const isOver = ({ translator: { finished, error }, raw }: Source) => finished || (error !== undefined && !(raw && error.protocol !== undefined))
+const isOver = ({ translator: { finished, endedEarly, error }, raw }: Source) =>
+  finished || (raw && endedEarly) || (error !== undefined && !(raw && error.protocol !== undefined))
 
 const cutOff = ({ finished, error }: StreamTranslator) => (finished ? undefined : error ? failedStream(error) : streamEndedEarly())
 

@@ -66,6 +66,13 @@ export class WholeFrames<C extends Chunk> {
   }
 }
 
+/** The frames up to `[DONE]`, for a stream that must not look complete. */
+export function beforeDone<C extends Chunk>(frames: C): C {
+  const text = typeof frames === 'string' ? frames : new TextDecoder('latin1').decode(frames)
+  const done = /(^|[\r\n])data: *\[DONE\] *([\r\n]|$)/.exec(text)
+  return done ? part(frames, 0, done.index + (done[1]?.length ?? 0)) : frames
+}
+
 /** The position after the last blank line. 0: there is none. `before`: what came before the chunk. */
 function endOfFrames(chunk: Chunk, before: string): number {
   for (let end = chunk.length; end > 0; end--) {

@@ -9,7 +9,7 @@ import { escapeLineSeparators } from '../sse/line-separators.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
-import { WholeFrames } from '../sse/whole-frames.ts'
+import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
 import { createJsonWriter } from './json-writer.ts'
 import { renamedFrame } from './renamed-frame.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
@@ -35,6 +35,8 @@ export type StreamTranslator = {
   readonly after: string
   /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
   readonly cutFrame: boolean
+  /** The source has said that it is over, without an error, but the reply is not complete. */
+  readonly endedEarly: boolean
   /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
   readonly error: CanonicalError | undefined
   /** The error that the finish reason reports, in a stream that ended properly. */
@@ -144,6 +146,8 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isTold = () => reader.seen.error?.protocol === protocol.name && !reader.seen.unheard
   const isBroken = () => reader.seen.ended && !reader.seen.clean && !isTold()
+  /** Clients read nothing after `[DONE]`, so an error cannot follow it. */
+  const untilError = (out: string) => (isBroken() ? beforeDone(out) : out)
   let renamed = ''
   let count = 0
   const renamer =
@@ -170,14 +174,14 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
       reader.push(chunk)
       if (watched) return ''
       // The filter passes whole frames only, too.
-      if (!renamer) return escaped(filter ? filter.push(bytes.read(chunk)) : (whole.push(bytes.read(chunk)) ?? ''))
+      if (!renamer) return untilError(escaped(filter ? filter.push(bytes.read(chunk)) : (whole.push(bytes.read(chunk)) ?? '')))
       return wasBroken ? '' : shown(rename(() => renamer.push(chunk)))
     },
     end(why) {
       reader.end(why)
       const { clean, lacksEnding, cutFrame, error } = reader.seen
       const last = renamer ? rename(() => renamer.end()) : whole.rest() + bytes.end()
-      const rest = cutFrame ? '' : escaped(shown(last) + (filter?.end() ?? ''))
+      const rest = cutFrame ? '' : untilError(escaped(shown(last) + (filter?.end() ?? '')))
       if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`
       if (clean || isTold()) return rest
       const failure = error ?? endedEarly
@@ -224,6 +228,11 @@ class Translator implements StreamTranslator {
 
   get finished(): boolean {
     return this.#seen.clean && !this.#own.failure()
+  }
+
+  get endedEarly(): boolean {
+    const { ended, clean, error } = this.#seen
+    return ended && !clean && error === undefined
   }
 
   get after(): string {

@@ -32,6 +32,23 @@ const streaming = (protocol: Protocol) => asking(protocol, { stream: true })
 const pingsIn = (text: string, client: Protocol) => text.match(client === 'generate-content' ? /(?<=^|\r\n\r\n)\r\n\r\n/g : /ping/g) ?? []
 
 describe.each(hosts)('through %s', (_, start) => {
+  test.each([
+    ['nothing', []],
+    [
+      'half an answer with a call',
+      ['data: {"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"c1","function":{"name":"f","arguments":"{"}}]}}]}\n\n'],
+    ],
+  ])('sends an error and no [DONE] when a chat stream ends in [DONE] after %s', async (_what, before) => {
+    const { url } = await upstream(sendStream([...before, 'data: [DO', 'NE]\n\n']))
+    const ask = await start(one(url, 'chat-completions'))
+    const response = await ask(...streaming('chat-completions'))
+    const text = await response.text()
+    expect(text).not.toContain('[DONE]')
+    expect(text).toContain('"error"')
+    expect(text.startsWith(before.join(''))).toBe(true)
+    expect(response.status).toBe(before.length > 0 ? 200 : 502)
+  })
+
   test.each(pairs)('a stream for %s from %s says the same', async (client, served) => {
     const seen = await upstream(sendStream(streams[served]))
     const ask = await start(one(seen.url, served))

@@ -134,3 +134,26 @@ test('what reading repairs is not noted where it is written as it came: a reply 
   const again = await collectStream([text], protocol, { strict: true })
   expect(again).toMatchObject({ body: { choices: [{ finish_reason: 'stop' }], usage }, notes: [] })
 })
+
+describe('an empty stream that ends in [DONE]', () => {
+  const stream = ': hello\n\ndata: [DONE]\n\n'
+  test.each([
+    ['in one chunk', [stream]],
+    ['in single characters', [...stream]],
+    ['without its last blank line', [stream.trimEnd()]],
+  ])('gets an error instead of [DONE], %s', (_, chunks) => {
+    for (const options of [{}, { model: 'other' }]) {
+      const translator = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions', ...options })
+      const text = chunks.map(chunk => translator.push(chunk)).join('') + translator.end()
+      expect(text).not.toContain('[DONE]')
+      expect(text).toContain('"error"')
+      expect(translator.finished).toBe(false)
+    }
+  })
+
+  test('stays as it is when a choice has finished', () => {
+    const whole = 'data: {"id":"c1","choices":[{"index":0,"delta":{"content":"[DONE]"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n'
+    const translator = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions' })
+    expect(translator.push(whole) + translator.end()).toBe(whole)
+  })
+})
