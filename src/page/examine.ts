@@ -30,7 +30,7 @@ export type Examined = {
   protocol?: string
   kind?: Kind
   reasons: string[]
-  /** The possible readings, if it is ambiguous. */
+  /** The other possible readings, if it is ambiguous. */
   choices: { protocol: string; kind: Kind }[]
   fault?: Fault
   /** The parsed request or response. */
@@ -67,7 +67,8 @@ type Source = { text: string; body?: unknown; now: number }
 async function examineAs({ readings, reasons }: Recognized, asked: Partial<Reading>, source: Source): Promise<Examined> {
   const { body } = source
   const chosen = asked.protocol && asked.kind ? { protocol: asked.protocol, kind: asked.kind } : undefined
-  const reading = chosen ?? (readings.length === 1 ? readings[0] : undefined)
+  const likely = readings.length === 1 ? readings[0] : likeliest(readings, body)
+  const reading = chosen ?? likely
   if (!reading) {
     const choices = readings.map(({ protocol, kind }) => ({ protocol: protocol.name, kind }))
     const message =
@@ -76,11 +77,24 @@ async function examineAs({ readings, reasons }: Recognized, asked: Partial<Readi
   }
   const { protocol, kind } = reading
   const fault = kind === 'stream' ? faultOfStream(source.text) : faultOf(() => read(protocol, kind, body))
-  const is = { protocol: protocol.name, kind, reasons, choices: [], ...(body !== undefined && { body }) }
+  const others = readings.filter(one => one !== reading && !chosen)
+  const is = {
+    protocol: protocol.name,
+    kind,
+    reasons: others.length > 0 ? ['nothing in it decides what it is, and this protocol is the usual one'] : reasons,
+    choices: others.map(one => ({ protocol: one.protocol.name, kind: one.kind })),
+    ...(body !== undefined && { body }),
+  }
   if (fault) return { ...is, fault, targets: [] }
   const targets: Told[] = []
   for (const target of all) if (target !== protocol) targets.push(await tell(reading, target, source))
   return { ...is, targets }
+}
+
+/** A request that several protocols can read is that of the first one whose conversation is where this body has it. */
+function likeliest(readings: readonly Reading[], body: unknown): Reading | undefined {
+  const [first] = readings
+  return first && readings.every(({ kind }) => kind === 'request') && first.protocol.detect(body).maybe ? first : undefined
 }
 
 async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, body, now }: Source): Promise<Told> {

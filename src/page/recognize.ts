@@ -21,7 +21,7 @@ const lookedAt = 20
 /** Events in frames, or in one list, as some servers send them without `alt=sse`. */
 export const looksLikeStream = (text: string): boolean => /^\uFEFF?\s*(\[|(data|event|id|retry|error)\s*:|:)/.test(text)
 
-/** Does it contain any frame with data? */
+/** Does it contain any frame with data? JSON alone is none, though a stream may have lines of it. */
 export function hasEvents(text: string): boolean {
   let found = false
   const parser = createFrameParser(() => {
@@ -29,7 +29,7 @@ export function hasEvents(text: string): boolean {
   })
   parser.push(text)
   parser.end()
-  return found
+  return found && looksLikeStream(text)
 }
 
 /** By unmistakable signs; without any, by which protocols can read it. `asked`: what is already known. */

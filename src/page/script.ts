@@ -124,14 +124,14 @@ function framesOf(text) {
 function inline(value, path, name, found) {
   const element = make('span', { className: 'member' })
   found.push({ path, element })
-  if (name !== undefined) element.append(make('span', { className: 'k', textContent: JSON.stringify(name) }), ':')
+  if (name !== undefined) element.append(make('span', { className: 'k', textContent: JSON.stringify(name) }), ':', make('wbr'))
   if (typeof value !== 'object' || value === null) {
     element.append(make('span', { className: typeof value === 'string' ? 's' : 'l', textContent: JSON.stringify(value) }))
     return element
   }
   const isList = Array.isArray(value)
   element.append(isList ? '[' : '{')
-  Object.entries(value).forEach(([key, item], index) => element.append(index > 0 ? ',' : '', inline(item, stepped(path, key), isList ? undefined : key, found)))
+  Object.entries(value).forEach(([key, item], index) => element.append(...(index > 0 ? [',', make('wbr')] : []), inline(item, stepped(path, key), isList ? undefined : key, found)))
   element.append(isList ? ']' : '}')
   return element
 }
@@ -264,7 +264,7 @@ function showTarget(panel, { protocol, body, text, notes, differences, noReturn,
     const number = notes.filter(note => note.kind === kind).length
     if (number > 0) chips.append(make('span', { className: 'chip ' + kind, textContent: number + ' ' + kind }))
   }
-  if (differences.length > 0) chips.append(make('span', { className: 'chip differs', textContent: count(differences.length, 'difference') }))
+  if (differences.length > 0) chips.append(make('span', { className: 'chip differs', title: 'Values that are not the same after the way there and back, though no note is about them', textContent: count(differences.length, 'difference') + ' without a note' }))
   if (!fault && notes.length === 0 && differences.length === 0) chips.append(make('span', { className: 'chip well', textContent: noReturn ? 'no notes' : 'nothing lost' }))
   if (fault) chips.append(make('span', { className: 'chip dropped', textContent: 'not possible' }))
   if (told) head.append(copyButton(told))
@@ -388,6 +388,13 @@ async function start() {
     showModels()
     showUsage(usage)
     showExamples(examples)
+    const [first] = examples
+    if (first && source.value === '') {
+      source.value = first.text
+      // What is typed or pasted replaces it.
+      source.addEventListener('focus', () => { if (source.value === first.text) source.select() })
+      translate()
+    }
     await showClients()
   } catch (error) {
     for (const id of ['models-list', 'records', 'snippets']) byId(id).replaceChildren(empty(error.message))

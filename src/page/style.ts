@@ -49,10 +49,11 @@ main { padding: .75rem 1rem 2rem; }
 h2 { font-size: .95rem; }
 .head .small { margin-left: auto; }
 .chips { display: flex; flex: 1 1 100%; flex-wrap: wrap; gap: .3rem; }
-.fields { display: grid; grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr) minmax(0, 1fr); gap: .5rem; padding: .6rem .7rem; }
+.fields { display: grid; grid-template-columns: minmax(9.25rem, 1.5fr) minmax(5.9rem, 1fr) minmax(5.9rem, 1fr); gap: .35rem; padding: .6rem .7rem; }
 label { display: block; color: var(--muted); font-size: .8rem; }
 select, input, textarea { width: 100%; padding: .3rem .45rem; border: 1px solid var(--line); border-radius: 6px; background: var(--sunk); color: var(--text); }
-label + select, label + input { margin-top: .15rem; font-size: .875rem; }
+label + select, label + input { margin-top: .15rem; font-size: .8125rem; }
+label + select { padding-inline: .3rem 0; }
 ::placeholder { color: var(--muted); opacity: 1; }
 textarea { font: 12px/1.5 var(--mono); resize: vertical; tab-size: 2; }
 #source { flex: 1 1 40%; min-height: 9rem; margin: 0 .7rem; width: auto; }
@@ -73,7 +74,7 @@ kbd { padding: 0 .3rem; border: 1px solid var(--line); border-radius: 4px; font:
 .empty { padding: .7rem; color: var(--muted); }
 
 .code { flex: 1 1 55%; min-height: 6rem; overflow: auto; padding: .4rem 0; background: var(--sunk); font: 12px/1.5 var(--mono); }
-.line { display: block; padding: 0 .7rem 0 calc(.7rem + var(--deep, 0) * 1.1em + 1.6em); text-indent: -1.6em; white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid transparent; }
+.line { display: block; padding: 0 .7rem 0 calc(.7rem + var(--deep, 0) * 1.1em + 1.6em); text-indent: -1.6em; white-space: pre-wrap; overflow-wrap: break-word; border-left: 3px solid transparent; }
 .frame { padding-block: .15rem; border-bottom: 1px solid var(--line); }
 .k { color: var(--key); } .s { color: var(--string); } .l { color: var(--literal); } .e { color: var(--muted); }
 .line:is(.dropped, .approximated, .synthesized, .differs) { border-left-color: var(--tone); background: var(--tone-ground); }
@@ -104,6 +105,8 @@ table { width: 100%; border-collapse: collapse; font-size: .85rem; }
 th, td { padding: .3rem .7rem; text-align: left; white-space: nowrap; border-top: 1px solid var(--line); }
 thead th { border-top: 0; color: var(--muted); font-weight: 500; font-size: .8rem; }
 tbody th { font: 12px var(--mono); }
+#records :is(th, td) { padding-inline: .45rem; }
+:is(#records, #models-list) thead th { white-space: normal; vertical-align: bottom; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .snippet { border-top: 1px solid var(--line); }
 .snippet h3 { display: flex; flex-wrap: wrap; gap: .2rem .6rem; align-items: center; padding: .4rem .7rem; font-size: .85rem; font-weight: 600; }
@@ -115,6 +118,8 @@ td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
   #bench { grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); grid-auto-flow: row; }
   #bench, #keys:not([hidden]) + #bench { height: auto; }
   #bench > .panel { max-height: 44rem; }
+  #records :is(th, td) { padding-inline: .25rem; font-size: .75rem; white-space: normal; }
+  #models-list tbody th { white-space: normal; overflow-wrap: anywhere; }
 }
 @media (max-width: 720px) {
   header { position: static; }

@@ -81,6 +81,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await translate(page, streams.messages.join(''))
     await page.getByText('messages stream: ').waitFor()
     expect(await page.locator('#read .frame').count()).toBe(streams.messages.length)
+    expect(await page.locator('#read .frame').first().locator('wbr').count(), 'lines break between members').toBeGreaterThan(3)
     const events = await page.getByRole('region', { name: 'responses, translated' }).locator('.frame').allTextContents()
     expect(events[0]).toMatch(/^response\.created {2}\{"type":"response\.created"/)
     expect(events.at(-1)).toContain('response.completed')
@@ -136,6 +137,34 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     await translate(page, JSON.stringify({ ...request, messages: [{ content: 'Hi' }] }))
     await page.getByText('/messages/0/role').waitFor()
     expect((await page.locator('#read .dropped').allTextContents()).join('')).toContain('"content": "Hi"')
+  })
+
+  test.each([1440, 1024])('nothing is cut off at %i pixels', async width => {
+    const { page, url } = await open({ viewport: { width, height: 900 } })
+    for (const client of protocolNames) await fetch(url + asking(client)[0], asking(client)[1])
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    await page.locator('#records td').first().waitFor()
+    const cut = await page.evaluate(() => {
+      const needed = (select: HTMLSelectElement) => {
+        const copy = document.createElement('select')
+        copy.append(...[...select.options].map(({ text }) => new Option(text)))
+        copy.style.cssText = `position: absolute; width: auto; padding: 0; font: ${getComputedStyle(select).font}`
+        document.body.append(copy)
+        const { width } = copy.getBoundingClientRect()
+        copy.remove()
+        return width
+      }
+      const isCut = (element: Element) =>
+        element instanceof HTMLSelectElement ? needed(element) > element.clientWidth : element.scrollWidth > element.clientWidth
+      return [...document.querySelectorAll('#protocol, #kind, #example, #records, #models-list')].filter(isCut).map(({ id }) => id)
+    })
+    expect(cut).toEqual([])
+  })
+
+  test('shows an example, translated, when it is opened', async () => {
+    const { page } = await open()
+    await page.locator('.target h2').nth(2).waitFor()
+    expect(await page.getByRole('textbox', { name: 'Request, response or stream' }).inputValue()).toContain('"model"')
   })
 
   test('what several protocols could mean is asked', async () => {

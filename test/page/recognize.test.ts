@@ -39,11 +39,12 @@ describe('what a pasted text is', () => {
     expect(examined.targets.map(({ fault }) => fault)).toEqual([undefined, undefined, undefined])
   })
 
-  test('is never guessed: what several can read is left to whoever pasted it', async () => {
+  test('is read as the usual protocol when several can read it, and offers the others', async () => {
     const examined = await examine(says(requests['chat-completions']), { now })
-    expect(examined).toMatchObject({ targets: [], fault: { message: expect.stringContaining('choose') } })
-    expect(examined.choices).toContainEqual({ protocol: 'chat-completions', kind: 'request' })
-    expect(examined.choices).toContainEqual({ protocol: 'messages', kind: 'request' })
+    expect(examined).toMatchObject({ protocol: 'chat-completions', kind: 'request', reasons: [expect.stringContaining('nothing in it decides')] })
+    expect(examined.fault).toBeUndefined()
+    expect(examined.targets).toHaveLength(3)
+    expect(examined.choices).toEqual([{ protocol: 'messages', kind: 'request' }])
   })
 
   test('is what one says it is', async () => {
