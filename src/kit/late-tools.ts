@@ -23,7 +23,7 @@ export function gatherTools(
       if ((part.type !== 'control' && part.type !== 'server-tool') || !part.tools || part.protocol === protocol || hasPlace?.(part)) continue
       const before = all.length
       for (const tool of part.tools) if (!all.some(other => isNamedAlike(other, tool))) all.push(tool)
-      if (part.type === 'control' || all.length > before) report.add('tool.added-late', part.at)
+      if (all.length > before) report.add('tool.added-late', part.at)
     }
   return all
 }

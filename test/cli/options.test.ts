@@ -19,7 +19,7 @@ describe('--option name=value', () => {
   test.each([
     ['a name that is no option', 'amAutocache=true', /There is no option amAutocache; there are .*amAutoCache/],
     ['a name that every object has', 'constructor=1', /There is no option constructor/],
-    ['a word that the option does not take', 'systemPlacement=top', /systemPlacement is one of auto, user, hoist/],
+    ['a word that the option does not take', 'systemPlacement=top', /systemPlacement is one of auto, keep, user, hoist/],
     ['text for a number', 'now=soon', /now is a number/],
     ['a number for a flag', 'amAutoCache=1', /amAutoCache is true or false/],
     ['no value', 'amAutoCache', /written name=value/],

@@ -182,9 +182,10 @@ const rows: Row[] = [
         'dropped /tools/0/eager_input_streaming field.unsupported',
       ],
       responses: [
-        { input: [item('user', 'x')], tools: [{ ...define.responses('f'), defer_loading: true, allowed_callers: ['direct'] }] },
+        { input: [item('user', 'x')], tools: [{ ...define.responses('f'), allowed_callers: ['direct'] }] },
         'dropped /tools/0/input_examples field.unsupported',
         'dropped /tools/0/eager_input_streaming field.unsupported',
+        'approximated /tools/0/defer_loading tool.loaded',
       ],
     },
   ],

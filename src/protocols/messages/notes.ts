@@ -70,7 +70,7 @@ export const notes = {
   'tool.renamed': { kind: 'approximated', reason: 'the name does not fit the target and is replaced; answers get it back', source: '2.7' },
   'tool.namespace': { kind: 'approximated', reason: 'namespace and name are one name here; answers get them back', source: '2.4' },
   'tool.added-late': { kind: 'approximated', reason: 'tools that were added in mid-conversation stand with the others', source: '2.1' },
-  'tool.loaded': { kind: 'approximated', reason: 'the tool is there from the start, because the search that would find it is left out', source: '2.5' },
+  'tool.loaded': { kind: 'approximated', reason: 'the tool is loaded from the start, because no tool search is left to load it', source: '2.5' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'a tool that only another provider knows is replaced by the nearest one here', source: '2.5' },
   'tool.no-approval': { kind: 'approximated', reason: 'tools of a remote server are called without asking the client first', source: '2.5' },

@@ -1,10 +1,11 @@
-import type { Message, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { ControlPart, Message, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { idOf, statusOf } from './item-head.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, ownForm, protocolName } from './own.ts'
+import { decodeAddedTools } from './tools.ts'
 
 const text = { type: 'string' }
 const texts = { type: 'array', items: text }
@@ -64,6 +65,11 @@ const clientTools = new Map<string, ClientTool>([
       },
     },
   ],
+  // Its description and parameters are those that the request gives.
+  [
+    'tool_search',
+    { description: '', parameters: {}, call: 'tool_search_call', prefix: 'tsc_', fields: input => ({ execution: 'client', arguments: input }) },
+  ],
 ])
 
 const nameOfCall = new Map([...clientTools].map(([name, { call }]) => [call, name]))
@@ -71,20 +77,27 @@ const nameOfCall = new Map([...clientTools].map(([name, { call }]) => [call, nam
 /** The types of items that call such a tool. */
 export const clientCalls: ReadonlySet<string> = new Set(nameOfCall.keys())
 
-/** Built-in tools that the client runs, as functions for models of other providers. A function of the same name goes first. */
-export function expandTools(tools: readonly Tool[], report: ResponsesReport): Tool[] {
+/** A search that says itself how it is called is a function for every model; other tools of the client are, if `expandClientTools` says so. */
+const isExpanded = (name: string, all: boolean) => all || name === 'tool_search'
+
+/**
+ * Built-in tools that the client runs, as functions for models of other providers. A function of the same name goes first. `all`: also
+ * those whose parameters the request does not give.
+ */
+export function expandTools(tools: readonly Tool[], report: ResponsesReport, all = false): readonly Tool[] {
+  if (!tools.some(tool => tool.type === 'server' && tool.clientExecuted)) return tools
   return tools.map(tool => {
     if (tool.type !== 'server' || !tool.clientExecuted || !isObject(tool.raw)) return tool
     const name = String(tool.raw['type'])
     const known = clientTools.get(name)
-    if (!known || tools.some(other => (other.type === 'function' || other.type === 'freeform') && other.name === name)) return tool
+    if (!known || !isExpanded(name, all) || tools.some(other => (other.type === 'function' || other.type === 'freeform') && other.name === name)) return tool
     report.add('tool.expanded', tool.at)
-    const { description, parameters } = known
+    const { description = known.description, parameters = known.parameters } = tool.raw
     const expanded: FunctionTool = {
       type: 'function',
       name,
-      description,
-      parameters,
+      ...(typeof description === 'string' && description && { description }),
+      ...(isObject(parameters) && { parameters }),
       strict: false,
       ...defined({ at: tool.at }),
       ...keep({}, {}, { client: tool.raw }),
@@ -110,27 +123,43 @@ export const expandedIn = (tools: readonly Tool[] | undefined): string[] =>
   (tools ?? []).flatMap(tool => (tool.type === 'function' && ownForm(tool.ext)?.['client'] ? [tool.name] : []))
 
 /** By call id, and by the id of the item, which results of the older shell repeat: the call id of each call that the client runs. */
-export function clientCallIds(items: readonly JsonObject[]): Map<unknown, string> {
+export function clientCallIds(items: readonly JsonObject[], all = false): Map<unknown, string> {
   const ids = new Map<unknown, string>()
   for (const item of items) {
-    const { type, id, call_id: call, environment } = item
-    const isRemote = isObject(environment) && environment['type'] !== 'local'
-    if (!clientCalls.has(String(type)) || isRemote || typeof call !== 'string') continue
+    const { type, id, call_id: call, environment, execution } = item
+    const name = nameOfCall.get(String(type))
+    const isRemote = name === 'tool_search' ? execution !== 'client' : isObject(environment) && environment['type'] !== 'local'
+    if (name === undefined || !isExpanded(name, all) || isRemote || typeof call !== 'string') continue
     ids.set(call, call)
     if (typeof id === 'string') ids.set(id, call)
   }
   return ids
 }
 
+type Expanding = { at: string; ids: ReadonlyMap<unknown, string>; report: ResponsesReport }
+
 /** A call of such a tool, or its result, as those of a function. Undefined: the item is something else, or its call is not in `ids`. */
-export function expandItem(wire: JsonObject, type: string, at: string, ids: ReadonlyMap<unknown, string>): Message | undefined {
+export function expandItem(wire: JsonObject, type: string, { at, ids, report }: Expanding): Message | undefined {
   const { type: _, id, call_id: call, status: _status, caller, ...rest } = wire
   const callId = ids.get(call ?? id)
-  const name = nameOfCall.get(type) ?? nameOfCall.get(type.replace(/_output$/, ''))
+  const name = nameOfCall.get(type) ?? nameOfCall.get(type.replace(/_output$/, '')) ?? nameOfCall.get(type.replace(/_output$/, '_call'))
   if (callId === undefined || name === undefined) return undefined
   const form = { item: type, whole: wire }
   const head = { origin: 'item' as const, ...idOf(id), ...statusOf(wire), at }
   const called = caller != null && { caller }
+  if (type === 'tool_search_output') {
+    const { tools: _tools, execution: _execution, ...fields } = rest
+    const found = decodeAddedTools(wire, at, report) ?? []
+    const result: ToolResultPart = { type: 'tool-result', callId, name, kind: 'function', content: [{ type: 'text', text: namesOf(found), at: `${at}/tools` }], ...called, at }
+    const loaded = found.map(tool => withoutDefer(tool, report))
+    const added: ControlPart = { type: 'control', control: 'tool-addition', protocol: protocolName, raw: wire, tools: loaded, at }
+    return { role: 'tool', parts: loaded.length > 0 ? [result, added] : [result], ...head, ...keep(fields, {}, form) }
+  }
+  if (type === 'tool_search_call') {
+    const { arguments: asked, execution: _execution, ...fields } = rest
+    const part: ToolCallPart = { type: 'tool-call', id: callId, idOrigin: 'wire', name, kind: 'function', input: JSON.stringify(asked ?? {}), ...called, at }
+    return { role: 'assistant', parts: [part], ...head, ...keep(fields, {}, form) }
+  }
   if (type.endsWith('_output')) {
     const { output, max_output_length: _length, ...fields } = rest
     const said = typeof output === 'string' ? output : output == null ? String(wire['status'] ?? '') : JSON.stringify(output)
@@ -152,6 +181,20 @@ export function expandItem(wire: JsonObject, type: string, at: string, ids: Read
   const input = Object.fromEntries(Object.entries(isObject(operation) ? { type: kind, ...asked } : asked).filter(([, value]) => value !== null))
   const part: ToolCallPart = { type: 'tool-call', id: callId, idOrigin: 'wire', name, kind: 'function', input: JSON.stringify(input), ...called, at }
   return { role: 'assistant', parts: [part], ...head, ...keep(fields, {}, form) }
+}
+
+/** The search has found the tool: nothing else will load it. */
+function withoutDefer(tool: Tool, report: ResponsesReport): Tool {
+  if ((tool.type !== 'function' && tool.type !== 'freeform') || !tool.deferLoading) return tool
+  report.add('tool.loaded', tool.at, 'defer_loading')
+  const { deferLoading: _, ...loaded } = tool
+  return loaded
+}
+
+/** What a search has found, for the model: the tools themselves are declared with all others. */
+function namesOf(tools: readonly Tool[]): string {
+  const names = tools.flatMap(tool => (tool.type === 'function' || tool.type === 'freeform' ? [{ name: tool.name, description: tool.description }] : []))
+  return JSON.stringify({ tools: names })
 }
 
 /** The item as it came, if the message was read from a call or result of such a tool. */

@@ -15,16 +15,16 @@ import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /**
- * Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. `expands`: calls of
- * built-in tools that the client runs are calls of functions.
+ * Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. `expands`: which
+ * calls of built-in tools that the client runs become calls of functions.
  */
-export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string, expands = false): Message[] {
-  const clientIds = expands ? clientCallIds(items) : undefined
+export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string, expands: 'none' | 'search' | 'all' = 'none'): Message[] {
+  const ids = expands === 'none' ? undefined : clientCallIds(items, expands === 'all')
   const messages: Message[] = []
   const carriers: (Carrier & { index: number })[] = []
   items.forEach((item, index) => {
     const place = `${at}/${index}`
-    const expanded = clientIds && expandItem(item, typeOf(item), place, clientIds)
+    const expanded = ids?.size ? expandItem(item, typeOf(item), { at: place, ids, report }) : undefined
     const { message, attach, proven }: DecodedItem = expanded ? { message: expanded } : decodeItem(item, place, report, model)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)

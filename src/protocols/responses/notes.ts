@@ -38,7 +38,7 @@ export const notes = {
     reason: 'the name has characters or a length that are not allowed here; the answer gets its own name back',
     source: '2.7',
   },
-  'tool.loaded': { kind: 'approximated', reason: 'the tool is there from the start, because the search that would find it is left out', source: '2.5' },
+  'tool.loaded': { kind: 'approximated', reason: 'the tool is loaded from the start, because no tool search is left to load it', source: '2.5' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.expanded': { kind: 'approximated', reason: 'a tool that the client runs is told as a function with its documented input', source: '2.5' },
   'client-call.as-function': {

@@ -5,7 +5,7 @@ import { pictureOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, protocolName } from './own.ts'
-import { decodeTools, encodeTools } from './tools.ts'
+import { decodeAddedTools, encodeTools } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
 import { unresolvable, type Writing } from './writing.ts'
 
@@ -21,7 +21,7 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
 export function decodeRaw(wire: JsonObject, type: string, at: string, report?: ResponsesReport): Message {
   const control = controls.get(type)
   if (control) {
-    const tools = type === 'additional_tools' ? toolsOf(wire, at, report) : undefined
+    const tools = type === 'additional_tools' ? decodeAddedTools(wire, at, report) : undefined
     const effort = control.control === 'configuration' ? effortOf(wire) : undefined
     return rawMessage(
       control.role,
@@ -31,7 +31,7 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
   }
   const known = builtInItem(type)
   if (!known) return rawMessage('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, type)
-  const tools = type === 'tool_search_output' ? toolsOf(wire, at, report) : undefined
+  const tools = type === 'tool_search_output' ? decodeAddedTools(wire, at, report) : undefined
   const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
   const part: ServerToolPart = {
     type: 'server-tool',
@@ -46,11 +46,6 @@ export function decodeRaw(wire: JsonObject, type: string, at: string, report?: R
   }
   return rawMessage(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, type)
 }
-
-const toolsOf = ({ tools }: JsonObject, at: string, report?: ResponsesReport) =>
-  Array.isArray(tools) ? decodeTools(tools.filter(isTyped), `${at}/tools`, report) : undefined
-
-const isTyped = (tool: unknown): tool is JsonObject & { type: string } => isObject(tool) && typeof tool['type'] === 'string'
 
 /** The effort, if an update changes nothing else. */
 function effortOf({ type: _, id: __, reasoning, ...rest }: JsonObject): string | undefined {

@@ -19,7 +19,7 @@ import { keep, ownForm, protocolName, splitNulls, wasUnsaid, wireOf } from './ow
 import { ResponsesRequest } from './schema.ts'
 import { decodeCaching, decodeInclude, decodeOutput, decodeStream, encodeOutput, encodeSettings, encodeState, type Reading } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
-import { decodeTools, encodeTools, isSearchLost } from './tools.ts'
+import { decodeTools, encodeTools, lacksSearch } from './tools.ts'
 import { startWriting, type Writing } from './writing.ts'
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
@@ -73,7 +73,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   const reading: Reading = { fields, nothing, form, places: {}, report }
   const messages = decodeInput(input ?? [], report, options?.expandClientTools)
   const declared = tools && decodeTools(tools, '/tools', report)
-  const offered = declared && options?.expandClientTools ? expandTools(declared, report) : declared
+  const offered = declared && expandTools(declared, report, options?.expandClientTools)
   const choice = toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields)
   if (instructions !== undefined)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
@@ -82,7 +82,7 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
     messages,
     ...defined({
       model,
-      tools: offered,
+      tools: offered && [...offered],
       toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
       parallelToolCalls,
       output: decodeOutput(text, reading),
@@ -124,10 +124,10 @@ function refuseOtherProtocols(body: ResponsesRequest): void {
       )
 }
 
-function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport, expands: boolean | undefined): Message[] {
+function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport, expandsAll: boolean | undefined): Message[] {
   if (typeof input === 'string')
     return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, {}, { item: 'message' }) }]
-  const messages = decodeItems(input, '/input', report, undefined, expands)
+  const messages = decodeItems(input, '/input', report, undefined, expandsAll ? 'all' : 'search')
   pairByName(messages, report)
   return messages
 }
@@ -196,7 +196,7 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   if (stop && stop.length > 0) report.rest({ stop }, '')
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
   if (prediction) report.rest({ prediction }, '')
-  writing.loads = isSearchLost(tools, writing)
+  writing.loads = lacksSearch(tools, writing)
   const inner = tools && encodeTools(tools, writing)
   report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)

@@ -16,6 +16,12 @@ export function decodeTools(wire: readonly ResponsesTool[], at: string, report?:
   return flatMap(wire, (tool, index) => decodeTool(tool, `${at}/${index}`, report))
 }
 
+/** The tools of an item that adds some. Undefined: it has no list. */
+export function decodeAddedTools({ tools }: JsonObject, at: string, report?: ResponsesReport): Tool[] | undefined {
+  const isTyped = (tool: unknown): tool is ResponsesTool => isObject(tool) && typeof tool['type'] === 'string'
+  return Array.isArray(tools) ? decodeTools(tools.filter(isTyped), `${at}/tools`, report) : undefined
+}
+
 function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): Tool | Tool[] {
   switch (wire.type) {
     case 'function':
@@ -210,17 +216,17 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters, strict: said }, tool.ext)
 }
 
-/** `defer_loading`. Left out if the tool search is left out: nothing else would load the tool. */
+/** `defer_loading`. Left out where no tool search is written: servers refuse it, and nothing would load the tool. */
 function encodeDefer({ deferLoading, at }: FunctionTool | FreeformTool, { loads, report }: Writing): boolean | undefined {
   if (!loads || !deferLoading) return deferLoading
   report.add('tool.loaded', at, 'deferLoading')
   return undefined
 }
 
-/** Is there a tool search, but none that can be written? */
-export function isSearchLost(tools: readonly Tool[] = [], { options }: Writing): boolean {
-  const searches = tools.filter(tool => tool.type === 'server' && tool.tool === 'tool_search')
-  return searches.length > 0 && options.serverTools !== 'map' && searches.every(tool => tool.type === 'server' && tool.protocol !== protocolName)
+/** Is no tool search written? */
+export function lacksSearch(tools: readonly Tool[] = [], { native, options }: Writing): boolean {
+  if (native) return false
+  return !tools.some(tool => tool.type === 'server' && tool.tool === 'tool_search' && (options.serverTools === 'map' || tool.protocol === protocolName))
 }
 
 /** `allowed_callers`; other providers have other values for their code execution. */

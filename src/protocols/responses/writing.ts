@@ -19,7 +19,7 @@ export type Writing = {
   itemId?: (wanted: string | undefined, prefix: string, own?: Message, native?: boolean) => string | undefined
   /** The provider does not store the request and its answer, so an item with only an id cannot be resolved. */
   storeless?: boolean
-  /** Deferred tools are loaded from the start, because the tool search is left out. */
+  /** Deferred tools are loaded from the start, because no tool search is written. */
   loads?: boolean
   /** Parts that got the cache breakpoint of the part around them → path of that part. */
   moved: Map<Part, string | undefined>

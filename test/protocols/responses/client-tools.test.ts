@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/api.ts'
+import { createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/api.ts'
 import { protocolNames } from '../../../src/protocols/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
@@ -126,5 +126,77 @@ describe('a call of such a tool', () => {
     const { body, notes } = translateResponse(reply('shell', { command: 'ls' }), { from: 'messages', to: 'responses', context })
     expect(body).toMatchObject({ output: [{ type: 'function_call', name: 'shell', arguments: '{"command":"ls"}' }] })
     expect(notes.filter(({ code }) => code === 'client-call.as-function').map(({ path }) => path)).toEqual(['/content/0/input'])
+  })
+})
+
+describe('a tool search that the client runs', () => {
+  const parameters = { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] }
+  const search = { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters }
+  const found = { type: 'function', name: 'found', description: 'Found.', parameters: { type: 'object' }, strict: false, defer_loading: true }
+  const searched = [
+    { role: 'user', content: 'q' },
+    { type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: { query: 'x' }, status: 'completed' },
+    { type: 'tool_search_output', call_id: 'call_1', execution: 'client', status: 'completed', tools: [found] },
+  ]
+
+  test.each(others)('is a function of %s, also alone, with its own description and parameters', to => {
+    const { body, notes } = translateRequest(asked({ tools: [search] }), { from: 'responses', to })
+    expect(JSON.stringify(body)).toContain('"name":"tool_search"')
+    expect(JSON.stringify(body)).toContain('Finds tools.')
+    expect(JSON.stringify(body)).toContain('"query"')
+    expect(notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`)).toEqual(['tool.expanded /tools/0'])
+    expect(strictOf(to).checkRequest(body)).toEqual([])
+  })
+
+  test.each(others)('has its calls and results in the history toward %s, and what it found can be called', to => {
+    const { body, notes } = translateRequest(asked({ tools: [search], input: searched }), { from: 'responses', to })
+    const text = JSON.stringify(body)
+    expect(text).toContain('"found"')
+    expect(text).not.toContain('defer_loading')
+    expect(text.match(/tool_search/g)?.length).toBeGreaterThan(1)
+    expect(strictOf(to).checkRequest(body)).toEqual([])
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(
+      expect.arrayContaining(['tool.loaded /input/2/tools/0/defer_loading', 'tool.added-late /input/2']),
+    )
+    expect(notes.filter(({ kind, path }) => kind === 'dropped' && path.startsWith('/input') && !path.endsWith('/status'))).toEqual([])
+  })
+
+  const called = {
+    'chat-completions': {
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          finish_reason: 'tool_calls',
+          message: { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'tool_search', arguments: '{"query":"x"}' } }] },
+        },
+      ],
+    },
+    messages: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'tool_use', id: 'call_1', name: 'tool_search', input: { query: 'x' } }],
+      stop_reason: 'tool_use',
+      stop_sequence: null,
+      usage: { input_tokens: 1, output_tokens: 1 },
+    },
+  }
+  const call = { type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: { query: 'x' }, status: 'completed' }
+
+  test.each(['chat-completions', 'messages'] as const)('gets the call of a model of %s as a tool_search_call, whole and streamed', from => {
+    const { context } = translateRequest(asked({ tools: [search] }), { from: 'responses', to: from })
+    const { body } = translateResponse(called[from], { from, to: 'responses', context })
+    expect(body).toMatchObject({ output: [call] })
+    const stream = createStreamTranslator({ from, to: 'responses', context })
+    const text = stream.push(explodeResponse(called[from], { protocol: from })) + stream.end()
+    const done = framesOf(text)
+      .map(({ wire }) => wire as { type?: string })
+      .filter(({ type }) => type === 'response.output_item.done')
+    expect(done).toMatchObject([{ item: call }])
   })
 })
