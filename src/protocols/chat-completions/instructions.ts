@@ -1,4 +1,4 @@
-import type { Message, Part } from '../../canonical/message.ts'
+import type { Message, Part, TextPart } from '../../canonical/message.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { ownOf } from './own.ts'
 import type { Writing } from './writing.ts'
@@ -36,7 +36,7 @@ export function placeInstructions(messages: readonly Message[], writing: Writing
         report.add(isLeading ? 'system.joined' : 'system.hoisted', message.at)
         report.rest({ name: message.name }, message.at)
         report.ext(message.ext, message.at)
-        head.parts = [...head.parts, ...message.parts]
+        head.parts = joined(head.parts, message.parts)
       } else {
         if (!isLeading) report.add('system.hoisted', message.at)
         head = { ...message }
@@ -65,5 +65,15 @@ function asInstruction(message: Message, { report, options }: Writing): Message 
   if (message.role === 'developer') report.once('system.developer-role', message.at, 'role')
   return { ...message, role: 'system', parts }
 }
+
+/** Two texts become one, because many servers take only a string here. */
+function joined(before: readonly Part[], added: readonly Part[]): Part[] {
+  const [first] = before
+  const [next] = added
+  const isOne = before.length === 1 && added.length === 1 && first && next && isPlain(first) && isPlain(next)
+  return isOne ? [{ ...first, text: `${first.text}\n\n${next.text}` }] : [...before, ...added]
+}
+
+const isPlain = (part: Part): part is TextPart => part.type === 'text' && !part.cache && !part.ext && !part.citations
 
 const asTagged = (part: Part): Part => (part.type === 'text' ? { ...part, text: `<system>${part.text}</system>` } : part)

@@ -66,10 +66,7 @@ const clientTools = new Map<string, ClientTool>([
     },
   ],
   // Its description and parameters are those that the request gives.
-  [
-    'tool_search',
-    { description: '', parameters: {}, call: 'tool_search_call', prefix: 'tsc_', fields: input => ({ execution: 'client', arguments: input }) },
-  ],
+  ['tool_search', { description: '', parameters: {}, call: 'tool_search_call', prefix: 'tsc_', fields: input => ({ execution: 'client', arguments: input }) }],
 ])
 
 const nameOfCall = new Map([...clientTools].map(([name, { call }]) => [call, name]))
@@ -150,7 +147,15 @@ export function expandItem(wire: JsonObject, type: string, { at, ids, report }: 
   if (type === 'tool_search_output') {
     const { tools: _tools, execution: _execution, ...fields } = rest
     const found = decodeAddedTools(wire, at, report) ?? []
-    const result: ToolResultPart = { type: 'tool-result', callId, name, kind: 'function', content: [{ type: 'text', text: namesOf(found), at: `${at}/tools` }], ...called, at }
+    const result: ToolResultPart = {
+      type: 'tool-result',
+      callId,
+      name,
+      kind: 'function',
+      content: [{ type: 'text', text: namesOf(found), at: `${at}/tools` }],
+      ...called,
+      at,
+    }
     const loaded = found.map(tool => withoutDefer(tool, report))
     const added: ControlPart = { type: 'control', control: 'tool-addition', protocol: protocolName, raw: wire, tools: loaded, at }
     return { role: 'tool', parts: loaded.length > 0 ? [result, added] : [result], ...head, ...keep(fields, {}, form) }

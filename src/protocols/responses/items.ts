@@ -18,7 +18,13 @@ import { opensEnvelopes, type Writing } from './writing.ts'
  * Items → one message each, except items that only carry a neighbour's signature. `model`: which made them, if known. `expands`: which
  * calls of built-in tools that the client runs become calls of functions.
  */
-export function decodeItems(items: readonly ResponsesItem[], at: string, report: ResponsesReport, model?: string, expands: 'none' | 'search' | 'all' = 'none'): Message[] {
+export function decodeItems(
+  items: readonly ResponsesItem[],
+  at: string,
+  report: ResponsesReport,
+  model?: string,
+  expands: 'none' | 'search' | 'all' = 'none',
+): Message[] {
   const ids = expands === 'none' ? undefined : clientCallIds(items, expands === 'all')
   const messages: Message[] = []
   const carriers: (Carrier & { index: number })[] = []

@@ -335,6 +335,13 @@ describe('turns of other protocols', () => {
       })
     })
 
+    test('joins two texts into one string, which every server takes', () => {
+      expect(write([say('system', text('A')), say('system', text('B')), say('user', text('q'))]).messages).toEqual([
+        { role: 'system', content: 'A\n\nB' },
+        { role: 'user', content: 'q' },
+      ])
+    })
+
     test('writes later ones as text of the next user message', () => {
       const messages = [say('user', text('q')), say('assistant', text('a')), say('system', text('C')), say('user', text('r'))]
       expect(write(messages)).toMatchObject({

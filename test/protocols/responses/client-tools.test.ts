@@ -171,7 +171,11 @@ describe('a tool search that the client runs', () => {
         {
           index: 0,
           finish_reason: 'tool_calls',
-          message: { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'tool_search', arguments: '{"query":"x"}' } }] },
+          message: {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'tool_search', arguments: '{"query":"x"}' } }],
+          },
         },
       ],
     },
