@@ -1,10 +1,11 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
+import type { CacheSpec } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, under } from './own.ts'
+import { keep, ownForm, ownOf, protocolName, under } from './own.ts'
 import type { PartWriting } from './writing.ts'
 
 type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
@@ -38,6 +39,49 @@ function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): Json
   })
 }
 
+/** The cache breakpoint in an object's `cache_control`, if that holds nothing else. */
+function plainMark(fields: JsonObject): TextPart['cache'] {
+  const { cache_control: control } = fields
+  const cache = cacheIn({ cache_control: control })
+  return cache && isObject(control) && Object.keys(beside(control, cache)).length === 0 ? cache : undefined
+}
+
+/** The `cache_control` that some clients put beside `content` marks the last part of the message. Changes the message. */
+export function takeMessageMark(message: Message): Message {
+  const own = ownOf(message.ext)
+  const last = message.parts.at(-1)
+  const cache = plainMark(own?.fields ?? {})
+  if (!own || !cache || !last || last.cache || last.type === 'reasoning') return message
+  const { cache_control: mark, ...fields } = own.fields ?? {}
+  const form = { ...own.form, mark: { cache_control: mark } }
+  const parts = [...message.parts.slice(0, -1), { ...last, cache }]
+  return { ...message, parts, ext: { ...message.ext, [protocolName]: { ...own, fields, form } } }
+}
+
+/** The message as it came: without the mark of its last part, and the fields to write beside it. */
+export function splitMessageMark(message: Message): { message: Message; mark: JsonObject } {
+  const mark = ownForm(message.ext)?.['mark']
+  const last = message.parts.at(-1)
+  if (!isObject(mark) || !last?.cache || !same(cacheIn(mark), last.cache)) return { message, mark: {} }
+  const { cache: _, ...bare } = last
+  return { message: { ...message, parts: [...message.parts.slice(0, -1), bare as Part] }, mark }
+}
+
+/** `cache_control` inside `function` marks the tool, as it does beside it. */
+export function takeToolMark(fields: JsonObject): { cache?: TextPart['cache']; left: JsonObject } {
+  const cache = plainMark(fields)
+  if (!cache) return { left: fields }
+  const { cache_control: _, ...left } = fields
+  return { cache, left }
+}
+
+/** The body's `cache_control`: the server chooses what to cache. */
+export function takeBodyMark(fields: JsonObject): CacheSpec['auto'] {
+  const cache = plainMark(fields)
+  if (cache) delete fields['cache_control']
+  return cache
+}
+
 /** The cache breakpoint of a part as wire fields. */
 export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: PartWriting): JsonObject {
   if (!part.cache) return {}
@@ -47,12 +91,20 @@ export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, o
     report.add('cache.place', part.at, 'cache')
     return {}
   }
+  if (options.ccCacheMarks === 'cache_control' && !native) return controlMark(part.cache, () => report.add('cache.ttl', part.at, 'cache.ttl'))
   return {
     prompt_cache_breakpoint: defined({
       mode: 'explicit',
       ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl', part.at, 'cache.ttl'), options),
     }),
   }
+}
+
+/** A breakpoint in the field of the messages protocol, whose lifetimes are `5m` and `1h`. */
+export function controlMark({ ttl }: NonNullable<Part['cache']>, approximated: () => void): JsonObject {
+  const isKnown = ttl === undefined || ttl === '5m' || ttl === '1h'
+  if (!isKnown) approximated()
+  return { cache_control: defined({ type: 'ephemeral', ttl: isKnown ? ttl : undefined }) }
 }
 
 /** `30m` and `12h` are the lifetimes of this provider. Others become its default; with `cacheTtlRound: 'up'`, `1h` becomes `12h`. */

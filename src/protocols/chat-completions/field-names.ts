@@ -29,6 +29,8 @@ export const fieldNames: FieldNames = {
   'cache.key': 'prompt_cache_key',
   'cache.mode': 'prompt_cache_options/mode',
   'cache.ttl': 'prompt_cache_options/ttl',
+  'cache.auto': 'cache_control',
+  'cache.auto.ttl': 'cache_control/ttl',
   'cache.retention': 'prompt_cache_retention',
   'serviceTier.tier': 'service_tier',
   serviceTier: 'service_tier',

@@ -7,6 +7,7 @@ import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { noResult } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
+import { encodeMark, splitMessageMark, takeMessageMark, withMark } from './cache.ts'
 import { encodeCallId, isDirect } from './calls.ts'
 import { decodeContent, encodeParts, isPlainText } from './content.ts'
 import { placeInstructions } from './instructions.ts'
@@ -23,7 +24,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
   const calls = new Map<string, ToolCallPart>()
   const open: ToolCallPart[] = []
   let legacy = 0
-  return wire.map((raw, i) => {
+  const decode = (raw: ChatMessage, i: number): Message => {
     const at = `/messages/${i}`
     if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
     if (raw.role === 'assistant') {
@@ -46,7 +47,8 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
       at,
       ...keep(unknown, nothing, { content: spelling(content, nothing) }),
     }
-  })
+  }
+  return wire.map((raw, i) => takeMessageMark(decode(raw, i)))
 }
 
 function spelling(content: unknown, nothing: JsonObject): string | undefined {
@@ -90,15 +92,16 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
   const inToolTurns = toolTurns(turns)
   const written: JsonObject[] = []
   let media: JsonObject[] = []
-  for (const turn of turns) {
+  for (const came of turns) {
+    const { message: turn, mark } = splitMessageMark(came)
     if (turn.role !== 'tool' && media.length > 0) {
       written.push({ role: 'user', content: media })
       media = []
     }
     switch (turn.role) {
       case 'assistant': {
-        const message = encodeHistory(turn, inToolTurns.has(turn), writing)
-        if (message) written.push(message)
+        const message = encodeHistory(turn, inToolTurns.has(came), writing)
+        if (message) written.push(Object.assign(message, mark))
         break
       }
       case 'tool':
@@ -107,7 +110,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
           else {
             const message = encodeResult(part, turn, { writing, media })
             if (writing.invented?.has(part)) writing.report.addMade('tool-result.synthesized', message)
-            written.push(message)
+            written.push(Object.assign(message, mark))
           }
         }
         break
@@ -115,7 +118,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
       case 'system':
       case 'developer': {
         const message = encodePlain(turn, writing)
-        if (message) written.push(message)
+        if (message) written.push(Object.assign(message, mark))
         break
       }
       default:
@@ -194,7 +197,6 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const form = ownForm(ext) ?? {}
   report.rest(rest, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
-  if (cache) report.add('cache.place', at, 'cache')
   report.onceEach('message.ids', at, { itemId, status })
   if (isError) report.add('tool-result.error-flag', at, 'isError')
   report.ext(partExt, at)
@@ -208,7 +210,10 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
   const texts = isOwn ? shown : shown.filter(inner => inner.type !== 'media')
   if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
-  const blocks = encodeParts(texts.map(unmarked(report)), writing)
+  const marks = options.ccCacheMarks === 'cache_control'
+  const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
+  if (cache && marks && blocks.length > 0) withMark(blocks, encodeMark({ ...defined({ cache, at }) }, writing))
+  else if (cache) report.add('cache.place', at, 'cache')
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
   const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
   if (form['legacy'] === true) return wireOf({ role: 'function', name, content: spelled }, ext)
@@ -217,7 +222,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   return wireOf({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
 }
 
-/** Removes the cache breakpoint, which tool messages cannot hold. */
+/** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
 const unmarked =
   (report: ChatReport) =>
   (part: Part): Part => {

@@ -63,8 +63,11 @@ export type ChatCompletionsOptions = {
   ccOptionalFields?: 'drop' | 'write'
   /** Writes the faster mode of another provider as the tier `fast`. Default false: its price is another. */
   fastIsSpeed?: boolean
-  /** Cache breakpoints of other protocols. Default `write`. `drop`: for servers that refuse them. */
-  ccCacheMarks?: 'write' | 'drop'
+  /**
+   * Cache breakpoints of other protocols. Default `write`: as `prompt_cache_breakpoint`, which OpenAI reads. `cache_control`: in that
+   * field, which LiteLLM, OpenRouter and Alibaba read, also on tools and tool messages. `drop`: for servers that refuse them.
+   */
+  ccCacheMarks?: 'write' | 'cache_control' | 'drop'
   /**
    * A cache lifetime of one hour, which the protocol cannot say. Default `drop`: the provider's own lifetime. `up`: twelve
    * hours, at their price.
@@ -148,7 +151,7 @@ export const options = {
   ccTopK: ['drop', 'write'],
   ccOptionalFields: ['drop', 'write'],
   fastIsSpeed: 'flag',
-  ccCacheMarks: ['write', 'drop'],
+  ccCacheMarks: ['write', 'cache_control', 'drop'],
   cacheTtlRound: ['drop', 'up'],
   ccDoneWithoutFinish: ['accept', 'error'],
   extractThinkTags: 'flag',

@@ -9,19 +9,26 @@ import { pathIn } from './signatures.ts'
 export function placesOf(messages: readonly Message[], tools: readonly Tool[] = []): FieldNames {
   const places: FieldNames = {}
   for (const tool of tools) if (tool.type === 'function') placeMark(tool, places)
-  for (const { parts, ext } of messages)
+  for (const { parts, ext, at: messageAt } of messages) {
     for (const part of parts) {
       placeMark(part, places)
       if (part.type === 'tool-result') for (const inner of part.content) placeMark(inner, places)
       if (part.signature) placeSignature(part, ownForm(ext)?.['carriers'], places)
     }
+    const last = parts.at(-1)
+    if (!last?.cache || !isObject(ownForm(ext)?.['mark'])) continue
+    const name = last.at === messageAt ? 'cache_control' : '../cache_control'
+    places[`${last.at}:cache`] = name
+    places[`${last.at}:cache.ttl`] = `${name}/ttl`
+  }
   return places
 }
 
 function placeMark({ at, cache, ext }: Pick<Part, 'at' | 'cache' | 'ext'>, places: FieldNames): void {
   if (!cache) return
-  const { mark } = ownForm(ext) ?? {}
-  const key = isObject(mark) && mark['prompt_cache_breakpoint'] == null ? 'cache_control' : 'prompt_cache_breakpoint'
+  const { mark, marksFunction } = ownForm(ext) ?? {}
+  const inner = marksFunction === true ? 'function/cache_control' : 'cache_control'
+  const key = isObject(mark) && mark['prompt_cache_breakpoint'] == null ? inner : 'prompt_cache_breakpoint'
   places[`${at}:cache`] = key
   places[`${at}:cache.ttl`] = `${key}/ttl`
 }

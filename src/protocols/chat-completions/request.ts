@@ -66,7 +66,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     stop: typeof body.stop === 'string' ? [body.stop] : body.stop,
     candidateCount: body.n,
     logprobs: decodeLogprobSpec(body),
-    cache: decodeCache(body, put),
+    cache: decodeCache(body, fields, put),
     serviceTier: some({ tier: body.service_tier }),
     user: some({ safetyId: body.safety_identifier, user: body.user }),
     metadata: decodeMetadata(body.metadata, put),
@@ -99,6 +99,7 @@ function formOf(body: Body, controls: JsonObject): JsonObject {
     prediction: prediction && { ...prediction, content: typeof prediction.content },
     format: body.response_format,
     controls: Object.keys(controls).length > 0 ? controls : undefined,
+    cacheControl: (body as JsonObject)['cache_control'],
   }
 }
 
@@ -187,7 +188,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     stop: encodeStop(stop, writing, form),
     n: candidateCount,
     ...encodeLogprobSpec(logprobs, writing, form),
-    ...encodeCache(cache, writing),
+    ...encodeCache(cache, writing, form['cacheControl']),
     service_tier: encodeTier(serviceTier, writing),
     ...encodeUser(user, writing),
     ...encodeOptional(

@@ -1,10 +1,11 @@
 import type { Part } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
-import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { CacheSpec, CanonicalRequest } from '../../canonical/request.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import type { Present } from '../../kit/own.ts'
+import { cacheIn, controlMark, takeBodyMark } from './cache.ts'
 import { encodeParts } from './content.ts'
 import { splitNulls } from './own.ts'
 import type { ChatRequest } from './schema.ts'
@@ -79,27 +80,38 @@ export function encodeStop(stop: readonly string[] | undefined, { report, native
 
 export function decodeCache(
   { prompt_cache_key: key, prompt_cache_options: options, prompt_cache_retention: retention }: Body,
+  fields: JsonObject,
   put: Put,
 ): CanonicalRequest['cache'] {
   const { present, nothing } = splitNulls(options ?? {})
   const { mode, ttl, ...unknown } = present
   put('prompt_cache_options', unknown, options && nothing)
-  return some({ key, mode, ttl, retention })
+  return some({ key, mode, ttl, retention, auto: takeBodyMark(fields) })
 }
 
-export function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonObject {
+/** `came`: the body's `cache_control`. */
+export function encodeCache(cache: CanonicalRequest['cache'], writing: Writing, came: unknown): JsonObject {
   if (!cache) return {}
   const { report, options, native } = writing
-  // `auto` (mark the last part that can be cached) needs no field: this provider does it anyway.
+  // `auto` (mark the last part that can be cached) needs no field for OpenAI, which does it anyway.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   report.rest(rest, '', 'cache.')
-  if (auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto.ttl')
+  const control = auto && encodeAuto(auto, writing, came)
   // In this field `30m` is the only lifetime; a mark on a part can also have `12h`.
   const ttl = native || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
   const wire = { prompt_cache_key: key, prompt_cache_options: some({ mode, ttl }), prompt_cache_retention: retention }
-  return encodeOptional(wire, { 'cache.key': key, 'cache.mode': mode, 'cache.ttl': ttl, 'cache.retention': retention }, writing)
+  const written = encodeOptional(wire, { 'cache.key': key, 'cache.mode': mode, 'cache.ttl': ttl, 'cache.retention': retention }, writing)
+  return control ? { ...written, ...control } : written
+}
+
+function encodeAuto(auto: NonNullable<CacheSpec['auto']>, { report, options, native }: Writing, came: unknown): JsonObject | undefined {
+  if (native && isObject(came) && same(cacheIn({ cache_control: came }), auto)) return { cache_control: came }
+  const approximate = () => report.add('cache.ttl', '', 'cache.auto.ttl')
+  if (native || options.ccCacheMarks === 'cache_control') return controlMark(auto, approximate)
+  if (auto.ttl !== undefined) approximate()
+  return undefined
 }
 
 export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, options, native }: Writing): string | undefined {

@@ -8,7 +8,7 @@ import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
-import { cacheIn, decodeMark } from './cache.ts'
+import { cacheIn, controlMark, decodeMark, takeToolMark } from './cache.ts'
 import type { ChatReport } from './notes.ts'
 import { keep, ownForm, protocolName, splitNulls, under, wireOf } from './own.ts'
 import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
@@ -58,13 +58,18 @@ function decodeTool(wire: ChatTool, at: string): Tool {
   if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
     const { present: tool, nothing } = splitNulls(wire)
     const { type, function: inner, cache_control, prompt_cache_breakpoint, ...outer } = tool
-    return decodeFunction(inner as ChatFunction, at, (unknown, unsaid) =>
-      decodeMark(
-        { prompt_cache_breakpoint, cache_control },
-        { ...outer, ...under('function', unknown) },
-        { nothing: { ...nothing, ...under('function', unsaid) }, form: { typeless: type === undefined || undefined } },
-      ),
-    )
+    return decodeFunction(inner as ChatFunction, at, (unknown, unsaid) => {
+      const isMarked = cache_control !== undefined || prompt_cache_breakpoint !== undefined
+      const { cache, left } = isMarked ? { left: unknown } : takeToolMark(unknown)
+      return decodeMark(
+        { prompt_cache_breakpoint, cache_control: cache ? unknown['cache_control'] : cache_control },
+        { ...outer, ...under('function', left) },
+        {
+          nothing: { ...nothing, ...under('function', unsaid) },
+          form: { typeless: type === undefined || undefined, marksFunction: cache ? true : undefined },
+        },
+      )
+    })
   }
   if ('custom' in wire && wire.type === 'custom') {
     const { present: custom, nothing } = splitNulls(wire.custom as ChatCustomTool)
@@ -186,15 +191,24 @@ export function isLost(name: string, tools: readonly Tool[] | undefined, { expan
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
   const { ext } = tool
-  const { mark, typeless } = ownForm(ext) ?? {}
-  const marked = isObject(mark) && same(cacheIn(mark), tool.cache) ? mark : {}
-  return wireOf({ type: typeless ? undefined : 'function', function: encodeFunction(tool, writing), ...marked }, ext)
+  const { mark, typeless, marksFunction } = ownForm(ext) ?? {}
+  const marked = isObject(mark) && same(cacheIn(mark), tool.cache) ? mark : encodeToolMark(tool, writing)
+  const declared = encodeFunction(tool, writing)
+  const type = typeless ? undefined : 'function'
+  return wireOf(marksFunction === true ? { type, function: { ...declared, ...marked } } : { type, function: declared, ...marked }, ext)
+}
+
+/** OpenAI has no cache breakpoint on tools. */
+function encodeToolMark({ cache, at, ext }: FunctionTool, { options, native, report }: Writing): JsonObject {
+  if (!cache || ownForm(ext)?.['mark']) return {}
+  if (options.ccCacheMarks === 'cache_control' && !native) return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
+  report.add('cache.place', at, 'cache')
+  return {}
 }
 
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
-  const { type: _, name, namespace, description, parameters, strict, cache, ...rest } = tool
-  const { at, ext } = rest
-  if (cache && !ownForm(ext)?.['mark']) writing.report.add('cache.place', at, 'cache')
+  const { type: _, name, namespace, description, parameters, strict, cache: _cache, ...rest } = tool
+  const { at } = rest
   noteBeside(rest, writing.report)
   return defined({
     name: noteName(name, namespace, { at, writing }),
