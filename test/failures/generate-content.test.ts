@@ -45,8 +45,8 @@ describe.each(others)('in %s', to => {
 
   test('a malformed call is no silent stop (P038)', () => {
     const body = { ...reply([]), candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed', index: 0 }] }
-    const { notes } = translateResponse(body, { from: 'generate-content', to })
-    expect(notes.map(({ code }) => code)).toContain('finish.approximated')
+    const { body: wire } = translateResponse(body, { from: 'generate-content', to })
+    expect(wire).toMatchObject({ error: { message: 'Malformed' } })
   })
 
   test('a list around an error is none (P106)', () => {

@@ -1,17 +1,28 @@
+import type { Part } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
 import { protocolName } from './own.ts'
-import { finishReason, finishWord, nearestFinishReason } from './vocabulary.ts'
+import { failedFinishReasons, finishReason, finishWord, nearestFinishReason } from './vocabulary.ts'
 
 /** How a reply ended. There is no finish reason for calls: a reply with calls ends like any other. */
 
-/** Undefined: there is no finish reason. */
-export function decodeFinish(told: unknown, message: string | null | undefined, hasCalls: boolean): Finish | undefined {
+/** Does the part answer anything? Thoughts and empty texts do not. */
+export function isContent(part: Part): boolean {
+  if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
+  return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
+}
+
+/** What a candidate holds, which decides what its finish reason means. */
+type Held = { hasCalls: boolean; hasContent: boolean }
+
+/** Undefined: there is no finish reason. A candidate that failed without content becomes an `error`. */
+export function decodeFinish(told: unknown, message: string | null | undefined, { hasCalls, hasContent }: Held): Finish | undefined {
   const raw = finishWord(told)
   if (raw === undefined) return undefined
+  if (!hasContent && failedFinishReasons.has(raw)) return { reason: 'error', raw, protocol: protocolName, message: message || failedText(raw) }
   const word = finishReason.toOurs(raw) ?? 'other'
   const category = word !== 'other' && finishReason.toWire(word) !== raw ? raw : undefined
   return { reason: word === 'stop' && hasCalls ? 'tool_calls' : word, raw, protocol: protocolName, ...defined({ message: message || undefined, category }) }
@@ -31,8 +42,8 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
     return { finishReason: 'MAX_TOKENS' }
   }
   const { reason, raw, protocol, message, sequence, category, details } = finish
-  if (protocol === protocolName && raw !== undefined && decodeFinish(raw, undefined, reason === 'tool_calls')?.reason === reason)
-    return { finishReason: raw, ...defined({ finishMessage: message }) }
+  if (protocol === protocolName && raw !== undefined && decodeFinish(raw, undefined, { hasCalls: reason === 'tool_calls', hasContent: reason !== 'error' })?.reason === reason)
+    return { finishReason: raw, ...defined({ finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message }) }
   const near = nearestFinishReason[reason]
   const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined
   if (!isExact) report.add('finish.approximated', at, 'finish.reason')
@@ -41,6 +52,12 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
   const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
   return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage }) }
 }
+
+const failedText = (raw: string) => `the model ended without an answer: ${raw}`
+
+/** Did the candidate fail in another protocol? One of this protocol is written as it came. */
+export const isForeignFailure = (finish: Finish | undefined): finish is Finish =>
+  finish?.reason === 'error' && !(finish.protocol === protocolName && finish.raw !== undefined)
 
 const pausedText = 'The turn was paused and can be continued.'
 

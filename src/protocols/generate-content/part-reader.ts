@@ -11,6 +11,7 @@ import { step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
+import { isContent } from './finish.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { keep, protocolName, splitNulls } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
@@ -41,6 +42,8 @@ export type Answering = {
   /** The number of calls that came without an id. */
   unnamed: number
   called: boolean
+  /** Some part answers something: see `isContent`. */
+  hasContent: boolean
   open: Open | undefined
   /** The indexes of the parts that are thoughts, in order. */
   thoughts: number[]
@@ -71,6 +74,7 @@ export function startAnswering(candidate: number, at: string): Answering {
     nextPart: 0,
     unnamed: 0,
     called: false,
+    hasContent: false,
     open: undefined,
     thoughts: [],
     call: undefined,
@@ -161,6 +165,7 @@ function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
   const { candidate } = answering
   const part = answering.nextPart++
   if (whole.type === 'reasoning') answering.thoughts.push(part)
+  answering.hasContent ||= isContent(whole)
   const { head, deltas } = takeApart(whole)
   emit({ type: 'part.start', candidate, message: 0, part, head })
   for (const delta of deltas) emit({ type: 'part.delta', candidate, part, delta })

@@ -15,7 +15,7 @@ import { carryThoughts, type Gathered, nothingGathered } from './carried-thought
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodePart } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
-import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish } from './finish.ts'
+import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isContent, isForeignFailure } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -111,7 +111,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
   const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
   const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
-  const finish = decodeFinish(finishReason, finishMessage, hasCalls)
+  const finish = decodeFinish(finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent) })
   return {
     index,
     at,
@@ -184,7 +184,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     noteUntold(response, report)
     return { wire: encodeErrorBody(error), notes: report.notes }
   }
-  const failed = candidates.find(({ finish }) => finish?.reason === 'error')?.finish
+  const failed = candidates.find(({ finish }) => isForeignFailure(finish))?.finish
   if (failed) {
     noteUntold(response, report)
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }

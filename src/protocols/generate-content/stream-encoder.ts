@@ -9,7 +9,7 @@ import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
 import { encodeErrorBody, noteError } from './error.ts'
-import { encodeBlocked, encodeFinish } from './finish.ts'
+import { encodeBlocked, encodeFinish, isForeignFailure } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
 import { ownForm, ownKeys, ownUnder } from './own.ts'
 import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
@@ -132,7 +132,7 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
 
 function close(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
-  const failed = lanes.find(({ finish }) => finish?.reason === 'error')?.finish
+  const failed = lanes.find(({ finish }) => isForeignFailure(finish))?.finish
   if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
   // A source that left a part open was cut off.
   else if (lanes.some(isOpen) || lanes.some(({ finish }) => !finish) || (lanes.length === 0 && !state.promptBlocked)) cutOff(state, emit)

@@ -23,6 +23,19 @@ export const finishReason = twoWay<string, FinishReason>([
   ['OTHER', 'other'],
 ])
 
+/** Finish reasons of a candidate that failed: without content there is no answer. */
+export const failedFinishReasons: ReadonlySet<string> = new Set([
+  'MALFORMED_FUNCTION_CALL',
+  'UNEXPECTED_TOOL_CALL',
+  'TOO_MANY_TOOL_CALLS',
+  'MISSING_THOUGHT_SIGNATURE',
+  'MALFORMED_RESPONSE',
+  'OTHER',
+  'LANGUAGE',
+  'NO_IMAGE',
+  'IMAGE_OTHER',
+])
+
 /** Finish reasons by the number that some hosts write. All other numbers mean different things on different hosts. */
 const numbered = ['FINISH_REASON_UNSPECIFIED', 'STOP', 'MAX_TOKENS', 'SAFETY', 'RECITATION', 'OTHER']
 

@@ -32,9 +32,8 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
     }
     return
   }
-  if (state.finish?.reason === 'error' || state.finish?.reason === 'malformed_tool_call') {
+  if (state.finish?.reason === 'error') {
     if (state.blocked) reportOf(state).add('finish.approximated', undefined, 'promptBlocked')
-    if (state.finish.reason === 'malformed_tool_call') reportOf(state).add('finish.approximated', state.finishAt, 'finish.reason')
     fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
     return
   }

@@ -105,8 +105,6 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
       return { status: 'incomplete', reason: 'content_filter', exact: false }
     case 'pause':
       return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: of === protocolName }
-    case 'malformed_tool_call':
-      return { status: 'failed', exact: false }
     case 'error':
       return { status: 'failed', exact: true }
     case 'cancelled':
@@ -116,6 +114,7 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
         return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
       return { status: 'completed', exact: false }
     case 'stop_sequence':
+    case 'malformed_tool_call':
     case 'compaction':
       return { status: 'completed', exact: false }
     default:

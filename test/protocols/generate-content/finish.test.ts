@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { FinishReason } from '../../../src/canonical/response.ts'
+import { createStreamTranslator, type ProtocolName as Protocol, translateResponse } from '../../../src/index.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 
 const { decodeResponse, encodeResponse } = generateContent
@@ -98,4 +99,66 @@ test('a blocked prompt is told by its reason, both ways', () => {
   expect(value.promptBlocked).toMatchObject({ reason: 'SAFETY', message: 'No.' })
   expect(encodeResponse(value).wire).toEqual(wire)
   expect(encodeResponse({ candidates: [], promptBlocked: { reason: 'OTHER' } }).wire).toEqual({ promptFeedback: { blockReason: 'OTHER' } })
+})
+
+describe('a candidate that failed', () => {
+  const failures = [
+    'MALFORMED_FUNCTION_CALL',
+    'UNEXPECTED_TOOL_CALL',
+    'TOO_MANY_TOOL_CALLS',
+    'MISSING_THOUGHT_SIGNATURE',
+    'MALFORMED_RESPONSE',
+    'OTHER',
+    'LANGUAGE',
+    'NO_IMAGE',
+    'IMAGE_OTHER',
+  ]
+  const targets = ['chat-completions', 'responses', 'messages'] as const
+  const body = (finishReason: string, parts: object[], more: object = { finishMessage: 'print(look())' }) => ({
+    candidates: [{ index: 0, content: { role: 'model', parts }, finishReason, ...more }],
+    modelVersion: 'm',
+    responseId: 'r1',
+  })
+  const stream = (to: Protocol, ...wires: object[]) => {
+    const translator = createStreamTranslator({ from: 'generate-content', to })
+    const text = wires.map(wire => translator.push(`data: ${JSON.stringify(wire)}\r\n\r\n`)).join('') + translator.end()
+    return { text, translator, codes: translator.notes.map(({ code }) => code) }
+  }
+
+  test.each(failures)('is an error when %s comes without content', word => {
+    for (const parts of [[], [{ text: '' }], [{ text: 'hm', thought: true }]])
+      for (const to of targets) {
+        const { body: wire } = translateResponse(body(word, parts), { from: 'generate-content', to })
+        expect(wire).toMatchObject({ error: { message: 'print(look())' } })
+        const { text, translator } = stream(to, body(word, parts))
+        expect(translator.failedEnd ?? translator.error).toMatchObject({ status: 502, message: 'print(look())' })
+        expect(text).toContain('print(look())')
+        expect(text).toMatch(/"error":\{/)
+      }
+  })
+
+  test('names the finish reason in the error when there is no message', () => {
+    const { body: wire } = translateResponse(body('NO_IMAGE', [], {}), { from: 'generate-content', to: 'messages' })
+    expect(wire).toMatchObject({ error: { message: 'the model ended without an answer: NO_IMAGE' } })
+  })
+
+  test.each(failures)('ends as a stop with a note when %s comes with content', word => {
+    const parts = [{ text: 'so far' }]
+    const endings = { 'chat-completions': '"finish_reason":"stop"', responses: '"status":"completed"', messages: '"stop_reason":"end_turn"' }
+    for (const to of targets) {
+      const whole = translateResponse(body(word, parts), { from: 'generate-content', to })
+      expect(JSON.stringify(whole.body)).toContain(endings[to])
+      const { text, codes } = stream(to, body(word, parts))
+      expect(text).toContain(endings[to])
+      for (const noted of [whole.notes.map(({ code }) => code), codes]) expect(noted).toContain('finish.approximated')
+    }
+  })
+
+  test('is written as it came for its own protocol', () => {
+    for (const word of failures)
+      for (const more of [{}, { finishMessage: 'why' }]) {
+        const wire = body(word, [], more)
+        expect(encodeResponse(decodeResponse(wire).value).wire).toEqual(wire)
+      }
+  })
 })

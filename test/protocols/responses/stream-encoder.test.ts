@@ -242,7 +242,7 @@ describe('how a stream ends', () => {
     ['recitation', 'response.incomplete', 'incomplete', { reason: 'content_filter' }],
     ['pause', 'response.incomplete', 'incomplete', { reason: 'pause_turn' }],
     ['cancelled', 'response.incomplete', 'cancelled', null],
-    ['malformed_tool_call', 'response.failed', 'failed', null],
+    ['malformed_tool_call', 'response.completed', 'completed', null],
     ['error', 'response.failed', 'failed', null],
   ] as const)('%s ends with %s', (reason, type, status, details) => {
     const { out } = encode([start, message(), ...text(0, 'x'), messageEnd(), finish(reason), end()])
