@@ -9,6 +9,7 @@ import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { asBeside, asInside, splitBeside } from './wrapper.ts'
+import { isBeforeGemini3 } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Calls of the client's own functions, and their results. */
@@ -136,7 +137,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
 
 type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
-export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart {
+export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart[] {
   const { report } = writing
   const { type: _, callId, name, namespace: __, kind: ___, content: all, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
   report.rest(rest, at)
@@ -167,8 +168,10 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const response = encodeResponse(written, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson })
   if (!(form && structured === undefined && texts.length === 0)) functionResponse['response'] = response
   if (id !== undefined) functionResponse['id'] = id
-  if (parts.length > 0) functionResponse['parts'] = parts
-  return { ...kept.beside, functionResponse, ...sign(part, writing) }
+  const isMoved = parts.length > 0 && !writing.native && isBeforeGemini3(writing.model)
+  if (isMoved) report.add('tool-result.media-moved', at, 'content')
+  else if (parts.length > 0) functionResponse['parts'] = parts
+  return [{ ...kept.beside, functionResponse, ...sign(part, writing) }, ...(isMoved ? parts : [])]
 }
 
 /** Can it be written as text in `response`? The rest goes to `parts`, which holds only data. */

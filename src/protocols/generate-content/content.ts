@@ -113,7 +113,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'tool-call':
       return [encodeCall(part, writing)]
     case 'tool-result':
-      return [encodeResult(part, writing, { parseJson: writing.parseJson === true, write: parts => encodeParts(parts, inResult(writing)) })]
+      return encodeResult(part, writing, { parseJson: writing.parseJson === true, write: parts => encodeParts(parts, inResult(writing)) })
     case 'media':
       return encodeMedia(part, writing, write)
     case 'search-result':

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import type { GeminiReport } from './notes.ts'
 import { nulls, ownUnder } from './own.ts'
 import type { GeminiThinkingConfig } from './schema.ts'
-import { thinkingLevel } from './vocabulary.ts'
+import { isBeforeGemini3, thinkingLevel } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** How much to think, as a level or as a token budget: servers refuse both together. */
@@ -66,14 +66,10 @@ export function encodeReasoningSpec(
   const { gcThinking = 'auto', gcLevels } = options
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
-  const takesLevel = gcThinking === 'auto' ? !onlyBudget(model) : gcThinking === 'level'
+  const takesLevel = gcThinking === 'auto' ? !isBeforeGemini3(model) : gcThinking === 'level'
   const levels = takesLevel ? (gcLevels?.(model) ?? allLevels) : undefined
   const config = { ...encodeAmount({ effort, budgetTokens, mode }, levels, report), ...encodeShown({ summary, display }, report) }
   return Object.keys(config).length > 0 ? config : undefined
-}
-
-function onlyBudget(model: string | undefined): boolean {
-  return model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 }
 
 function encodeAmount({ effort: asked, budgetTokens, mode }: Amount, levels: readonly string[] | undefined, report: GeminiReport): JsonObject {

@@ -233,7 +233,7 @@ describe('what is written for another protocol', () => {
   test('what a result holds stands under its word: the answer or the error, and its pictures beside it', () => {
     const use = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
     const body = {
-      model: 'gemini-2.5-pro',
+      model: 'gemini-flash-latest',
       max_tokens: 9,
       messages: [
         { role: 'user', content: 'go' },
@@ -259,7 +259,7 @@ describe('what is written for another protocol', () => {
         ),
       ],
     })
-    expect(notes).toEqual([])
+    expect(notes.map(({ code }) => code)).toEqual(['reasoning.placeholder-signature'])
   })
 
   test.each([
@@ -297,7 +297,7 @@ describe('what is written for another protocol', () => {
       { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [found] }] },
     ]
-    const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
+    const { body, notes } = translateRequest({ model: 'gemini-flash-latest', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
     const parts = [{ inlineData: { mimeType: 'application/pdf', data: 'QQ==' } }]
     expect(body).toMatchObject({ contents: [{}, user({ functionResponse: { response: { output: 't (s)' }, parts } })] })
     expect(notes.map(({ path }) => path)).toContain('/contents/1/parts/0/functionResponse/parts/0/inlineData/mimeType')
@@ -314,10 +314,29 @@ describe('what is written for another protocol', () => {
       { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: found }] },
     ]
-    const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
+    const { body, notes } = translateRequest({ model: 'gemini-flash-latest', max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'QQ==' } }]
     expect(body).toMatchObject({ contents: [{}, user({ functionResponse: { response: { output: ['one', 'two', 'three'] }, parts } })] })
-    expect(notes.map(({ path, code }) => `${path} ${code}`)).toEqual(['/messages/1/content/0/content/1 media.flattened'])
+    expect(notes.map(({ path, code }) => `${path} ${code}`)).toEqual([
+      '/messages/1/content/0/content/1 media.flattened',
+      '/contents/0/parts/0/thoughtSignature reasoning.placeholder-signature',
+    ])
+  })
+
+  test.each(['exaAiSearch', 'parallelAiSearch'])('the strict judge takes the tool %s, which the codec knows', key => {
+    const body = { contents: [user({ text: 'go' })], tools: [{ [key]: { apiKey: 'k', customConfigs: {} } }] }
+    expect(strictOf('generate-content').checkRequest(body)).toEqual([])
+  })
+
+  test.each(['gemini-2.5-pro', 'gemini-2.0-flash', 'models/gemini-1.5-pro'])('media of a result follow it when the model is %s', model => {
+    const messages = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'seen' }, picture] }] },
+    ]
+    const { body, notes } = translateRequest({ model, max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
+    const [, answered] = (body as { contents: unknown[] }).contents
+    expect(answered).toEqual(user(result('look', 'seen', 'a'), { inlineData: { mimeType: 'image/png', data: 'QQ==' } }))
+    expect(notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)).toContain('approximated /messages/1/content/0/content tool-result.media-moved')
   })
 
   test.each([
