@@ -1,6 +1,7 @@
 import { GoogleGenAI } from '@google/genai'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { protocols } from '../../src/protocols/index.ts'
 import { createFrameParser } from '../../src/sse/parse.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import {
@@ -251,6 +252,22 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(body).toMatchObject({ error: { details: expect.arrayContaining([{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }]) } })
     }
   })
+
+  test.each(['chat-completions', 'responses', 'messages'] as const)(
+    'writes a streamed request toward %s only once when the path asks for the stream',
+    async to => {
+      const server = await upstream(sendStream(streams[to]))
+      const ask = await start(one(server.url, to))
+      const encode = vi.spyOn(protocols[to], 'encodeRequest')
+      try {
+        await (await ask(...asking('generate-content', { stream: true }))).text()
+        expect(encode).toHaveBeenCalledTimes(1)
+        expect(encode.mock.results[0]?.value).toMatchObject({ wire: { stream: true } })
+      } finally {
+        encode.mockRestore()
+      }
+    },
+  )
 
   test('a whole reply is legal, whatever the query says of its form', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))

@@ -109,6 +109,7 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
   return {
     now,
     newId,
+    path: ask.request.path,
     ...(defaults.strict && { strict: defaults.strict }),
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
     ...(to === protocol && body.isPlain && { isPlain: true }),

@@ -8,8 +8,8 @@ import { decodeMedia } from './media.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
-import { asBeside, asInside, splitBeside } from './wrapper.ts'
 import { isBeforeGemini3 } from './vocabulary.ts'
+import { asBeside, asInside, splitBeside } from './wrapper.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Calls of the client's own functions, and their results. */

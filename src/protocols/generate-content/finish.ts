@@ -42,7 +42,11 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
     return { finishReason: 'MAX_TOKENS' }
   }
   const { reason, raw, protocol, message, sequence, category, details } = finish
-  if (protocol === protocolName && raw !== undefined && decodeFinish(raw, undefined, { hasCalls: reason === 'tool_calls', hasContent: reason !== 'error' })?.reason === reason)
+  if (
+    protocol === protocolName &&
+    raw !== undefined &&
+    decodeFinish(raw, undefined, { hasCalls: reason === 'tool_calls', hasContent: reason !== 'error' })?.reason === reason
+  )
     return { finishReason: raw, ...defined({ finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message }) }
   const near = nearestFinishReason[reason]
   const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined

@@ -70,7 +70,11 @@ export const notes = {
   'tool-call.id': { kind: 'approximated', reason: 'the id of a call is left out, as asked, and pairs are told by their order', source: '2.7' },
   'tool-call.dangling': { kind: 'dropped', reason: 'a call without result is left out, as asked', source: '2.2' },
   'tool-result.name': { kind: 'synthesized', reason: 'a result demands the name of its function, and no call tells it', source: '2.7' },
-  'tool-result.media-moved': { kind: 'approximated', reason: 'models before Gemini 3 read no media inside a tool result; it follows the result', source: '2.7' },
+  'tool-result.media-moved': {
+    kind: 'approximated',
+    reason: 'models before Gemini 3 read no media inside a tool result; it follows the result',
+    source: '2.7',
+  },
   'tool-result.moved': { kind: 'approximated', reason: 'results of calls stand right after them, in their order', source: '2.2' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'a call demands a result, and the conversation has none', source: '2.2' },

@@ -65,6 +65,8 @@ const tool = object(
     googleSearch: loose({}),
     googleSearchRetrieval: loose({}),
     enterpriseWebSearch: loose({}),
+    exaAiSearch: loose({}),
+    parallelAiSearch: loose({}),
     codeExecution: loose({}),
     urlContext: loose({}),
     fileSearch: loose({}),
