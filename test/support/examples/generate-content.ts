@@ -95,6 +95,17 @@ export const examples: Record<string, Example> = {
     {},
     ['reasoning.placeholder-signature'],
   ),
+  'tool-result.media-moved': fromBlocks({
+    ...blocks.says(
+      user,
+      { role: 'assistant', content: [blocks.call('c1')] },
+      {
+        role: 'user',
+        content: [blocks.result('c1', [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }])],
+      },
+    ),
+    model: older,
+  }),
   'tool-result.moved': fromChat({ ...chat.says(user, called('c1'), user, result('c1')), model: older }),
   'tool-result.duplicate': fromChat({ ...chat.says(user, called('c1'), result('c1'), result('c1')), model: older }),
   'tool-result.synthesized': fromChat({ ...chat.says(user, called('c1')), model: older }, { repairToolPairs: 'synthesize' }),

@@ -44,6 +44,7 @@ export const shown: Record<string, Record<string, string>> = {
     'tool.server-mapped': '/tools/0',
     'finish.approximated': '/candidates/0/finishReason',
     'stream.final-differs': '/0/candidates/0/content/parts/0',
+    'tool-result.media-moved': '/contents/2/parts/1',
     'tool-result.moved': '/contents/2/parts/0',
     'media.transcript': '/contents/0/parts/0/text',
     'reasoning.other-model': '/contents/0/parts/0',
