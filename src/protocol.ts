@@ -153,6 +153,8 @@ export type EncodingContext = {
    * `freeform`: one that was written as a freeform tool; a call of it that comes as a function call is converted too.
    */
   tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }>
+  /** The text of the reply is an object `{ value }` around the value that the client wants. `word`: a string, without its quotes. */
+  output?: 'value' | 'word'
 }
 
 /** What translating the reply needs to know of the request. Plain JSON. */

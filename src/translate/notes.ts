@@ -18,5 +18,10 @@ export const translateNotes = {
     reason: 'the server called a tool that takes text as if it were a function; the text was taken out of the arguments',
     source: '2.4',
   },
+  'output.unwrap-failed': {
+    kind: 'approximated',
+    reason: 'the text of the reply is not the object that was asked for, so it is given as it is',
+    source: '2.9',
+  },
   'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
 } as const satisfies NoteTable

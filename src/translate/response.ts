@@ -29,8 +29,8 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
   }
   const { value, notes, fieldNames } = from.decodeResponse(body, options)
-  const { tools, request } = options.context ?? {}
-  const { id, ...nameless } = restoreResponse(value, notes, tools)
+  const { request } = options.context ?? {}
+  const { id, ...nameless } = restoreResponse(value, notes, options.context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, options, { fieldNames: placesIn(fieldNames, from) })

@@ -1,23 +1,27 @@
 import type { CanonicalEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
-import type { Part, ToolCallPart } from '../canonical/message.ts'
+import type { Part, TextPart, ToolCallPart } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { unwrapInput } from '../kit/freeform.ts'
 import { createReport } from '../kit/report.ts'
+import { endOutput, type OutputUnwrapping, startUnwrappingOutput, unwrapOutput } from '../kit/wrapped-output.ts'
 import type { Emit, TranslationContext } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 
 type Tools = TranslationContext['tools']
+type Output = TranslationContext['output']
 
 /** Replaces an empty name, which no wire allows: the client will answer that there is no such tool. */
 const noName = 'unnamed_tool'
 
-/** Undoes in the tool calls of a reply what the request had to change: renamed, wrapped and namespaced tools. */
-export function restoreResponse(response: CanonicalResponse, notes: Note[], tools: Tools = {}): CanonicalResponse {
-  const isChanged = (part: Part) => part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name))
+/** Undoes in a reply what the request had to change: renamed, wrapped and namespaced tools, and a wrapped response format. */
+export function restoreResponse(response: CanonicalResponse, notes: Note[], { tools = {}, output }: Restored = {}): CanonicalResponse {
+  const isChanged = (part: Part) =>
+    (part.type === 'text' && output !== undefined) || (part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name)))
   if (!response.candidates.some(({ messages }) => messages.some(({ parts }) => parts.some(isChanged)))) return response
   const restore = (part: Part): Part => {
+    if (part.type === 'text' && output) return { ...part, text: unwrapWhole(part, output, notes) }
     if (part.type !== 'tool-call') return part
     noteName(part, notes)
     const restored = restoreName(part, tools)
@@ -36,11 +40,33 @@ export function restoreResponse(response: CanonicalResponse, notes: Note[], tool
 /** A call of a freeform tool that came as a function call. `native`: the request did not wrap the tool. */
 type Wrapped = { native: boolean; at: string | undefined }
 
-/** `open`: the open parts that are wrapped freeform calls, by `candidate/part`. Plain data. */
-export type RestoreState = { tools: NonNullable<Tools>; open: Record<string, Wrapped & { text: Unwrapping }>; notes: Note[] }
+type Restored = Pick<TranslationContext, 'tools' | 'output'>
 
-export function startRestoring(tools: Tools = {}): RestoreState {
-  return { tools, open: {}, notes: [] }
+/**
+ * `open`: the open parts that are wrapped freeform calls, by `candidate/part`; `texts`: those that are texts of a wrapped response
+ * format. Plain data.
+ */
+export type RestoreState = {
+  tools: NonNullable<Tools>
+  output: Output
+  open: Record<string, Wrapped & { text: Unwrapping }>
+  texts: Record<string, { text: OutputUnwrapping; at: string | undefined }>
+  notes: Note[]
+}
+
+export function startRestoring({ tools = {}, output }: Restored = {}): RestoreState {
+  return { tools, output, open: {}, texts: {}, notes: [] }
+}
+
+function unwrapWhole({ text, at }: TextPart, output: NonNullable<Output>, notes: Note[]): string {
+  const state = startUnwrappingOutput(output)
+  const value = unwrapOutput(state, text)
+  noteOutput(state, at, notes)
+  return value + endOutput(state)
+}
+
+function noteOutput({ phase, held }: OutputUnwrapping, at: string | undefined, notes: Note[]): void {
+  if (phase === 'raw' || (phase === 'before' && held !== '')) report(notes).add('output.unwrap-failed', at)
 }
 
 /** The same for the events of a stream. The text of a wrapped call is emitted as it arrives. */
@@ -51,8 +77,13 @@ export function restoreEvent(state: RestoreState, event: CanonicalEvent, emit: E
   else emit(event)
 }
 
-function restoreStart({ tools, open, notes }: RestoreState, event: PartStart): PartStart {
+function restoreStart({ tools, output, open, texts, notes }: RestoreState, event: PartStart): PartStart {
   const { head } = event
+  if (head.type === 'text' && output) {
+    const text = startUnwrappingOutput(output)
+    texts[keyOf(event)] = { text, at: head.at }
+    return { ...event, head: { ...head, text: unwrapOutput(text, head.text) } }
+  }
   if (head.type !== 'tool-call') return event
   noteName(head, notes)
   const restored = restoreName(head, tools)
@@ -62,7 +93,13 @@ function restoreStart({ tools, open, notes }: RestoreState, event: PartStart): P
   return { ...event, head: { ...restored, input: unwrapText(text, head.input) } }
 }
 
-function restoreDelta({ open }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
+function restoreDelta({ open, texts }: RestoreState, event: PartDelta, emit: Emit<CanonicalEvent>): void {
+  const wrapped = event.delta.kind === 'text' ? texts[keyOf(event)] : undefined
+  if (event.delta.kind === 'text' && wrapped) {
+    const text = unwrapOutput(wrapped.text, event.delta.text)
+    if (text) emit({ ...event, delta: { kind: 'text', text } })
+    return
+  }
   const unwrapping = event.delta.kind === 'input' ? open[keyOf(event)] : undefined
   if (event.delta.kind !== 'input' || !unwrapping) {
     emit(event)
@@ -72,8 +109,17 @@ function restoreDelta({ open }: RestoreState, event: PartDelta, emit: Emit<Canon
   if (text) emit({ ...event, delta: { kind: 'input', text } })
 }
 
-function restoreEnd({ tools, open, notes }: RestoreState, event: PartEnd, emit: Emit<CanonicalEvent>): void {
+function restoreEnd({ tools, output, open, texts, notes }: RestoreState, event: PartEnd, emit: Emit<CanonicalEvent>): void {
   const { candidate, part, final } = event
+  const wrapped = texts[keyOf(event)]
+  if (wrapped && output) {
+    delete texts[keyOf(event)]
+    noteOutput(wrapped.text, wrapped.at, notes)
+    const text = endOutput(wrapped.text)
+    if (text) emit({ type: 'part.delta', candidate, part, delta: { kind: 'text', text } })
+    emit(final?.type === 'text' ? { ...event, final: { ...final, text: unwrapWhole(final, output, []) } } : event)
+    return
+  }
   const unwrapping = open[keyOf(event)]
   delete open[keyOf(event)]
   if (unwrapping) {

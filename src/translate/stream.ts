@@ -55,8 +55,8 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const { streamEncoder, frames } = to
   const begin = (places?: FieldNames) => streamEncoder.initial({ fieldNames: places ? { ...from.fieldNames, ...places } : from.fieldNames, ...options })
   let encoding = begin()
-  const { tools, request } = options.context ?? {}
-  const restoring = startRestoring(tools)
+  const { tools, output, request } = options.context ?? {}
+  const restoring = startRestoring(options.context)
   let out = ''
   let hasSpoken = false
   const json = createJsonWriter()
@@ -104,7 +104,8 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
     refuse(late)
   }
   const takeRepeated = (delta: TextDelta, literal: string) => {
-    const text = tools && delta.delta.kind === 'input' ? undefined : to.shortcut?.write(encoding, delta, literal)
+    const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
+    const text = isRestored ? undefined : to.shortcut?.write(encoding, delta, literal)
     if (text === undefined) take(copied(delta))
     else out += text
   }

@@ -1,6 +1,7 @@
 import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { wrapRoot } from '../../kit/wrapped-output.ts'
 import { protocolName, splitNulls } from './own.ts'
 import type { ChatRequest } from './schema.ts'
 import type { Body, Put } from './settings.ts'
@@ -64,10 +65,16 @@ function encodeFormat(format: OutputFormat, came: unknown, writing: Writing): un
     case 'schema': {
       const { schema, name, description, strict } = format
       if (name === undefined) report.add('schema.name', '/response_format/json_schema/name')
-      return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema, strict: strict ?? undefined }) }
+      const wrapped = writing.native ? undefined : wrapRoot(schema)
+      if (wrapped) {
+        writing.output ??= 'value'
+        report.add('output.wrapped', '', 'output.format.schema')
+      }
+      return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema: wrapped ?? schema, strict: strict ?? undefined }) }
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
+      if (wrapRoot(format.schema)) writing.output = 'word'
       return encodeFormat({ type: 'schema', schema: format.schema }, undefined, writing)
     case 'opaque':
       if (format.protocol === protocolName) return format.raw

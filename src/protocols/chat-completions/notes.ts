@@ -93,6 +93,11 @@ export const notes = {
     reason: 'each function with a closed schema says of itself that arguments are held to it',
     source: '2.6',
   },
+  'output.wrapped': {
+    kind: 'approximated',
+    reason: 'the root of a schema is an object here, so the value is asked for as `{ value }`; the response is unwrapped',
+    source: '2.9',
+  },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'schema.name': { kind: 'synthesized', reason: 'a schema needs a name here', source: '2.9' },
   'stop.too-many': { kind: 'approximated', reason: 'only the first four stop sequences', source: '2.10' },

@@ -203,8 +203,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   for (const key of ['tools', 'functions'] as const) if (Array.isArray(form[key]) && !(key in written)) Object.assign(written, { [key]: [] })
   const wire = wireOf(written, ext)
   report.settle(wire)
-  const context = Object.keys(renamed).length > 0 ? { context: { tools: { ...renamed } } } : {}
-  return { wire, notes: report.notes, ...context }
+  const context = some({ tools: Object.keys(renamed).length > 0 ? { ...renamed } : undefined, output: writing.output })
+  return { wire, notes: report.notes, ...(context && { context }) }
 }
 
 /** Servers refuse a tool choice in a request without tools. */

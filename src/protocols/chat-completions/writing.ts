@@ -1,4 +1,5 @@
 import type { Message, Part, ToolCallPart } from '../../canonical/message.ts'
+import type { EncodingContext } from '../../protocol.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 
@@ -20,6 +21,8 @@ export type Writing = {
   invented?: Set<Part>
   /** Names that already have their note. Absent: no tool is declared, so each call makes its own note. */
   told?: Set<string>
+  /** How the reply's text is wrapped, see `EncodingContext`. */
+  output?: EncodingContext['output']
   /** The calls that were written, by id. */
   calls: Map<string, ToolCallPart>
 }

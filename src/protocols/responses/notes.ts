@@ -93,6 +93,11 @@ export const notes = {
     reason: 'each function with a closed schema says of itself that arguments are held to it',
     source: '2.6',
   },
+  'output.wrapped': {
+    kind: 'approximated',
+    reason: 'the root of a schema is an object here, so the value is asked for as `{ value }`; the response is unwrapped',
+    source: '2.9',
+  },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'schema.name': { kind: 'synthesized', reason: 'an output schema must have a name', source: '2.9' },
   'user.hashed': { kind: 'approximated', reason: 'the safety identifier has at most 64 characters here, so its hash is sent', source: '2.12' },

@@ -159,7 +159,9 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   const writing = startWriting('input', ownForm(value.ext) !== undefined, options)
   const wire = encodeBody(value, writing)
   writing.report.settle(wire)
-  return { wire, notes: writing.report.notes, ...(Object.keys(writing.tools).length > 0 && { context: { tools: writing.tools } }) }
+  const { tools, output } = writing
+  const context = some({ tools: Object.keys(tools).length > 0 ? tools : undefined, output })
+  return { wire, notes: writing.report.notes, ...(context && { context }) }
 }
 
 /** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */

@@ -3,6 +3,7 @@ import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, StateSpec }
 import { defined, some } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { wrapRoot } from '../../kit/wrapped-output.ts'
 import type { FieldNames } from '../../protocol.ts'
 import type { ResponsesReport } from './notes.ts'
 import { nulls, ownForm, ownUnder, protocolName, splitNulls, words } from './own.ts'
@@ -56,18 +57,20 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
   return { format, rest }
 }
 
-export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
+export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, writing: Writing): JsonObject | undefined {
   if (!output) return undefined
+  const { report } = writing
   const { format, verbosity, modalities, audio, ...rest } = output
   if (modalities?.some(one => one !== 'text')) report.rest({ modalities }, '', 'output.')
   if (audio !== undefined) report.rest({ audio }, '', 'output.')
   report.rest(rest, '', 'output.')
   const isOwn = isObject(ownUnder(request.ext, 'text')?.['format'])
-  return some({ format: format && encodeFormat(format, isOwn, report), verbosity })
+  return some({ format: format && encodeFormat(format, isOwn, writing), verbosity })
 }
 
 /** `isOwn`: the request had one. */
-function encodeFormat(format: OutputFormat, isOwn: boolean, report: Writing['report']): JsonObject | undefined {
+function encodeFormat(format: OutputFormat, isOwn: boolean, writing: Writing): JsonObject | undefined {
+  const { report } = writing
   switch (format.type) {
     case 'text':
       return { type: 'text' }
@@ -76,11 +79,17 @@ function encodeFormat(format: OutputFormat, isOwn: boolean, report: Writing['rep
     case 'schema': {
       const { schema, name, description, strict } = format
       if (name === undefined && !isOwn) report.add('schema.name', '/text/format/name')
-      return defined({ type: 'json_schema', name: name ?? (isOwn ? undefined : 'response'), description, schema, strict })
+      const wrapped = isOwn || writing.native || writing.target === 'output' ? undefined : wrapRoot(schema)
+      if (wrapped) {
+        writing.output ??= 'value'
+        report.add('output.wrapped', '', 'output.format.schema')
+      }
+      return defined({ type: 'json_schema', name: name ?? (isOwn ? undefined : 'response'), description, schema: wrapped ?? schema, strict })
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
-      return encodeFormat({ type: 'schema', schema: format.schema }, isOwn, report)
+      if (wrapRoot(format.schema)) writing.output = 'word'
+      return encodeFormat({ type: 'schema', schema: format.schema }, isOwn, writing)
     case 'opaque':
       if (format.protocol === protocolName && isObject(format.raw)) return format.raw
       report.rest({ format }, '', 'output.')

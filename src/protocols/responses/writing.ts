@@ -33,6 +33,8 @@ export type Writing = {
   expanded: readonly string[]
   /** Changed tool names, by the name written on the wire. */
   tools: NonNullable<EncodingContext['tools']>
+  /** How the reply's text is wrapped, see `EncodingContext`. */
+  output?: EncodingContext['output']
 }
 
 export function startWriting(target: Writing['target'], native: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {

@@ -265,18 +265,26 @@ describe('an answer that is one of some words (2.9)', () => {
   const older = wanted({ responseSchema: { type: 'STRING', enum: ['a', 'b'] } })
   const schema = { type: 'string', enum: ['a', 'b'] }
   const asJson = ['output.enum /generationConfig/responseMimeType']
-  const named = { type: 'json_schema', name: 'response', schema }
+  const wrapped = { type: 'object', properties: { value: schema }, required: ['value'], additionalProperties: false }
+  const named = { type: 'json_schema', name: 'response', schema: wrapped }
+  const inObject = [...asJson, 'output.wrapped /generationConfig/responseSchema']
   test.each<Row>([
     [
       'is JSON with such a schema',
       'generate-content → chat-completions',
       older,
-      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema } } },
-      asJson,
+      { response_format: { type: 'json_schema', json_schema: { name: 'response', schema: wrapped } } },
+      inObject,
     ],
-    ['among items, too', 'generate-content → responses', older, { text: { format: named } }, asJson],
+    ['among items, too', 'generate-content → responses', older, { text: { format: named } }, inObject],
     ['and among blocks', 'generate-content → messages', older, { output_config: { format: { type: 'json_schema', schema } } }, asJson],
-    ['whatever the schema is called', 'generate-content → responses', wanted({ responseJsonSchema: schema }), { text: { format: named } }, asJson],
+    [
+      'whatever the schema is called',
+      'generate-content → responses',
+      wanted({ responseJsonSchema: schema }),
+      { text: { format: named } },
+      [...asJson, 'output.wrapped /generationConfig/responseJsonSchema'],
+    ],
     ['or stays what it is', 'generate-content → generate-content', older, older, []],
     [
       'without words it is nothing that others know',

@@ -163,7 +163,15 @@ export const examples: Record<string, Example> = {
   'tool_choice.strict-tools': makers('chat-completions').request('generate-content')(gemini.heldToSchemas(), {}, [], {
     shows: { target: '/tools/0/function/strict' },
   }),
-  'output.enum': makers('chat-completions').request('generate-content')(gemini.oneWord(), {}, ['schema.name'], { shows: { target: '/response_format' } }),
+  'output.enum': makers('chat-completions').request('generate-content')(gemini.oneWord(), {}, ['schema.name', 'output.wrapped'], {
+    shows: { target: '/response_format' },
+  }),
+  'output.wrapped': makers('chat-completions').request('generate-content')(
+    gemini.request({ generationConfig: { responseMimeType: 'application/json', responseSchema: { type: 'ARRAY', items: { type: 'STRING' } } } }),
+    {},
+    ['schema.name'],
+    { shows: { target: '/response_format/json_schema/schema' } },
+  ),
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } })),
   'stop.too-many': fromBlocks(blocks.request({ stop_sequences: ['a', 'b', 'c', 'd', 'e'] })),
   'limit.raised': fromBlocks(blocks.request({ max_tokens: 0 })),

@@ -195,7 +195,15 @@ export const examples: Record<string, Example> = {
   ),
   'limit.raised': fromChat(chatAsks({ max_completion_tokens: 5 })),
   'tool_choice.strict-tools': makers('responses').request('generate-content')(gemini.heldToSchemas(), {}, stateless, { shows: { target: '/tools/0/strict' } }),
-  'output.enum': makers('responses').request('generate-content')(gemini.oneWord(), {}, ['schema.name', ...stateless], { shows: { target: '/text/format' } }),
+  'output.enum': makers('responses').request('generate-content')(gemini.oneWord(), {}, ['schema.name', 'output.wrapped', ...stateless], {
+    shows: { target: '/text/format' },
+  }),
+  'output.wrapped': makers('responses').request('generate-content')(
+    gemini.request({ generationConfig: { responseMimeType: 'application/json', responseSchema: { type: 'ARRAY', items: { type: 'STRING' } } } }),
+    {},
+    ['schema.name', ...stateless],
+    { shows: { target: '/text/format/schema' } },
+  ),
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: parameters } } }), {}, stateless),
   'user.hashed': fromChat(chatAsks({ safety_identifier: 'u'.repeat(65) })),
   'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), { strictEnums: true }),

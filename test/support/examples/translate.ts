@@ -26,6 +26,9 @@ export const examples: Record<string, Example> = {
       context: { from: 'responses', to: 'chat-completions', tools: { sh: { name: 'sh', freeform: true } } },
     },
   ),
+  'output.unwrap-failed': makers('generate-content').reply('chat-completions')(chat.reply({ content: '["a"]' }), {
+    context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
+  }),
   'tool-call.nameless': itemsReply('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {},
