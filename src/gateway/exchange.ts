@@ -39,6 +39,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   let served: Candidate | undefined
   const keeping = service.replyStore && keepingOf(service, ask, trace)
   const relay = createRelay({
+    breaksOff: protocol.frames.breaksOff === true && !asList,
     protocol,
     keepAliveMs: defaults.keepAliveMs,
     maxEventLength: defaults.eventLimit,

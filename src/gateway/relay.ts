@@ -22,6 +22,8 @@ export type RelayOptions = {
   keepAliveMs: number
   /** See `Settings`. */
   maxEventLength: number
+  /** After a failure the body throws at its end, so that the host breaks the connection off. */
+  breaksOff: boolean
   /** Gets what is sent. `whole` is awaited before the last piece of a complete reply is sent. */
   keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
   /** Aborts the upstream call, in any phase. */
@@ -66,6 +68,8 @@ class RunningRelay implements Relay {
   #done = false
   #failed = false
   #givenUp: Refusal | undefined
+  /** The body throws this after its last output. */
+  #break: Refusal | undefined
   /** The last output for a client that was not reading when the exchange was aborted. */
   #farewell: Chunk = ''
   /** Complete lines that are held back until the first frame with data. */
@@ -136,7 +140,11 @@ class RunningRelay implements Relay {
     }
     const rest = this.#farewell
     this.#farewell = ''
-    return rest.length > 0 ? { value: rest, done: false } : { value: undefined, done: true }
+    if (rest.length > 0) return { value: rest, done: false }
+    const broken = this.#break
+    this.#break = undefined
+    if (broken) throw broken
+    return { value: undefined, done: true }
   }
 
   #waitForAnswer(): Promise<Source | typeof ping> {
@@ -293,6 +301,7 @@ class RunningRelay implements Relay {
     if (this.#done) return
     this.#done = true
     this.#failed = failure !== undefined
+    if (this.#options.breaksOff && failure && failure.error.kind !== 'cancelled' && !this.#source?.translator.finished) this.#break = failure
     this.#clock.stop()
     this.#options.onEnd(failure, this.#source?.translator)
   }

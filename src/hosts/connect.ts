@@ -28,6 +28,9 @@ export type ConnectGateway = {
   readonly localOnly: boolean
 }
 
+/** How long a client has to read the error frame before the connection breaks: many lose what they have not read by then. */
+const lastWordsMs = 50
+
 /** How long clients have to read the last bytes of their responses. */
 const farewellMs = 1_000
 
@@ -96,15 +99,23 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
   response.writeHead(status, headers)
   // The head is sent with the first chunk in one write, unless that chunk is late.
   const head = setImmediate(() => response.flushHeaders())
-  for await (const chunk of body) {
+  try {
+    for await (const chunk of body) {
+      clearImmediate(head)
+      if (left.aborted) break
+      const room = response.write(chunk)
+      response.flush?.()
+      if (!room) await drained(response)
+    }
+    response.end()
+  } catch {
+    // The stream has failed, and its clients notice only a connection that breaks. It breaks after they had time to read the error frame.
+    await new Promise(resolve => setTimeout(resolve, lastWordsMs))
+    if (response.writableLength > 0) await drained(response)
+    response.destroy()
+  } finally {
     clearImmediate(head)
-    if (left.aborted) break
-    const room = response.write(chunk)
-    response.flush?.()
-    if (!room) await drained(response)
   }
-  clearImmediate(head)
-  response.end()
 }
 
 /** Waits until the client has read what was written, or has disconnected. */

@@ -41,7 +41,7 @@ export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks
     'connect',
     async (config, hooks) => {
       const url = await listen(mounted(config, hooks))
-      return (path, init) => fetch(url + path, init)
+      return async (path, init) => tolerant(await fetch(url + path, init))
     },
   ],
   [
@@ -55,11 +55,28 @@ export const hosts: [name: string, start: (config?: GatewayConfig, hooks?: Hooks
         const response = await handler(request)
         // What a server does when its client has gone.
         if (signal.aborted) throw signal.reason
-        return response
+        return tolerant(response)
       }
     },
   ],
 ]
+
+/** The response with a `text()` that gives what came before the connection broke. */
+function tolerant(response: Response): Response {
+  return Object.assign(response, { text: () => textBeforeBreak(response) })
+}
+
+/** What a client reads until the stream ends, or its connection breaks. `onBreak`: it broke. */
+export async function textBeforeBreak({ body }: Response, onBreak = () => {}): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for await (const chunk of body ?? []) text += decoder.decode(chunk, { stream: true })
+  } catch {
+    onBreak()
+  }
+  return text + decoder.decode()
+}
 
 /** A server on a free port of this machine. */
 export async function listen(handler: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
@@ -142,7 +159,11 @@ export function reading(answer: Promise<Response>): { heard(): string; whole: Pr
   const read = async () => {
     const { body } = await answer
     const decoder = new TextDecoder()
-    for await (const chunk of body ?? []) heard += decoder.decode(chunk, { stream: true })
+    try {
+      for await (const chunk of body ?? []) heard += decoder.decode(chunk, { stream: true })
+    } catch {
+      // The connection broke: what came before it counts.
+    }
     return heard
   }
   return { heard: () => heard, whole: read() }

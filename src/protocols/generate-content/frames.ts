@@ -10,4 +10,12 @@ const write = (wire: unknown) => wrap(JSON.stringify(wire))
  * With the CRLF line ends of this protocol's own servers. No frame has an event name, and none ends the stream: clients parse
  * `[DONE]` as JSON. google-genai for Python parses comments, too, so a ping is an empty frame.
  */
-export const frames: Frames = { named: false, write, wrap, ping: '\r\n\r\n', escapesLines: true, failure: error => write(encodeErrorBody(error)) }
+export const frames: Frames = {
+  named: false,
+  write,
+  wrap,
+  ping: '\r\n\r\n',
+  escapesLines: true,
+  breaksOff: true,
+  failure: error => write(encodeErrorBody(error)),
+}

@@ -1,0 +1,47 @@
+import { GoogleGenAI } from '@google/genai'
+import { describe, expect, test } from 'vitest'
+import { failureIn, half, hosts, listen, mounted, one, pairs, pathOf, post, requests, sendStream, streams, textBeforeBreak, upstream } from './support.ts'
+
+const toGoogle = pairs.filter(([client]) => client === 'generate-content')
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each(pairs)('breaks the connection behind the error frame only where clients read past it: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendStream([...half(served), 20], { cut: true }))
+    const ask = await start(one(url, served))
+    let broke = false
+    const response = await ask(pathOf(client, { stream: true }), post({ ...requests[client], ...(client !== 'generate-content' && { stream: true }) }))
+    const text = await textBeforeBreak(response, () => {
+      broke = true
+    })
+    expect(failureIn(text, client)?.message).toBe('the upstream broke the connection')
+    expect(broke).toBe(client === 'generate-content')
+  })
+
+  test.each(toGoogle)('ends a complete stream without a break: %s from %s', async (client, served) => {
+    const { url } = await upstream(sendStream(streams[served]))
+    const ask = await start(one(url, served))
+    let broke = false
+    await textBeforeBreak(await ask(pathOf(client, { stream: true }), post(requests[client])), () => {
+      broke = true
+    })
+    expect(broke).toBe(false)
+  })
+
+  test('ends a list of JSON that failed without a break', async () => {
+    const { url } = await upstream(sendStream([...half('messages'), 20], { cut: true }))
+    const ask = await start(one(url, 'messages'))
+    const response = await ask(pathOf('generate-content', { stream: true }).replace('?alt=sse', ''), post(requests['generate-content']))
+    const list = JSON.parse(await textBeforeBreak(response, () => expect.unreachable())) as { error?: unknown }[]
+    expect(list.at(-1)).toHaveProperty('error')
+  })
+})
+
+test.each(toGoogle.map(([, served]) => served))('makes the official client of generate-content fail on half an answer of %s', async served => {
+  const { url } = await upstream(sendStream([...half(served), 20], { cut: true }))
+  const baseUrl = await listen(mounted(one(url, served)))
+  const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl } })
+  const read = async () => {
+    for await (const chunk of await client.models.generateContentStream({ model: 'm', contents: 'Hi' })) chunk.text
+  }
+  await expect(read()).rejects.toThrow()
+})
