@@ -132,10 +132,10 @@ export function startJson(): JsonProgress {
   return { depth: 0, inString: false, escaped: false, begun: false, whole: false }
 }
 
-/** Takes the next piece of text; changes `progress`. */
-export function advanceJson(progress: JsonProgress, text: string): void {
+/** Takes the next piece of text; changes `progress`. Returns where in the text the value ends; its length, if it does not end there. */
+export function advanceJson(progress: JsonProgress, text: string): number {
   for (let i = 0; i < text.length; i++) {
-    if (progress.whole) return
+    if (progress.whole) return i
     const char = text.charCodeAt(i)
     if (progress.inString) {
       if (progress.escaped) progress.escaped = false
@@ -155,4 +155,5 @@ export function advanceJson(progress: JsonProgress, text: string): void {
       if (progress.depth === 0) progress.whole = true
     }
   }
+  return text.length
 }

@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { isRepeatedThought } from '../../kit/turns.ts'
 import type { Recorded } from './layout.ts'
 import { keep, ownForm, protocolName } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
@@ -50,7 +51,10 @@ export function decodeReasoning(carriers: JsonObject, at: string, from: 'client'
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
   else if (Array.isArray(blocks)) {
     const place = `${at}${'thinking_blocks' in carriers ? '' : '/provider_specific_fields'}/thinking_blocks`
-    decoded = { ...decoded, parts: flatMap(blocks, (block, i) => decodeLiteBlock(block, `${place}/${i}`, from)) }
+    const parts: ReasoningPart[] = []
+    for (const [i, block] of blocks.entries())
+      for (const part of decodeLiteBlock(block, `${place}/${i}`, from)) if (!isRepeatedThought(part, parts)) parts.push(part)
+    decoded = { ...decoded, parts }
   }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
   const list = Array.isArray(signatures) ? signatures : [signatures]

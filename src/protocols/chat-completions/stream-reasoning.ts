@@ -75,6 +75,8 @@ export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_s
   const list = Array.isArray(blocks) ? blocks : []
   list.forEach((block, nth) => {
     for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {
+      // Proxies repeat whole blocks, in another field or at the end.
+      if (signature && choice.thoughts.some(({ said }) => said.signature?.value === signature.value)) continue
       const index = choice.detail ?? choice.proven
       for (const { text, kind } of segments)
         if (choice.plain) record(choice, { index, kind, text })

@@ -121,7 +121,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const form = ownForm(part.ext)
-  const args = form?.['args'] === 'absent' && !input ? {} : { args: objectInput(part, kind, report) }
+  const args = form?.['args'] === 'absent' && !input ? {} : { args: objectInput(part, kind, writing) }
   const kept = splitBeside(ownKeys(part.ext))
   return {
     ...kept.beside,

@@ -80,7 +80,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
       id: writing.callId(part),
       name: writing.toolName(name, namespace, at),
       input:
-        own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? (parseJson(input) ?? input) : objectInput(part, kind, report),
+        own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? (parseJson(input) ?? input) : objectInput(part, kind, writing),
       ...(calledBy !== undefined && { caller: calledBy }),
       ...(toolset !== undefined && { toolset_name: toolset }),
     },

@@ -167,13 +167,18 @@ function startThinking(state: EncoderState, block: Block, emit: EmitWire): void 
 
 /** Input is streamed as soon as it begins with `{`; any other is held, and wrapped into an object at its end. */
 function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: EmitWire): void {
-  const { text } = delta
+  const noteTrailing = (rest: string) => {
+    if (rest.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
+  }
   if (block.progress.whole && block.streams) {
-    if (text.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
+    noteTrailing(delta.text)
     return
   }
+  const end = advanceJson(block.progress, delta.text)
+  const isObject = block.progress.whole && (block.text + delta.text).trimStart().startsWith('{')
+  const text = isObject ? delta.text.slice(0, end) : delta.text
+  if (isObject) noteTrailing(delta.text.slice(end))
   block.text += text
-  advanceJson(block.progress, text)
   if (!text && !delta.ext) return
   if (block.streams || !text) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
   else if (block.text.trimStart().startsWith('{')) {

@@ -37,11 +37,15 @@ function write({ phase, open: block, queue }: EncoderState, { candidate, part, d
       block.text += delta.text
       return frame(block.index, ',"delta":{"type":"thinking_delta","thinking":', literal)
     }
-    case 'input':
+    case 'input': {
       if (block.kind !== 'call' || !block.streams || block.progress.whole) return undefined
+      const progress = { ...block.progress }
+      // Text after the end of the arguments is not written.
+      if (advanceJson(progress, delta.text) < delta.text.length) return undefined
+      block.progress = progress
       block.text += delta.text
-      advanceJson(block.progress, delta.text)
       return frame(block.index, ',"delta":{"type":"input_json_delta","partial_json":', literal)
+    }
     default:
       return undefined
   }

@@ -82,6 +82,9 @@ export const examples: Record<string, Example> = {
   ),
   'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
+  'stream.trailing-arguments': reply('chat-completions')(
+    chat.reply({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
+  ),
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
   'tool-call.id': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
   'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
