@@ -181,9 +181,9 @@ export type FieldNames = Record<string, string>
 /**
  * Signs that a body belongs to this protocol, as sentences; an empty list: none. `shared`: the body may be a request of this protocol
  * even though it shows signs of another one that has shapes in common with it. `maybe`: it holds a conversation where requests of this
- * protocol have one, and so may those of another.
+ * protocol have one, and so may those of another. `weak`: the only sign of a request is one that requests of another may bear, too.
  */
-export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true; maybe?: true }
+export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true; maybe?: true; weak?: true }
 
 export type StreamUsage = {
   /** Does the request ask for usage? */

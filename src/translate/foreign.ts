@@ -13,7 +13,8 @@ export function refuseForeign(body: unknown, own: Protocol, known: Iterable<Prot
     if (other === own) continue
     const found = other.detect(body)
     const [sign] = found.request
-    if (sign !== undefined) refuse(own, [other], ` (${sign})`)
+    // A sign that bodies of `own` may bear too refuses nothing that was sent to its own path.
+    if (sign !== undefined && !(maybe && found.weak)) refuse(own, [other], ` (${sign})`)
     if (found.maybe) likely.push(other)
   }
   if (!maybe && likely.length > 0) refuse(own, likely, '')

@@ -184,10 +184,13 @@ describe('how much to think', () => {
       const { body, notes } = translateRequest(request, { from: 'messages', to })
       // There the provider's own budget stands, or a level: test/protocols/generate-content has their table.
       if (to === 'generate-content') continue
-      const { reasoning_effort, reasoning } = body as { reasoning_effort?: string; reasoning?: { effort?: string } }
+      const { reasoning_effort, reasoning } = body as { reasoning_effort?: string; reasoning?: { effort?: string; summary?: string } }
       expect(to === 'responses' ? reasoning?.effort : reasoning_effort).toBe(effort)
       const codes = notes.filter(({ kind }) => kind !== 'synthesized').map(note => note.code)
-      expect(codes).toEqual(code ? [code] : [])
+      // Thinking with a budget is shown by default, which responses has to be asked for.
+      const isShown = to === 'responses' && 'budget_tokens' in thinking
+      expect(codes.toSorted()).toEqual([...(code ? [code] : []), ...(isShown ? ['reasoning.shown'] : [])])
+      if (isShown) expect(reasoning).toMatchObject({ summary: 'auto' })
     }
   })
 

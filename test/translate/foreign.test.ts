@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { translateRequest } from '../../src/index.ts'
+import { detectProtocol, translateRequest } from '../../src/index.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { refuseForeign } from '../../src/translate/foreign.ts'
@@ -33,4 +33,25 @@ test.each([
   ['generate-content', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], messages: [] }],
 ] as const)('beside what %s has for the conversation it is an unknown field', (from, body) => {
   expect(translateRequest(body, { from, to: 'chat-completions' }).notes).toMatchObject([{ code: 'field.unknown', path: '/messages' }])
+})
+
+test.each([{}, { max_tokens: 9 }])('accepts a messages request whose instructions are its first message, %o', more => {
+  const body = {
+    model: 'm',
+    messages: [
+      { role: 'system', content: 'be brief' },
+      { role: 'user', content: 'hi' },
+    ],
+    ...more,
+  }
+  for (const to of ['chat-completions', 'responses', 'generate-content'] as const) {
+    const { body: wire } = translateRequest(body, { from: 'messages', to })
+    expect(JSON.stringify(wire)).toContain('be brief')
+  }
+  expect(detectProtocol(body)).toMatchObject({ protocol: 'chat-completions' })
+})
+
+test('still refuses a chat request on the path of messages when it bears another sign of chat', () => {
+  const body = { model: 'm', messages: [{ role: 'system', content: 'be brief' }], response_format: { type: 'json_object' } }
+  expect(() => translateRequest(body, { from: 'messages', to: 'responses' })).toThrow('/v1/chat/completions')
 })

@@ -26,17 +26,22 @@ export function detect(body: unknown): Detection {
   if (isObject(first) && isObject(first['delta']) && !isObject(first['message'])) found.event.push('`choices` hold a `delta`')
   if (Array.isArray(messages)) {
     found.maybe = true
-    detectRequest(body, messages.filter(isObject), found.request)
+    const told = messages.filter(isObject)
+    detectRequest(body, told, found.request)
+    // Clients of other protocols write instructions so, too.
+    if (found.request.length === 1 && leadsWithSystem(told)) found.weak = true
   }
   return found
 }
+
+const leadsWithSystem = ([first]: readonly JsonObject[]) => first?.['role'] === 'system'
 
 function detectRequest(body: JsonObject, messages: readonly JsonObject[], reasons: string[]): void {
   for (const field of requestFields) if (Object.hasOwn(body, field)) reasons.push(`it has \`${field}\``)
   const role = messages.find(message => roles.has(message['role']))?.['role']
   if (role) reasons.push(`a message has the role \`${role}\``)
   if (messages.some(message => Array.isArray(message['tool_calls']))) reasons.push('a message has `tool_calls`')
-  if (messages[0]?.['role'] === 'system') reasons.push('the first message has the role `system`')
+  if (leadsWithSystem(messages)) reasons.push('the first message has the role `system`')
   if (messages.some(({ content }) => Array.isArray(content) && content.some(part => isObject(part) && blocks.has(part['type']))))
     reasons.push('content holds `image_url` or `input_audio`')
   const tools = body['tools']

@@ -68,7 +68,10 @@ export function encodeReasoningSpec(
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
   const takesLevel = gcThinking === 'auto' ? !isBeforeGemini3(model) : gcThinking === 'level'
   const levels = takesLevel ? (gcLevels?.(model) ?? allLevels) : undefined
-  const config = { ...encodeAmount({ effort, budgetTokens, mode }, levels, report), ...encodeShown({ summary, display }, report) }
+  const config = {
+    ...encodeAmount({ effort, budgetTokens, mode }, levels, report),
+    ...encodeShown({ summary, display, isShown: mode === 'enabled' && effort !== 'none' && budgetTokens !== 0 }, report),
+  }
   return Object.keys(config).length > 0 ? config : undefined
 }
 
@@ -121,14 +124,19 @@ function budgetOf(effort: string, report: GeminiReport): JsonObject {
   return defined({ thinkingBudget: budget })
 }
 
-type Shown = { summary: string | undefined; display: string | undefined }
+/** `isShown`: reasoning is enabled in a way that shows it by default. */
+type Shown = { summary: string | undefined; display: string | undefined; isShown: boolean }
 
-function encodeShown({ summary, display }: Shown, report: GeminiReport): JsonObject {
+function encodeShown({ summary, display, isShown }: Shown, report: GeminiReport): JsonObject {
   if (display === 'summarized' || display === 'omitted') {
     if (summary !== undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
     return { includeThoughts: display === 'summarized' }
   }
   if (display !== undefined) report.add('field.unsupported', undefined, 'reasoning.display')
+  if (summary === undefined && display === undefined && isShown) {
+    report.add('reasoning.shown', undefined, 'reasoning.mode')
+    return { includeThoughts: true }
+  }
   if (summary === undefined) return {}
   if (summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
   return { includeThoughts: summary !== 'none' }

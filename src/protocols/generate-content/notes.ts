@@ -43,6 +43,7 @@ export const notes = {
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'the effort beside it says how much to think', source: '2.8' },
   'reasoning.mode': { kind: 'approximated', reason: 'there is no thinking between calls alone', source: '2.8' },
   'reasoning.off': { kind: 'approximated', reason: 'there is no thinking, so there is no measure of it', source: '2.8' },
+  'reasoning.shown': { kind: 'approximated', reason: 'the source protocol shows enabled reasoning by default; thoughts are requested here', source: '2.8' },
   'reasoning.summary': { kind: 'approximated', reason: 'a kind of summary is written as whether thoughts are shown', source: '2.8' },
   'tool.renamed': { kind: 'approximated', reason: 'the name does not fit the target and is replaced; answers get it back', source: '2.7' },
   'tool.namespace': { kind: 'approximated', reason: 'namespace and name are one name here; answers get them back', source: '2.4' },

@@ -27,7 +27,7 @@ export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: Ca
   if (!spec) return undefined
   const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec
   report.rest(rest, '', 'reasoning.')
-  const shown = summary === 'none' && !ownUnder(request.ext, 'reasoning') ? undefined : (summary ?? encodeDisplay(display, report))
+  const shown = summary === 'none' && !ownUnder(request.ext, 'reasoning') ? undefined : (summary ?? encodeDisplay(spec, report))
   const older = ownForm(request.ext)?.['olderSummary']
   return some({
     effort: encodeEffort({ effort, budgetTokens, mode }, report),
@@ -37,7 +37,12 @@ export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: Ca
   })
 }
 
-function encodeDisplay(display: string | undefined, report: Writing['report']): string | undefined {
+function encodeDisplay({ display, mode, budgetTokens }: ReasoningSpec, report: Writing['report']): string | undefined {
+  // Reasoning with a budget is shown unless the request says otherwise.
+  if (mode === 'enabled' && display === undefined && budgetTokens !== 0) {
+    report.add('reasoning.shown', '', 'reasoning.mode')
+    return 'auto'
+  }
   if (display !== undefined && display !== 'summarized' && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
   if (display !== 'summarized') return undefined
   report.add('reasoning.display-as-summary', '', 'reasoning.display')

@@ -31,6 +31,7 @@ export const notes = {
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget for reasoning is said as an effort', source: '2.8' },
   'reasoning.off': { kind: 'approximated', reason: 'there is no reasoning, so there is no measure of it', source: '2.8' },
   'reasoning.mode-as-effort': { kind: 'approximated', reason: 'a mode of reasoning is said as an effort', source: '2.8' },
+  'reasoning.shown': { kind: 'approximated', reason: 'the source protocol shows enabled reasoning by default; its summary is requested here', source: '2.8' },
   'reasoning.display-as-summary': { kind: 'approximated', reason: 'a wish to see reasoning is a wish for its summary here', source: '2.8' },
   'signature.unplaced': { kind: 'dropped', reason: 'there is no place for this signature', source: '2.8 rule 1' },
   'tool.renamed': {

@@ -140,8 +140,8 @@ describe('how much to think (2.8)', () => {
       'an effort that nobody knows says nothing, and leaves the budget to speak',
       'messages → generate-content',
       { model: 'm', max_tokens: 9, messages: [], thinking: { type: 'enabled', budget_tokens: 2048 }, output_config: { effort: 'odd' } },
-      { generationConfig: { thinkingConfig: { thinkingBudget: 2048 } } },
-      ['field.unsupported /output_config/effort'],
+      { generationConfig: { thinkingConfig: { thinkingBudget: 2048, includeThoughts: true } } },
+      ['field.unsupported /output_config/effort', 'reasoning.shown /thinking/type'],
     ],
   ])('%s', (...row) => holds(row))
 })

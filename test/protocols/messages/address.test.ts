@@ -80,6 +80,7 @@ const marked = [
 
 describe('instructions as the first message are no sign of chat', () => {
   test.each<[string, object]>([
+    ['with nothing beside them', { max_tokens: 5, messages: marked.slice(0, 1) }],
     ['beside a limit and blocks with cache marks', { max_tokens: 5, messages: marked }],
     ['beside a tool of this protocol', { messages: marked.slice(0, 1), tools: [{ name: 'f', input_schema: { type: 'object' } }] }],
   ])('%s', (_, body) => {
@@ -87,7 +88,6 @@ describe('instructions as the first message are no sign of chat', () => {
   })
 
   test.each<[string, object]>([
-    ['with nothing beside them', { max_tokens: 5, messages: marked.slice(0, 1) }],
     ['with a tool of chat beside the marks', { max_tokens: 5, messages: marked, tools: [{ type: 'function', function: { name: 'f' } }] }],
   ])('%s they are one', (_, body) => {
     expect(() => translateRequest({ model: 'm', ...body }, { from: 'messages', to: 'responses' })).toThrow('/v1/chat/completions')

@@ -124,9 +124,12 @@ export const examples: Record<string, Example> = {
   ),
   'reasoning.effort': fromChat(chat.request({ model: 'gemini-3-pro', reasoning_effort: 'max' })),
   'reasoning.effort-as-budget': fromChat(chat.request({ model: 'gemini-2.5-pro', reasoning_effort: 'low' })),
-  'reasoning.budget-as-effort': fromBlocks(thinks('gemini-3-pro', { type: 'enabled', budget_tokens: 2000 }, { output_config: { effort: 'low' } })),
+  'reasoning.budget-as-effort': fromBlocks(
+    thinks('gemini-3-pro', { type: 'enabled', budget_tokens: 2000, display: 'omitted' }, { output_config: { effort: 'low' } }),
+  ),
   'reasoning.mode': fromBlocks(thinks('gemini-3-pro', { type: 'between_tools' })),
   'reasoning.off': fromBlocks(thinks('gemini-2.5-pro', { type: 'disabled' }, { output_config: { effort: 'high' } })),
+  'reasoning.shown': fromBlocks(blocks.request({ model: 'gemini-2.5-pro', thinking: { type: 'enabled', budget_tokens: 2048 } })),
   'reasoning.summary': fromItems(items.request({ model: 'gemini-3-pro', reasoning: { effort: 'low', summary: 'detailed' } })),
   'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
   'tool.namespace': fromItems({ ...items.says(user, { ...items.call('c1', '{}'), namespace: 'ns' }, items.result('c1')), model: older }),

@@ -58,9 +58,14 @@ export const examples: Record<string, Example> = {
       encrypted_content: wrapSignature({ signature: { value: seal, issuer: 'responses' }, attach: 'next' }),
     }),
   ),
-  'reasoning.budget-as-effort': fromBlocks(blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024 } }), {}, stateless),
+  'reasoning.budget-as-effort': fromBlocks(
+    blocks.request({ max_tokens: 2000, thinking: { type: 'enabled', budget_tokens: 1024, display: 'omitted' } }),
+    {},
+    stateless,
+  ),
   'reasoning.off': fromBlocks(blocks.request({ thinking: { type: 'disabled' }, output_config: { effort: 'high' } }), {}, stateless),
   'reasoning.mode-as-effort': fromBlocks(blocks.request({ thinking: { type: 'between_tools' } }), {}, stateless),
+  'reasoning.shown': fromBlocks(blocks.request({ thinking: { type: 'enabled', budget_tokens: 2048 } }), {}, ['reasoning.budget-as-effort', ...stateless]),
   'reasoning.display-as-summary': fromBlocks(blocks.request({ thinking: { type: 'adaptive', display: 'summarized' } }), {}, stateless),
   'signature.unplaced': request('canonical')(
     canonical.request([
