@@ -7,6 +7,7 @@ import { changed, changeOf } from './change.ts'
 import { cleanEvents, cutEvents } from './events.ts'
 import { wordsOf } from './from-schema.ts'
 import { canonicalJson, deepFreeze } from './json.ts'
+import { choosesAmongNone, covers, isError, isLossless } from './lossless.ts'
 import { brokenStream, encodeStream, framesOf } from './streams.ts'
 import { strictOf } from './strict/index.ts'
 
@@ -96,19 +97,19 @@ export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknow
 }
 
 /**
- * Every change of a body changes the converted body, or a note names its place. `ignore`: JSON pointers to places without meaning.
- * Rejected bodies are skipped.
+ * Every change of a body changes the converted body, or a note names its path. Rejected bodies and responses that become errors are
+ * skipped. Differences without meaning for another protocol are no loss, such as the `object` of a response or a media type in upper case.
+ * @param ignore Returns true for the JSON pointer of every further value that may be lost.
+ * @example fc.assert(noSilentLossLaw(responseOf('messages'), convert, path => path === '/id'))
  */
 export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
   return fc.property(bodies, fc.nat(), (body, pick) => {
     const change = changeOf(body, pick, wordsOf)
-    if (!change || ignore(change.path)) return
+    if (!change || isLossless(body, change) || ignore(change.path)) return
     const before = attempt(() => convert(structuredClone(body)))
     const after = before && attempt(() => convert(changed(body, change)))
-    if (!after) return
-    const isNoted = [...(before.notes ?? []), ...(after.notes ?? [])].some(
-      ({ path, kind }) => kind !== 'synthesized' && (change.path === path || change.path.startsWith(`${path}/`)),
-    )
+    if (!after || [before, after].some(({ body }) => isError(body)) || choosesAmongNone(before.body, after.body, change)) return
+    const isNoted = [before, after].some(({ notes = [] }) => covers([...notes], change.path))
     if (!isNoted && canonicalJson(before) === canonicalJson(after))
       throw new Error(`lost in silence: ${change.path}, which was ${JSON.stringify(change.before)} and became ${JSON.stringify(change.after)}`)
   })

@@ -1,8 +1,8 @@
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
 import type { Encoded, Protocol } from '../../src/protocol.ts'
-import { keysOf } from '../../src/testing/change.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
+import { covers, everyIndex, parentOf, valueAt } from '../../src/testing/lossless.ts'
 
 export type Kind = 'request' | 'response'
 export const kinds: Kind[] = ['request', 'response']
@@ -46,32 +46,7 @@ const joined = (notes: Note[], { wire, context, notes: more }: Encoded<unknown>)
 /** All that is sent. */
 export const sent = ({ wire, path }: Crossed): string => canonicalJson([wire, path ?? null])
 
-/** Does a note of a loss name this place, or something it stands in? What is said once for all names the first of its kind. */
-export function covers(notes: Note[], path: string): boolean {
-  const place = everyIndex(path)
-  return notes.some(({ kind, code, path: at }) => {
-    if (kind === 'synthesized') return false
-    if (isInside(path, at)) return true
-    const anywhere = everyIndex(at)
-    return isInside(place, anywhere) && notes.filter(other => other.code === code && everyIndex(other.path) === anywhere).length === 1
-  })
-}
-
-const isInside = (path: string, at: string) => path === at || path.startsWith(`${at}/`)
-
-export const everyIndex = (path: string) => path.replaceAll(/\/\d+(?=\/|$)/g, '/*')
-
-/** What stands at a pointer; undefined: nothing does. */
-export function valueAt(body: unknown, path: string): unknown {
-  let place = body
-  for (const key of keysOf(path)) {
-    if (typeof place !== 'object' || place === null || !Object.hasOwn(place, key)) return undefined
-    place = (place as Record<string, unknown>)[key]
-  }
-  return place
-}
-
-export const parentOf = (path: string) => path.slice(0, Math.max(0, path.lastIndexOf('/')))
+export { covers, everyIndex, parentOf, valueAt }
 
 /** Where a request was sent to, for its own protocol to read it by. */
 export const pathOf = ({ context }: Encoded<unknown>): { path?: string } => (context?.path === undefined ? {} : { path: context.path })

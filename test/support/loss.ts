@@ -4,7 +4,8 @@ import type { Protocol } from '../../src/protocol.ts'
 import { type Change, changed, changeOf, keysOf, mark } from '../../src/testing/change.ts'
 import { wordsOf } from '../../src/testing/from-schema.ts'
 import { canonicalJson, leaves } from '../../src/testing/json.ts'
-import { type Crossed, covers, cross, everyIndex, type Kind, parentOf, sent, valueAt } from './cross.ts'
+import { choosesAmongNone, isEmptyEither, lossless } from '../../src/testing/lossless.ts'
+import { type Crossed, covers, cross, everyIndex, type Kind, sent } from './cross.ts'
 
 /**
  * What is lost in silence when one leaf of a body, chosen by number, is another one. Undefined: nothing, or a note names it.
@@ -39,59 +40,12 @@ const shown = ({ path, before, after }: Change) => `${path} ${JSON.stringify(bef
 
 /** By rule these say nothing that another protocol could keep; each row names the rule. */
 const withoutMeaning = [
-  // Words of a reply that only say what kind of body it is and who speaks: the assistant, always.
-  /response \/(object|type|role)$/,
-  /response \/choices\/\*\/message\/role$/,
-  /response \/output\/\*\/(type|role)$/,
-  // Choices are counted by their places.
-  /response \/(choices|candidates)\/\*\/index$/,
-  // How a stream is dressed, not what it says (3.2, 3.6).
-  /request \/stream_options\/include_(usage|obfuscation)$/,
+  ...lossless,
   // The name of an output schema is a label (2.9).
   /→ (messages|generate-content) request \/(response_format\/json_schema|text\/format)\/name$/,
-  // Types of media are read in any case.
-  /\/mimeType$/,
-  // Offsets beyond the text mean its end; tables have citations with places of their own.
-  /(start|end)_index$/,
   // Caching by itself is the default of one wire, and asked for by marks in the other (2.11).
   /→ messages request \/prompt_cache_options\/mode$/,
 ]
-
-/** Differences between two ways to say nothing. */
-function isEmptyEither(wire: unknown, { path, before, after }: Change): boolean {
-  const said = (key: string) => valueAt(wire, `${parentOf(path)}/${key}`)
-  // Who does not say anything.
-  if (path.endsWith('/role'))
-    return !leaves(said('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
-  // A call without arguments (3.9).
-  if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
-  // A file without a type is a PDF (2.3).
-  if (path.endsWith('/file_data')) return !String(after).includes(mark)
-  // Beside a refusal, the ending is said by it (2.16).
-  if (path.endsWith('/finish_reason'))
-    return typeof said('message/refusal') === 'string' || leaves(said('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
-  // Several words for the usual tier (2.12).
-  if (path.endsWith('/service_tier')) return !String(after).includes(mark)
-  // Who is told how much to think in several ways listens to one of them.
-  if (path === '/reasoning_effort' || /^\/(reasoning|thinking)\//.test(path)) return waysToThink.filter(place => valueAt(wire, place) != null).length > 1
-  // How many calls at once, where there may be none (2.6).
-  if (path === '/parallel_tool_calls') return said('tool_choice') === 'none' || said('function_call') === 'none' || !hasTools(wire)
-  // Without tools there is nothing to choose.
-  return /^\/(tool_choice|function_call)$/.test(path) && !hasTools(wire) && [before, after].every(word => word === 'auto' || word === 'none')
-}
-
-/** Where no tool got across (each is noted, 2.5), the model calls none whatever it is told: left to it and forbidden are one, and the way back says neither. */
-function choosesAmongNone(before: unknown, after: unknown, change: Change): boolean {
-  return (
-    /^\/(tool_choice(\/type)?|function_call|toolConfig\/functionCallingConfig\/mode)$/.test(change.path) &&
-    [change.before, change.after].every(word => /^(auto|none)$/i.test(String(word))) &&
-    ![before, after].some(hasTools)
-  )
-}
-
-const waysToThink = ['/reasoning_effort', '/reasoning', '/thinking', '/enable_thinking', '/thinking_budget']
-
-const hasTools = (wire: unknown) => ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
 
 export const saysNothing = (place: string) => withoutMeaning.some(rule => rule.test(place))
 

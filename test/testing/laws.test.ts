@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, protocols, translateRequest } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, protocols, translateRequest, translateResponse } from '../../src/index.ts'
 import * as testing from '../../src/testing/index.ts'
 import { runs } from '../support/runs.ts'
 
@@ -42,6 +42,46 @@ describe('the laws hold for wireglot itself', () => {
       fc.property(testing.cutStreamOf(name), text => judge.outcome(wires(text)) === 'cut'),
       runs(100),
     )
+  })
+})
+
+const pairs = names.flatMap(from => names.filter(to => to !== from).map(to => ({ from, to })))
+
+describe('nothing is lost without a note', () => {
+  test.each(pairs)('requests of $from toward $to', pair => {
+    fc.assert(
+      testing.noSilentLossLaw(testing.requestOf(pair.from), body => translateRequest(body, pair)),
+      runs(300),
+    )
+  })
+
+  test.each(pairs)('responses of $from toward $to', pair => {
+    fc.assert(
+      testing.noSilentLossLaw(testing.responseOf(pair.from), body => translateResponse(body, pair)),
+      runs(300),
+    )
+  })
+
+  test.each(pairs)('finds the model that a converter from $from toward $to forgets', pair => {
+    const forgetful = (body: unknown) => {
+      const { body: converted, notes } = translateResponse(body, pair)
+      const { model: _, modelVersion: __, ...rest } = converted as Record<string, unknown>
+      return { body: rest, notes }
+    }
+    fails(testing.noSilentLossLaw(testing.responseOf(pair.from), forgetful), /lost in silence: \/model/)
+  })
+})
+
+describe('what is no loss', () => {
+  test.each([
+    ['requests', { messages: [], response_format: { type: 'json_schema', json_schema: { name: 'a' } } }],
+    ['responses', { object: 'response', status: 'completed' }],
+  ])('a label in %s is no loss, and another value of the same body is', (_, body) => {
+    const nothing = () => ({ body: {} })
+    const isLossy = (one: unknown) => fc.check(testing.noSilentLossLaw(fc.constant(one), nothing), { numRuns: 50, seed: 1 }).failed
+    const { object: _object, status: _status, ...rest } = body as Record<string, unknown>
+    expect(isLossy({ ...body, model: 'm' })).toBe(true)
+    expect(isLossy('object' in body ? { object: 'response', ...rest } : { messages: [], response_format: { json_schema: { name: 'a' } } })).toBe(false)
   })
 })
 
