@@ -20,19 +20,16 @@ const pages = ['README.md', ...['docs', 'docs/guides'].flatMap(room => readdirSy
   name.endsWith('.md'),
 )
 
-type Block = { name: string; language: string; code: string; given: string; config: string }
+type Block = { name: string; language: string; code: string; config: string }
 
 /**
- * Comments before a block say what it is: `<!-- given … -->` what its code takes for granted, `<!-- client-config CLIENT: WAY -->`
- * that it is what this prints. What stands in a generated part is a file of test/examples, and run there.
+ * Code runs as a reader sees it: nothing is added. A comment `<!-- client-config CLIENT: WAY -->` before a block says that this command
+ * prints it. What stands in a generated part is a file of test/examples, and run there.
  */
 const blocks = pages.flatMap(page =>
-  [
-    ...read(page).matchAll(
-      /(?:<!-- given\n(?<given>[\s\S]*?)-->\n)?(?:<!-- client-config (?<config>.*?) -->\n)?(?<made><!-- [\w.-]+\.ts -->\n)?```(?<language>\w+)\n(?<code>[\s\S]*?)```/g,
-    ),
-  ].flatMap(({ groups: { given = '', config = '', made = '', language = '', code = '' } = {} }, index): Block[] =>
-    made ? [] : [{ name: `${page} ${index + 1}`, language, code, given, config }],
+  [...read(page).matchAll(/(?:<!-- client-config (?<config>.*?) -->\n)?(?<made><!-- [\w.-]+\.ts -->\n)?```(?<language>\w+)\n(?<code>[\s\S]*?)```/g)].flatMap(
+    ({ groups: { config = '', made = '', language = '', code = '' } = {} }, index): Block[] =>
+      made ? [] : [{ name: `${page} ${index + 1}`, language, code, config }],
   ),
 )
 const of = (...languages: string[]) =>
@@ -71,12 +68,12 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   const bundle = { bundle: true, format: 'esm', platform: 'node', target: 'es2023', packages: 'external', logLevel: 'error' } as const
-  for (const [name, { code, given }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), `${given}\n${code}`)
+  for (const [name, { code }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), code)
   const alias = Object.fromEntries(Object.entries(doors).map(([door, file]) => [door, join(root, file)]))
   const entryPoints = [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')]
   await build({ ...bundle, entryPoints, alias, splitting: true, entryNames: '[name]', outExtension: { '.js': '.mjs' }, outdir: folder })
   mkdirSync(join(folder, 'bin'))
-  writeFileSync(join(folder, 'bin/wireglot'), wireglot, { mode: 0o755 })
+  writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 })
   const reply = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }] }
   const whole = { ...reply, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 8, output_tokens: 3 } }
   writeFileSync(join(folder, 'request.json'), JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }))
@@ -94,12 +91,16 @@ afterAll(async () => {
 
 describe('code in the README and the docs', () => {
   test.concurrent.each(programs)('%s runs', async name => {
-    const { stderr } = await run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000 })
+    const env = { ...process.env, PORT: '0' }
+    const running = run(process.execPath, [join(folder, `${fileOf(name)}.mjs`)], { timeout: 110_000, env })
+    // A server ends when it is asked to.
+    running.child.stdout?.on('data', text => String(text).startsWith('listening') && running.child.kill('SIGTERM'))
+    const { stderr } = await running
     expect(stderr).toBe('')
   })
 
-  test.each(of('json', 'jsonc'))('%s is JSON, and a configuration is one that the gateway takes', (_, { code }) => {
-    const value = JSON.parse(withoutRemarks(code)) as Record<string, unknown>
+  test.each(of('json'))('%s is JSON, and a configuration is one that the gateway takes', (_, { code }) => {
+    const value = JSON.parse(code) as Record<string, unknown>
     if (!('channels' in value)) return
     for (const [, name = ''] of code.matchAll(/"env:(\w+)"/g)) process.env[name] ??= 'redis://127.0.0.1:1'
     expect(() => createGateway(value as GatewayConfig)).not.toThrow()
@@ -109,7 +110,7 @@ describe('code in the README and the docs', () => {
     const lines = code.replaceAll('\\\n', ' ').trim().split('\n')
     const here = lines.filter(line => !elsewhere.some(([pattern]) => pattern.test(line)))
     const config = blocks.find(block => block.name.startsWith(`${name.split(' ')[0]} `) && block.code.includes('"channels"'))
-    if (config) writeFileSync(join(folder, 'wireglot.json'), withoutRemarks(config.code))
+    if (config) writeFileSync(join(folder, 'wireglot.json'), config.code)
     const script = here.join('\n').replaceAll(/https:\/\/gateway\.example|http:\/\/127\.0\.0\.1:4000/g, base)
     const env = { ...process.env, ...keyed, PATH: `${join(folder, 'bin')}:${process.env['PATH']}` }
     await run('/bin/sh', ['-ec', script], { cwd: folder, env, timeout: 110_000 })
@@ -123,8 +124,12 @@ describe('code in the README and the docs', () => {
     expect(code.trim()).toBe(snippets.find(({ title }) => title === way)?.text)
   })
 
+  test.each(pages)('needs nothing that the rendered page hides: %s', page => {
+    expect(read(page)).not.toMatch(/<!--(?! client-config [^\n]*-->)[^>]*\b(?:import|const) /)
+  })
+
   test('is of no other language', () => {
-    expect(blocks.filter(({ language, config }) => !config && !['ts', 'js', 'sh', 'json', 'jsonc'].includes(language)).map(({ name }) => name)).toEqual([])
+    expect(blocks.filter(({ language, config }) => !config && !['ts', 'js', 'sh', 'json'].includes(language)).map(({ name }) => name)).toEqual([])
   })
 })
 
@@ -157,10 +162,6 @@ function read(page: string): string {
   return readFileSync(join(root, page), 'utf8')
 }
 
-function withoutRemarks(code: string): string {
-  return code.replaceAll(/^\s*\/\/.*$|\s\/\/ .*$/gm, '')
-}
-
 function anchorsOf(text: string): string[] {
   return [...text.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
     title
@@ -170,10 +171,11 @@ function anchorsOf(text: string): string[] {
   )
 }
 
-/** The command; one that serves is stopped as soon as it listens. */
-const wireglot = `#!/usr/bin/env node
+/** As a project with the package runs the command, which is on no path; a server is stopped as soon as it listens. */
+const npx = `#!/usr/bin/env node
 const { spawn } = require('node:child_process')
-const args = process.argv.slice(2)
+const [command, ...args] = process.argv.slice(2)
+if (command !== 'wireglot') throw new Error('unknown command ' + command)
 const serves = args[0] === 'serve'
 const child = spawn(process.execPath, [${JSON.stringify(join(folder, 'main.mjs'))}, ...args, ...(serves ? ['--port', '0'] : [])], {
   stdio: ['inherit', serves ? 'pipe' : 'inherit', 'inherit'],
