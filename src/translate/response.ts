@@ -8,6 +8,7 @@ import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } 
 import { translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
+import { failUnusable } from './unusable-calls.ts'
 
 /** `signatures`: those that the caller asked to store itself (`ccSignature: 'store'`), for the next request. */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
@@ -30,7 +31,7 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   }
   const { value, notes, fieldNames } = from.decodeResponse(body, options)
   const { request } = options.context ?? {}
-  const { id, ...nameless } = restoreResponse(value, notes, options.context)
+  const { id, ...nameless } = restoreResponse(failUnusable(value), notes, options.context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
   const encoding = Object.assign({}, options, { fieldNames: placesIn(fieldNames, from) })
@@ -41,7 +42,7 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
   if (restored.error) noteUntold(restored, report)
   const all = [...notes, ...encoded.notes, ...report.notes]
   refuseIfStrict(all, strict, to.name)
-  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...outcomeOf(value) }
+  return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...outcomeOf(restored) }
 }
 
 function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish) }: CanonicalResponse): Outcome {

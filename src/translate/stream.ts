@@ -16,6 +16,7 @@ import { restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
 import { createStreamReader, type Seen, type StreamReader } from './stream-reader.ts'
+import { endsUnusable, type UsableState, unusableCalls } from './unusable-calls.ts'
 
 /** Bytes of a stream in one protocol in, text of a stream in another one out; synchronous, one call per network chunk. */
 export type StreamTranslator = {
@@ -57,6 +58,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   let encoding = begin()
   const { tools, output, request } = options.context ?? {}
   const restoring = startRestoring(options.context)
+  const watching: UsableState = { usable: {} }
   let out = ''
   let hasSpoken = false
   const json = createJsonWriter()
@@ -75,7 +77,8 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
       const places = reader.places()
       if (places) encoding = begin(places)
       encode(Object.assign(start, keptId(id, renewId), named !== undefined && { model: named }))
-    } else restoreEvent(restoring, event, encode)
+    } else if (endsUnusable(watching, event)) reader.refuse(unusableCalls)
+    else restoreEvent(restoring, event, encode)
   }
   const notes = () => [...reader.notes(), ...restoring.notes, ...encoding.notes]
   const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)

@@ -45,10 +45,10 @@ describe.each(pairs)('$name', ({ from, to }) => {
   })
 })
 
-/** Replies as servers give them: each answer in its place and with an end, by the assistant, finished in all its parts, and in no part without anything. */
+/** Replies as servers give them that did not fail: each answer in its place and with an end, by the assistant, finished in all its parts, and in no part without anything. */
 function isUsual({ id, model, error, candidates }: CanonicalResponse): boolean {
   const isAnswer = ({ finish, index, messages }: Candidate, place: number) =>
-    finish && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isSound))
+    finish && finish.reason !== 'error' && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isSound))
   return !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isAnswer)
 }
 

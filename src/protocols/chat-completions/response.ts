@@ -102,7 +102,10 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
   const { parts, ext, name } = decodeAssistant(message ?? {}, `${at}/message`, reading)
   const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: `${at}/logprobs`, report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
-  const finish = decodeFinish(finish_reason, hasCalls, { at, report })
+  const isBrokenCall = (part: Part) => part.type === 'opaque' && part.at?.startsWith(`${at}/message/tool_calls/`) === true
+  const isNothing = (part: Part) => part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
+  const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
+  const finish = decodeFinish(finish_reason, { hasCalls, isBroken }, { at, report })
   const form = {
     logprobs,
     finish: finish_reason,

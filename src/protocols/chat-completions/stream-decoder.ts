@@ -343,7 +343,8 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   if (logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
-  const finish = decodeFinish(raw, hasCalls, { at: `/choices/${candidate}`, report })
+  const isBroken = calls.length > 0 && choice.nextPart === choice.thoughts.length
+  const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: `/choices/${candidate}`, report })
   const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
   const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }

@@ -298,6 +298,8 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
   if (!written) {
+    reportOf(state).rest({ logprobs }, at)
+    reportOf(state).ext(ext, at)
     fail(state, failedBy(finish), emit)
     return
   }

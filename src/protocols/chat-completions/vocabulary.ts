@@ -54,14 +54,19 @@ function meaningOf(raw: string, hasCalls: boolean): FinishReason {
 
 /**
  * `finish_reason` of the choice at this path → canonical finish. Many servers, and the protocol itself when a tool was forced, send
- * `stop` although the client has calls to run. Without calls the client has nothing to run, so `tool_calls` is read as `stop`.
+ * `stop` although the client has calls to run. Without calls the client has nothing to run, so `tool_calls` is read as `stop`. `isBroken`:
+ * there are calls that cannot be used, and nothing else.
  */
-export function decodeFinish(raw: string | undefined, hasCalls: boolean, { at, report }: { at: string; report: ChatReport }): Finish {
+export function decodeFinish(
+  raw: string | undefined,
+  { hasCalls, isBroken }: { hasCalls: boolean; isBroken: boolean },
+  { at, report }: { at: string; report: ChatReport },
+): Finish {
   if (!raw) {
     report.add('finish.missing', `${at}/finish_reason`)
     return { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
-  const reason = meaningOf(raw, hasCalls)
+  const reason = meaningOf(raw, hasCalls || isBroken)
   if (reason !== (finishReasons.get(raw) ?? 'other')) report.add('finish.repaired', `${at}/finish_reason`)
   return { reason, raw, protocol: protocolName }
 }

@@ -15,17 +15,25 @@ export function isContent(part: Part): boolean {
   return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
 }
 
+/** A call that cannot be read as one, e.g. without a name. */
+export const isBrokenCall = (part: Part) => part.type === 'opaque' && isObject(part.raw) && part.raw['functionCall'] !== undefined
+
 /** What a candidate holds, which decides what its finish reason means. */
-type Held = { hasCalls: boolean; hasContent: boolean }
+type Held = { hasCalls: boolean; hasContent: boolean; hasBrokenCall?: boolean }
 
 /** Undefined: there is no finish reason. A candidate that failed without content becomes an `error`. */
-export function decodeFinish(told: unknown, message: string | null | undefined, { hasCalls, hasContent }: Held): Finish | undefined {
+export function decodeFinish(told: unknown, message: string | null | undefined, { hasCalls, hasContent, hasBrokenCall }: Held): Finish | undefined {
   const raw = finishWord(told)
   if (raw === undefined) return undefined
   if (!hasContent && failedFinishReasons.has(raw)) return { reason: 'error', raw, protocol: protocolName, message: message || failedText(raw) }
   const word = finishReason.toOurs(raw) ?? 'other'
   const category = word !== 'other' && finishReason.toWire(word) !== raw ? raw : undefined
-  return { reason: word === 'stop' && hasCalls ? 'tool_calls' : word, raw, protocol: protocolName, ...defined({ message: message || undefined, category }) }
+  return {
+    reason: word === 'stop' && (hasCalls || (hasBrokenCall && !hasContent)) ? 'tool_calls' : word,
+    raw,
+    protocol: protocolName,
+    ...defined({ message: message || undefined, category }),
+  }
 }
 
 type Ending = { hasCalls: boolean; at: string | undefined; truncated?: 'error' | 'length' | undefined }

@@ -11,7 +11,7 @@ import { step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
-import { isContent } from './finish.ts'
+import { isBrokenCall, isContent } from './finish.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { keep, protocolName, splitNulls } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
@@ -44,6 +44,7 @@ export type Answering = {
   called: boolean
   /** Some part answers something: see `isContent`. */
   hasContent: boolean
+  hasBrokenCall: boolean
   open: Open | undefined
   /** The indexes of the parts that are thoughts, in order. */
   thoughts: number[]
@@ -75,6 +76,7 @@ export function startAnswering(candidate: number, at: string): Answering {
     unnamed: 0,
     called: false,
     hasContent: false,
+    hasBrokenCall: false,
     open: undefined,
     thoughts: [],
     call: undefined,
@@ -166,6 +168,7 @@ function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
   const part = answering.nextPart++
   if (whole.type === 'reasoning') answering.thoughts.push(part)
   answering.hasContent ||= isContent(whole)
+  answering.hasBrokenCall ||= isBrokenCall(whole)
   const { head, deltas } = takeApart(whole)
   emit({ type: 'part.start', candidate, message: 0, part, head })
   for (const delta of deltas) emit({ type: 'part.delta', candidate, part, delta })
@@ -238,6 +241,7 @@ function takePieces(answering: Answering, wire: JsonObject, path: string, reply:
     answering.call = { part: startPart(answering, { ...whole, input: '' }, emit), args }
   } else if (!answering.call) {
     if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
+    answering.hasBrokenCall = true
     reportOf(reply).once('stream.stray-call', path)
     return true
   } else noteBeside(wire, path, reply)

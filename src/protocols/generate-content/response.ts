@@ -15,7 +15,7 @@ import { carryThoughts, type Gathered, nothingGathered } from './carried-thought
 import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodePart } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
-import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isContent, isForeignFailure } from './finish.ts'
+import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -111,7 +111,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
   const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
   const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
-  const finish = decodeFinish(finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent) })
+  const finish = decodeFinish(finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
   return {
     index,
     at,

@@ -283,10 +283,11 @@ function close(answering: Answering, emit: EmitEvent): void {
 /** A candidate without a finish reason ended because the prompt was blocked. */
 function finish(
   state: DecoderState,
-  { candidate, at, raw, message, called, hasContent, fields, grounding, logprobs, loose }: Answering,
+  { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, logprobs, loose }: Answering,
   emit: EmitEvent,
 ): void {
-  const ending: Finish | undefined = decodeFinish(raw, message, { hasCalls: called, hasContent }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
+  const ending: Finish | undefined =
+    decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!ending) return
   const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
   const odds = loose.length > 0 && { logprobs: loose }

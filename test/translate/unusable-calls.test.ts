@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, type ProtocolName, translateResponse } from '../../src/index.ts'
+
+/** Replies that end in tool calls of which none can be used. `stream`: the same, as wire events. */
+type Case = { from: ProtocolName; whole: object; stream: object[] }
+
+const choice = (message: object, finish: string) => ({
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: null, ...message }, finish_reason: finish }],
+})
+const chunk = (delta: object, finish: string | null) => ({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+})
+const chat = (message: object, finish: string): Case => {
+  const { tool_calls: calls, ...rest } = message as { tool_calls?: object[] }
+  const numbered = calls?.map((call, index) => ({ index, ...call }))
+  return {
+    from: 'chat-completions',
+    whole: choice(message, finish),
+    stream: [chunk({ role: 'assistant', ...rest, ...(numbered && { tool_calls: numbered }) }, null), chunk({}, finish)],
+  }
+}
+const blocks = (content: object[]): Case => {
+  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null }
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  return {
+    from: 'messages',
+    whole: { ...head, content, stop_reason: 'tool_use', usage },
+    stream: [
+      { type: 'message_start', message: { ...head, usage } },
+      ...content.flatMap((content_block, index) => [
+        { type: 'content_block_start', index, content_block },
+        { type: 'content_block_stop', index },
+      ]),
+      { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage },
+      { type: 'message_stop' },
+    ],
+  }
+}
+const gemini = (parts: object[]): Case => {
+  const whole = { candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }], modelVersion: 'm', responseId: 'r1' }
+  return { from: 'generate-content', whole, stream: [whole] }
+}
+const nameless = { id: 'a', type: 'function', function: { name: '', arguments: '{}' } }
+const named = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
+
+const all: ProtocolName[] = ['chat-completions', 'responses', 'messages', 'generate-content']
+const asFrames = (events: object[]) => events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')
+const text = 'none of them can be used'
+const streamed = ({ from, stream }: Case, to: ProtocolName) => {
+  const translator = createStreamTranslator({ from, to })
+  return { out: translator.push(asFrames(stream)) + translator.end(), translator }
+}
+
+describe.each<[string, Case]>([
+  ['chat-completions has calls without a name', chat({ tool_calls: [nameless] }, 'tool_calls')],
+  ['chat-completions has calls without a name and stops', chat({ tool_calls: [nameless] }, 'stop')],
+  ['chat-completions has reasoning and calls without a name', chat({ reasoning_content: 'hm', tool_calls: [nameless] }, 'tool_calls')],
+  ['messages has no calls', blocks([])],
+  ['messages has calls without a name', blocks([{ type: 'tool_use', id: 'a', name: '', input: {} }])],
+  ['generate-content has calls without a name', gemini([{ functionCall: { args: {} } }])],
+  ['generate-content has thoughts and a call without a name', gemini([{ text: 'hm', thought: true }, { functionCall: { args: {} } }])],
+])('a turn of which %s', (_, one) => {
+  const others = all.filter(to => to !== one.from)
+
+  test.each(others)('is an error toward %s', to => {
+    const { body } = translateResponse(one.whole, { from: one.from, to })
+    expect(body).toMatchObject({ error: { message: expect.stringContaining(text) as string } })
+    const { out, translator } = streamed(one, to)
+    expect(out).toContain(text)
+    expect(translator.finished).toBe(false)
+    expect(translator.error).toMatchObject({ status: 502 })
+  })
+})
+
+describe.each<[string, Case]>([
+  ['text', chat({ content: 'hi', tool_calls: [nameless] }, 'tool_calls')],
+  ['a call that has a name', chat({ tool_calls: [named] }, 'tool_calls')],
+  ['text before a stray call', gemini([{ text: 'hi' }, { functionCall: { args: {} } }])],
+])('a turn with %s', (_, one) => {
+  test.each(all.filter(to => to !== one.from))('is no error toward %s', to => {
+    expect(JSON.stringify(translateResponse(one.whole, { from: one.from, to }).body)).not.toContain(text)
+    const { out, translator } = streamed(one, to)
+    expect(out).not.toContain(text)
+    expect(translator.finished).toBe(true)
+  })
+})
