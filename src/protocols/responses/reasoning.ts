@@ -4,7 +4,7 @@ import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { itemStatus, ownItem } from './item-head.ts'
 import { absentOf, keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
@@ -33,8 +33,8 @@ export type Proven = Omit<Proof, 'signature'>
 /** Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`: which made it, if known. */
 export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
   const { type: _, id, summary, content, encrypted_content: encrypted, status: _status, ...fields } = wire
-  const summaries = decodeSegments(summary ?? [], 'summary_text', 'summary')
-  const raws = decodeSegments(content ?? [], 'reasoning_text', 'raw')
+  const summaries = decodeSegments(summary ?? [], ['summary_text'], 'summary')
+  const raws = decodeSegments(content ?? [], rawTypes, 'raw')
   if (!summaries || !raws) return undefined
   const segments = [...summaries, ...raws]
   const envelope = encrypted ? unwrapSignature(encrypted) : undefined
@@ -57,16 +57,20 @@ export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: st
     form: {
       ...(typeof id === 'string' && { id }),
       ...((envelope || encrypted === '') && { sealed: encrypted }),
+      ...(content?.some(({ type }) => type !== 'reasoning_text') && { content }),
       ...absentOf(wire, ['summary', 'content', 'encrypted_content']),
     },
     ...defined({ attach: envelope?.attach, proven: envelope && defined({ id: envelope.id, kinds: envelope.kinds }) }),
   }
 }
 
-function decodeSegments(list: readonly JsonObject[], type: string, kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
+/** LiteLLM sends the text of reasoning as `output_text`, with empty lists beside it. */
+const rawTypes: readonly unknown[] = ['reasoning_text', 'output_text']
+
+function decodeSegments(list: readonly JsonObject[], types: readonly unknown[], kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
   const segments: ReasoningSegment[] = []
   for (const { type: said, text, ...rest } of list) {
-    if (said !== type || typeof text !== 'string' || Object.keys(rest).length > 0) return undefined
+    if (!types.includes(said) || typeof text !== 'string' || !Object.values(rest).every(value => said === 'output_text' && same(value, []))) return undefined
     segments.push({ kind, text })
   }
   return segments
@@ -119,7 +123,7 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
     type: 'reasoning',
     id: shown,
     summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
-    content: own || content.length > 0 ? content : undefined,
+    content: cameAs(content, form) ?? (own || content.length > 0 ? content : undefined),
     encrypted_content: signature
       ? (cameSealed(signature, form) ?? encodeSignature(signature, id, id !== undefined && target === 'output' && !own && shown !== id))
       : form?.['sealed'] === ''
@@ -128,6 +132,19 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
     status: itemStatus(message),
   }
   return wireOf(known, own?.ext)
+}
+
+/** The content as it came, if it has the same texts. */
+function cameAs(content: readonly { text: string }[], form: JsonObject | undefined): unknown {
+  const came = form?.['content']
+  if (!Array.isArray(came)) return undefined
+  const texts = came.map((block: unknown) => (isObject(block) ? block['text'] : undefined))
+  return same(
+    texts,
+    content.map(({ text }) => text),
+  )
+    ? came
+    : undefined
 }
 
 /** The envelope that a signature came in, if it still holds the same signature. */

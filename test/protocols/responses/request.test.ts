@@ -660,3 +660,13 @@ test.each([
   expect(wire['input']).toHaveLength(count)
   expect(codes).toEqual(count === 1 ? ['reasoning.unsigned', 'reasoning.include-encrypted'] : [])
 })
+
+test('reads reasoning text of the type output_text, as LiteLLM sends it, and writes it as it came', () => {
+  const content = [{ type: 'output_text', text: 'hm', annotations: [] }]
+  const item = { type: 'reasoning', id: 'rs_1', summary: [], content, encrypted_content: 'QUJD' }
+  const input = [{ role: 'user', content: 'hi' }, item, { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'yes' }] }]
+  const { value, notes } = responses.decodeRequest({ model: 'm', input })
+  expect(value.messages[1]?.parts).toMatchObject([{ type: 'reasoning', segments: [{ kind: 'raw', text: 'hm' }], signature: { value: 'QUJD' } }])
+  expect(notes).toEqual([])
+  expect(responses.encodeRequest(value).wire).toMatchObject({ input: [{}, item, {}] })
+})
