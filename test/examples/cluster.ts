@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { setTimeout } from 'node:timers/promises'
-import { gateway } from '../../src/hosts/connect.ts'
+import { gateway } from 'wireglot/connect'
 
 const { env } = process
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import connect from 'connect'
-import { gateway } from '../../src/hosts/connect.ts'
+import { gateway } from 'wireglot/connect'
 
 const app = connect()
 app.use(gateway({ channels: [{ name: 'demo', embedded: 'demo' }] }))

@@ -1,5 +1,5 @@
 import express from 'express'
-import { gateway } from '../../src/hosts/connect.ts'
+import { gateway } from 'wireglot/connect'
 
 const app = express()
 app.use(

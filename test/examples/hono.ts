@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { fetchGateway } from '../../src/hosts/fetch.ts'
+import { fetchGateway } from 'wireglot/fetch'
 
 const gateway = fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }, {}, { basePath: '/llm' })
 

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { gateway } from '../../src/hosts/connect.ts'
+import { gateway } from 'wireglot/connect'
 
 const handler = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] })
 const server = createServer(handler).listen(Number(process.env['PORT'] ?? 4000), '127.0.0.1')

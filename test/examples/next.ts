@@ -1,5 +1,5 @@
 // app/llm/[...path]/route.ts, or any place that wants (Request) → Promise<Response>: Bun, Deno, workers.
-import { fetchGateway } from '../../src/hosts/fetch.ts'
+import { fetchGateway } from 'wireglot/fetch'
 
 const handler = fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }, {}, { basePath: '/llm' })
 

@@ -1,6 +1,6 @@
 // node normalize.ts < replies.jsonl: one reply in a line, whatever protocol it is in → one line in one shape.
 import { createInterface } from 'node:readline'
-import { detectProtocol, normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
+import { detectProtocol, normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from 'wireglot'
 
 for await (const line of createInterface({ input: process.stdin })) {
   const reply: unknown = JSON.parse(line)

@@ -1,4 +1,4 @@
-import { createStreamTranslator } from '../../src/index.ts'
+import { createStreamTranslator } from 'wireglot'
 
 /** Relays a messages stream to a chat client. */
 export async function relay(upstream: AsyncIterable<Uint8Array>, write: (text: string) => void): Promise<void> {

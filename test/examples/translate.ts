@@ -1,4 +1,4 @@
-import { translateRequest, translateResponse } from '../../src/index.ts'
+import { translateRequest, translateResponse } from 'wireglot'
 
 // A chat client asks …
 const { body, notes, context } = translateRequest(

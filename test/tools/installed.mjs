@@ -1,7 +1,7 @@
 // The tarball as others get it: what is in it, and that it installs into empty projects of every kind and works there.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -90,7 +90,27 @@ translateRequest({}, { from: 'morse', to: 'messages' })
     write(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ['index.ts'] }))
     run(join(folder, project), process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
   }
-  console.log(`installed: ${files.length} files; ESM, CJS and ${resolutions.length} TypeScript projects work`)
+  // The examples of the package, as they are in it, against the package itself.
+  const examples = files.map(file => /^package\/test\/examples\/(.+\.ts)$/.exec(file)?.[1]).filter(Boolean)
+  assert.ok(examples.length > 5, 'the examples are in the package')
+  for (const file of examples) write(`examples/${file}`, readFileSync(join(folder, 'node_modules/wireglot/test/examples', file), 'utf8'))
+  write('examples/package.json', '{ "type": "module" }')
+  for (const name of ['connect', 'express', 'express4', 'hono', '@types']) {
+    mkdirSync(join(folder, 'examples/node_modules'), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(folder, 'examples/node_modules', name))
+  }
+  const compilerOptions = {
+    strict: true,
+    target: 'es2023',
+    module: 'nodenext',
+    lib: ['es2023', 'dom', 'dom.asynciterable'],
+    types: ['node'],
+    skipLibCheck: true,
+  }
+  write('examples/tsconfig.json', JSON.stringify({ compilerOptions: { ...compilerOptions, outDir: 'out' }, include: ['*.ts'] }))
+  run(join(folder, 'examples'), process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
+  assert.match(run(join(folder, 'examples'), process.execPath, 'out/translate.js'), /max_tokens: 32000/, 'an example of the package runs')
+  console.log(`installed: ${files.length} files; ESM, CJS, ${resolutions.length} TypeScript projects and ${examples.length} examples work`)
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -26,8 +26,7 @@ export function generated(page: (typeof generatedPages)[number]): string {
 
 function code(name: string): string {
   const source = readFileSync(new URL(`../examples/${name}`, import.meta.url), 'utf8')
-  const shown = source.replaceAll("'../../src/index.ts'", "'wireglot'").replaceAll(/'..\/..\/src\/hosts\/(\w+)\.ts'/g, "'wireglot/$1'")
-  return `\`\`\`ts\n${shown.trimEnd()}\n\`\`\``
+  return `\`\`\`ts\n${source.trimEnd()}\n\`\`\``
 }
 
 function table(head: string[], rows: string[][]): string {

@@ -1,7 +1,16 @@
+import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 
 /** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a tenth of the cases. */
 const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
+
+const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, import.meta.url))
+
+/** The examples import the package by its name, as users do. */
+const alias = [
+  { find: /^wireglot$/, replacement: source('index') },
+  { find: /^wireglot\/(connect|fetch)$/, replacement: source('hosts/$1') },
+]
 
 const shared = {
   exclude: [...configDefaults.exclude, ...(isLong ? [] : ['**/*.long.test.ts'])],
@@ -18,7 +27,7 @@ export default defineConfig({
     projects: [
       // The pure tests of one worker share their modules: to load these for each file took half of the whole time.
       { test: { ...shared, name: 'pure', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...isolated] } },
-      { test: { ...shared, name: 'gateway', include: isolated.map(place => place.replace(/\*\*$/, '**/*.test.ts')) } },
+      { resolve: { alias }, test: { ...shared, name: 'gateway', include: isolated.map(place => place.replace(/\*\*$/, '**/*.test.ts')) } },
     ],
   },
 })
