@@ -76,10 +76,26 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
   const wire = encodeBody(remembered(request), writing)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
-  const { text } = echo
-  if (isObject(text) && !text['format']) echo['text'] = { format: { type: 'text' }, ...text }
+  const { text, reasoning, tools } = echo
+  if (isObject(text)) echo['text'] = { ...text, format: completeFormat(text['format']) }
+  if (isObject(reasoning)) echo['reasoning'] = { effort: null, summary: null, ...reasoning }
+  if (Array.isArray(tools)) echo['tools'] = tools.map(completeTool)
   return echo
 }
+
+/** Clients that check responses require every key of these objects, with null where the request left it out. */
+const completeFormat = (format: unknown) => {
+  if (!isObject(format)) return { type: 'text' }
+  return format['type'] === 'json_schema' ? { description: null, schema: null, strict: false, ...present(format) } : format
+}
+
+const completeTool = (tool: unknown): unknown => {
+  if (!isObject(tool)) return tool
+  if (tool['type'] === 'namespace' && Array.isArray(tool['tools'])) return { ...tool, tools: tool['tools'].map(completeTool) }
+  return tool['type'] === 'function' ? { description: null, parameters: null, strict: null, ...present(tool) } : tool
+}
+
+const present = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).filter(([, value]) => value != null))
 
 /** The fields of a request that its answers repeat, as the provider does, without secrets: replies are stored and logged where requests are not. */
 export function remembered(request: CanonicalRequest): CanonicalRequest {
