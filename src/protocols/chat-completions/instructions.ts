@@ -30,6 +30,7 @@ export function placeInstructions(messages: readonly Message[], writing: Writing
       const isLeading = placed.length === 0 && waiting.length === 0
       if (!isLeading && placement !== 'hoist') {
         report.add('system.mid-conversation-as-user', message.at)
+        report.rest({ name: message.name }, message.at)
         report.ext(message.ext, message.at)
         waiting.push(...message.parts.map(asTagged))
       } else if (head) {
@@ -60,7 +61,11 @@ function asInstruction(message: Message, { report, options }: Writing): Message 
     report.leave('system.not-text', part)
     return false
   })
-  if (parts.length === 0 && message.parts.length > 0) return undefined
+  if (parts.length === 0 && message.parts.length > 0) {
+    report.ext(message.ext, message.at)
+    report.rest({ name: message.name }, message.at)
+    return undefined
+  }
   if (options.instructionsRole === 'developer') return { ...message, role: message.origin === 'instructions' ? 'developer' : message.role, parts }
   if (message.role === 'developer') report.once('system.developer-role', message.at, 'role')
   return { ...message, role: 'system', parts }

@@ -335,6 +335,11 @@ describe('turns of other protocols', () => {
       })
     })
 
+    test('notes unknown fields of one whose parts are all left out', () => {
+      const empty: Message = { role: 'system', origin: 'message', parts: [{ type: 'reasoning', segments: [] }], ext: { messages: { fields: { x: 1 } } } }
+      expect(write([empty, say('user', text('q'))]).codes).toEqual(['system.not-text', 'field.unknown'])
+    })
+
     test('joins two texts into one string, which every server takes', () => {
       expect(write([say('system', text('A')), say('system', text('B')), say('user', text('q'))]).messages).toEqual([
         { role: 'system', content: 'A\n\nB' },
