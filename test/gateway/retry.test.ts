@@ -106,21 +106,36 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 0])
   })
 
-  test('a channel that keeps failing is left alone for a while, then one call tries whether it is well again', async () => {
+  test('opens the breakers of channels that keep failing, names the channel and its error, and tries it again later', async () => {
     const broken = await upstream(bad(500), bad(500), bad(500), good)
+    const other = await upstream(bad(500))
     vi.useFakeTimers({ toFake: ['Date'] })
     after(() => vi.useRealTimers())
-    const config = one(broken.url, 'chat-completions', {}, {}, { breaker: { failures: 3, restMs: 60_500 } })
-    const ask = await start(config)
+    const breaker = { failures: 3, restMs: 60_500 }
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('first', broken.url, { breaker }), channel('second', other.url, { breaker })],
+      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+      defaults: { retries: 0 },
+    })
     for (let i = 0; i < 3; i++) expect((await ask(path, chat)).status).toBe(500)
     const resting = await ask(path, chat)
     expect(resting.status).toBe(503)
+    expect(await resting.text()).toMatch(/the channel first has failed 3 times in a row, last with: Failure 500.* It is tried again in \d+ s/)
     expect(Number(resting.headers.get('retry-after-ms'))).toBeGreaterThan(0)
     expect(Number(resting.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(broken.calls.length).toBe(3)
     vi.setSystemTime(Date.now() + 60_500)
     expect((await ask(path, chat)).status).toBe(200)
     expect((await ask(path, chat)).status).toBe(200)
+  })
+
+  test('always asks the upstream of the only channel, however often it failed', async () => {
+    const broken = await upstream(bad(500), bad(500), bad(500), bad(500), good)
+    const ask = await start(one(broken.url, 'chat-completions', { defaults: { retries: 0 } }, {}, { breaker: { failures: 2, restMs: 60_000 } }))
+    for (let i = 0; i < 4; i++) expect((await ask(path, chat)).status).toBe(500)
+    expect((await ask(path, chat)).status).toBe(200)
+    expect(broken.calls.length).toBe(5)
   })
 
   test('while a channel rests the next one answers at once', async () => {
@@ -158,7 +173,13 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('a client that leaves breaks no row of failures: it says nothing of the channel', async () => {
     const seen = await upstream(bad(500), () => {}, bad(500), good)
-    const ask = await start(one(seen.url, 'chat-completions', {}, {}, { breaker: { failures: 2, restMs: 60_000 } }))
+    const second = await upstream(bad(429))
+    const ask = await start({
+      auth: 'none',
+      channels: [channel('first', seen.url, { breaker: { failures: 2, restMs: 60_000 } }), channel('second', second.url)],
+      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+      defaults: { retries: 0 },
+    })
     expect((await ask(path, chat)).status).toBe(500)
     const client = new AbortController()
     const left = ask(path, { ...chat, signal: client.signal }).catch(() => undefined)
@@ -167,7 +188,9 @@ describe.each(hosts)('through %s', (_, start) => {
     await left
     await wait(20)
     expect((await ask(path, chat)).status).toBe(500)
-    expect((await ask(path, chat)).status).toBe(503)
+    // Now its breaker is open, and only the other channel is asked.
+    expect((await ask(path, chat)).status).toBe(429)
+    expect(seen.calls.length).toBe(3)
   })
 
   test('0 failures: it never rests', async () => {

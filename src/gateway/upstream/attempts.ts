@@ -37,13 +37,15 @@ export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefin
 async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stopper): Promise<Opened> {
   let first: Refusal | undefined
   let resting: Refusal | undefined
+  // A breaker only leads to another channel. Without one, the upstream answers.
+  const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
   for (const candidate of ask.candidates) {
-    const restMs = service.breakers.restMs(candidate.channel)
+    const restMs = others ? service.breakers.restMs(candidate.channel) : undefined
     if (restMs !== undefined) {
-      resting ??= refuse(503, 'unavailable', 'the upstream channel keeps failing and is left alone for a while', { retryAfterMs: restMs })
+      resting ??= breakerIsOpen(service, candidate, restMs)
       continue
     }
-    const result = await tryOne(service, ask, trace, { candidate, controller })
+    const result = await tryOne(service, ask, trace, { candidate, controller, others })
     if (!('again' in result)) return result
     if (result.again === 'never' || controller.signal.aborted) throw result.refusal
     first ??= result.refusal
@@ -51,15 +53,23 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
 }
 
+/** The response when the breakers of all channels are open. */
+function breakerIsOpen({ breakers }: Service, { channel }: Candidate, restMs: number): Refusal {
+  const last = breakers.lastFailure(channel)
+  const reason = last && 'again' in last ? `, last with: ${last.refusal.error.message}` : ''
+  const message = `the channel ${channel.name} has failed ${channel.breaker.failures} times in a row${reason}. It is tried again in ${Math.ceil(restMs / 1000)} s`
+  return refuse(503, 'unavailable', message, { retryAfterMs: restMs })
+}
+
 /** Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream asked, else for a random, growing time. */
 async function tryOne(
   service: Service,
   ask: Ask,
   trace: Trace,
-  { candidate, controller }: { candidate: Candidate; controller: Stopper },
+  { candidate, controller, others }: { candidate: Candidate; controller: Stopper; others: boolean },
 ): Promise<Opened | Failure> {
   const { retries, retryWaitMs } = service.config.defaults
-  const isResting = () => service.breakers.restMs(candidate.channel) !== undefined
+  const isResting = () => others && service.breakers.restMs(candidate.channel) !== undefined
   let earliest: Failure | undefined
   for (let left = retries; ; left--) {
     trace.attempts++

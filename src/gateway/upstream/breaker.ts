@@ -4,7 +4,9 @@ import type { ChannelEntry } from '../options.ts'
 export type Breakers<Result> = {
   /** Milliseconds until the channel may be tried again. Undefined: it may be used. */
   restMs(channel: ChannelEntry): number | undefined
-  /** Runs one attempt and counts its result. Call it only if `restMs` is undefined. */
+  /** The last failure of the channel. Undefined: it has not failed. */
+  lastFailure(channel: ChannelEntry): Result | undefined
+  /** Runs one attempt and counts its result. */
   run(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
 
@@ -15,6 +17,7 @@ export function createBreakers<Result>(channels: readonly ChannelEntry[], judge:
   const circuits = new Map(channels.filter(({ breaker }) => breaker.failures > 0).map(channel => [channel.name, new Circuit(channel.breaker, judge)]))
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
+    lastFailure: ({ name }) => circuits.get(name)?.lastFailure,
     run: ({ name }, attempt) => circuits.get(name)?.run(attempt) ?? attempt(),
   }
 }
@@ -27,6 +30,7 @@ class Circuit<Result> {
   readonly #settings: ChannelEntry['breaker']
   readonly #judge: Judge<Result>
   #failures = 0
+  lastFailure: Result | undefined
   /** When the channel may be probed, in ms since the epoch. Undefined: the circuit is closed. */
   #until: number | undefined
   #isProbed = false
@@ -49,7 +53,7 @@ class Circuit<Result> {
 
   async #counted(attempt: () => Promise<Result>): Promise<Result> {
     const result = await attempt()
-    const verdict = this.#judge(result)
+    const verdict = this.#judged(result)
     if (verdict === 'well') this.#failures = 0
     // Attempts that were running when it opened do not extend the rest.
     else if (verdict === 'failed' && ++this.#failures >= this.#settings.failures && this.#until === undefined) this.#open()
@@ -60,13 +64,19 @@ class Circuit<Result> {
     this.#isProbed = true
     try {
       const result = await attempt()
-      const verdict = this.#judge(result)
+      const verdict = this.#judged(result)
       if (verdict === 'failed') this.#open()
       else if (verdict === 'well') this.#close()
       return result
     } finally {
       this.#isProbed = false
     }
+  }
+
+  #judged(result: Result): ReturnType<Judge<Result>> {
+    const verdict = this.#judge(result)
+    if (verdict === 'failed') this.lastFailure = result
+    return verdict
   }
 
   #open(): void {
