@@ -89,6 +89,6 @@ test.each(pairs)('a long conversation reaches the upstream as a short one does: 
   const [path, init] = asking(from, conversations[from] as { model?: string })
   expect((await fetch(url + path, init)).status).toBe(200)
   const model = from === 'generate-content' || to === 'generate-content' ? { model: 'm' } : {}
-  const { body } = translateRequest({ ...requests[from], ...conversations[from] }, { from, to, ...model })
+  const { body } = translateRequest({ ...requests[from], ...conversations[from] }, { from, to, path, ...model })
   expect(seen.calls[0]?.json).toEqual(body)
 })

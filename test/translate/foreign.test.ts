@@ -35,15 +35,12 @@ test.each([
   expect(translateRequest(body, { from, to: 'chat-completions' }).notes).toMatchObject([{ code: 'field.unknown', path: '/messages' }])
 })
 
-test.each([{}, { max_tokens: 9 }])('accepts a messages request whose instructions are its first message, %o', more => {
-  const body = {
-    model: 'm',
-    messages: [
-      { role: 'system', content: 'be brief' },
-      { role: 'user', content: 'hi' },
-    ],
-    ...more,
-  }
+test('accepts a messages request whose instructions are its first message', () => {
+  const messages = [
+    { role: 'system', content: 'be brief' },
+    { role: 'user', content: 'hi' },
+  ]
+  const body = { model: 'm', max_tokens: 9, messages }
   for (const to of ['chat-completions', 'responses', 'generate-content'] as const) {
     const { body: wire } = translateRequest(body, { from: 'messages', to })
     expect(JSON.stringify(wire)).toContain('be brief')

@@ -28,8 +28,8 @@ export function detect(body: unknown): Detection {
     found.maybe = true
     const told = messages.filter(isObject)
     detectRequest(body, told, found.request)
-    // Clients of other protocols write instructions so, too.
-    if (found.request.length === 1 && leadsWithSystem(told)) found.weak = true
+    // Clients of a protocol that requires `max_tokens` write instructions so, too.
+    if (found.request.length === 1 && leadsWithSystem(told) && typeof body['max_tokens'] === 'number') found.weak = true
   }
   return found
 }

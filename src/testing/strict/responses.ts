@@ -177,11 +177,14 @@ const toolChoice = either(
   one('none', 'auto', 'required'),
   by('type', { ...hosted, ...named, allowed_tools: object({ type: any, mode: one('auto', 'required'), tools: list(loose({ type: text() }), { min: 1 }) }) }),
 )
-const format = by('type', {
-  text: object({ type: any }),
-  json_object: object({ type: any }),
-  json_schema: object({ type: any, name: text({ pattern: /^[A-Za-z0-9_-]{1,64}$/ }), schema: jsonSchema }, { description: text(), strict: nullable(flag) }),
-})
+const schemaName = text({ pattern: /^[A-Za-z0-9_-]{1,64}$/ })
+const formatOf = (description: Check) =>
+  by('type', {
+    text: object({ type: any }),
+    json_object: object({ type: any }),
+    json_schema: object({ type: any, name: schemaName, schema: jsonSchema }, { description, strict: nullable(flag) }),
+  })
+const format = formatOf(text())
 const verbosity = nullable(one('low', 'medium', 'high'))
 const effort = nullable(one('none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'))
 const summaries = nullable(one('auto', 'concise', 'detailed'))
@@ -312,7 +315,8 @@ const checkUsage: Check = (value, at, faults) => {
     faults.push(`${at}/total_tokens: is not the sum`)
 }
 const itsError = nullable(object({ code: text({ min: 1 }), message: text({ min: 1 }) }, { param: any, type: any, misalignment: any }))
-const { instructions: _instructions, ...echo } = settings
+// Responses repeat a format with null for what the request left out.
+const { instructions: _instructions, ...echo }: Record<string, Check> = { ...settings, text: object({}, { format: formatOf(nullable(text())), verbosity }) }
 const envelope = {
   id: filled,
   object: one('response'),
