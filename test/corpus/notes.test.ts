@@ -4,6 +4,7 @@ import { explode } from '../../src/canonical/explode.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
+import { translateCounted } from '../../src/translate/response.ts'
 import { corpusFiles, recordedReplies, shared, skipReason } from './data.ts'
 
 /** Why a fact may be noted of a reply in one form and not in the other. `only`: the form that notes it. */
@@ -51,6 +52,8 @@ const unlisted = (only: 'whole' | 'streamed', told: string[], other: string[]) =
 function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: string[]; streamed: string[] } | undefined {
   const { value } = protocols[from].decodeResponse(body)
   if (value.error || value.candidates.some(({ finish }) => !finish)) return undefined
+  // Of a reply that failed only the error is written.
+  if (translateCounted(body, protocols[from], protocols[to], {}).error) return undefined
   const translator = createStreamTranslator({ from, to, now: 1, ccAlwaysUsage: true })
   translator.push(encodeStream(protocols[from], explode(value)).text)
   translator.end()

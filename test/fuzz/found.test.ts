@@ -84,16 +84,28 @@ test('every empty thought begins a segment, however the stream is cut', () => {
 
 describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'))('a call by an empty name, towards $name', to => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: '', arguments: '{}', status: 'completed' }
-  const reply = { id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [call] }
+  const replyOf = (...output: object[]) => ({ id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
 
-  test('is a legal call that is noted, streamed and whole', () => {
+  const text = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'hi', annotations: [] }] }
+
+  test('beside a text is a legal call that is noted, streamed and whole', () => {
+    const reply = replyOf(text, call)
     const whole = translateResponse(reply, protocols.responses, to, {})
     expect(strictOf(to.name).checkResponse(whole.body)).toEqual([])
     const translator = createStreamTranslator(protocols.responses, to, {})
     const wires = framesOf(translator.push(explodeResponse(reply, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
     expect(strictOf(to.name).checkStream(wires)).toEqual([])
     for (const notes of [whole.notes, translator.notes])
-      expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.nameless', path: '/output/0' }))
+      expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.nameless', path: '/output/1' }))
+  })
+
+  test('alone is an error, streamed and whole', () => {
+    const reply = replyOf(call)
+    expect(strictOf(to.name).checkError(translateResponse(reply, protocols.responses, to, {}).body)).toEqual([])
+    const translator = createStreamTranslator(protocols.responses, to, {})
+    const wires = framesOf(translator.push(explodeResponse(reply, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
+    expect(strictOf(to.name).checkStream(wires)).toEqual([])
+    expect(strictOf(to.name).outcome(wires)).toBe('failed')
   })
 })
 

@@ -293,7 +293,7 @@ export const mutants: Mutant[] = [
     replace: '',
   },
   { fault: 'metadata is forgotten with its note', room: responses, find: '    metadata,\n    ...encodeSettings(', replace: '    ...encodeSettings(' },
-  { fault: 'the verbosity is forgotten with its note', room: responses, find: 'isOwn, report), verbosity }', replace: 'isOwn, report) }' },
+  { fault: 'the verbosity is forgotten with its note', room: responses, find: 'isOwn, writing), verbosity }', replace: 'isOwn, writing) }' },
   { fault: 'the limit of tool calls is forgotten', room: responses, find: 'max_tool_calls: maxToolCalls,\n    include:', replace: 'include:' },
   {
     fault: 'other answers of the upstream are left out in silence',
@@ -401,8 +401,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a prompt of another provider is left out instead of refused',
     room: 'kit',
-    find: 'conversation, prompt, thread, continuationToken, background:',
-    replace: 'conversation, thread, continuationToken, background:',
+    find: 'conversation, prompt, thread, compaction, continuationToken, background:',
+    replace: 'conversation, thread, compaction, continuationToken, background:',
   },
   {
     fault: 'more answers than one are left out in silence here',
@@ -811,7 +811,12 @@ export const mutants: Mutant[] = [
   },
   { fault: 'a foreign signature reaches the provider', room: generate, find: 'if (signature && opens) return', replace: 'if (signature) return' },
   { fault: 'the length limit looks like a normal end', room: generate, find: "['MAX_TOKENS', 'length']", replace: "['MAX_TOKENS', 'stop']" },
-  { fault: 'an answer that calls has only stopped', room: generate, find: "word === 'stop' && hasCalls ? 'tool_calls' : word", replace: 'word' },
+  {
+    fault: 'an answer that calls has only stopped',
+    room: generate,
+    find: "word === 'stop' && (hasCalls || (hasBrokenCall && !hasContent)) ? 'tool_calls' : word",
+    replace: 'word',
+  },
   {
     fault: 'a prompt that was blocked was not',
     room: generate,
@@ -877,5 +882,10 @@ export const mutants: Mutant[] = [
     find: 'return stream ? `${place}:streamGenerateContent?alt=sse`',
     replace: 'return stream ? `${place}:generateContent`',
   },
-  { fault: 'efforts are levels for every model', room: generate, find: "gcThinking === 'auto' ? !onlyBudget(model)", replace: "gcThinking === 'auto' ? true" },
+  {
+    fault: 'efforts are levels for every model',
+    room: generate,
+    find: "gcThinking === 'auto' ? !isBeforeGemini3(model)",
+    replace: "gcThinking === 'auto' ? true",
+  },
 ]

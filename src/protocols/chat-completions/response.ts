@@ -85,6 +85,9 @@ export function readTime(created: unknown): number | undefined {
 
 type Around = { index: number; responseId: string; options: Options; report: ChatReport }
 
+/** Is it a call of a known type? A stream leaves out calls of other types, too. */
+const isKnownCall = (raw: unknown) => isObject(raw) && (raw['type'] == null || raw['type'] === 'function' || raw['type'] === 'custom')
+
 function decodeChoice(wire: ChatChoice, position: number, { index: candidate, responseId, options, report }: Around): Candidate {
   const { present: choice, nothing } = splitNulls(wire)
   const { index, message, finish_reason, logprobs, ...others } = choice
@@ -102,7 +105,7 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
   const { parts, ext, name } = decodeAssistant(message ?? {}, `${at}/message`, reading)
   const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: `${at}/logprobs`, report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
-  const isBrokenCall = (part: Part) => part.type === 'opaque' && part.at?.startsWith(`${at}/message/tool_calls/`) === true
+  const isBrokenCall = (part: Part) => part.type === 'opaque' && part.at?.startsWith(`${at}/message/tool_calls/`) === true && isKnownCall(part.raw)
   const isNothing = (part: Part) => part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
   const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
   const finish = decodeFinish(finish_reason, { hasCalls, isBroken }, { at, report })

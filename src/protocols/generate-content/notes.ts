@@ -67,7 +67,7 @@ export const notes = {
   'tier.unsupported': { kind: 'dropped', reason: 'a service tier that is not offered here', source: '2.12' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a freeform tool is a function with one text argument here', source: '2.4' },
   'tool-call.input': { kind: 'approximated', reason: 'arguments that are not a JSON object are kept as text inside one', source: '3.9' },
-  'stream.trailing-arguments': { kind: 'dropped', reason: 'text after the end of the arguments of a tool call', source: '3.4' },
+  'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },
   'tool-call.number': { kind: 'approximated', reason: 'a number of the arguments has more digits than one can have here', source: '5.11' },
   'tool-call.id': { kind: 'approximated', reason: 'the id of a call is left out, as asked, and pairs are told by their order', source: '2.7' },
   'tool-call.dangling': { kind: 'dropped', reason: 'a call without result is left out, as asked', source: '2.2' },

@@ -118,7 +118,7 @@ export const notes = {
   'usage.overlap': { kind: 'approximated', reason: 'the cached tokens are more than all of the input; only they are counted', source: '2.18' },
   'usage.ttl': { kind: 'approximated', reason: 'cache lifetimes are counted in two buckets', source: '2.18' },
   'error.reworded': { kind: 'approximated', reason: 'clients know a full context by its wording, which stands before the message', source: '2.19' },
-  'stream.trailing-arguments': { kind: 'dropped', reason: 'text after the end of the arguments of a tool call', source: '3.4' },
+  'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },
   'stream.stray-delta': { kind: 'dropped', reason: 'a delta that does not fit its block', source: '8.1' },
   'stream.repeated-start': { kind: 'dropped', reason: 'a second start inside one stream', source: '3.2' },
   'stream.final-differs': { kind: 'approximated', reason: 'the end of a part differs from what was already streamed', source: '3.2' },

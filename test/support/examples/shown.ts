@@ -11,6 +11,7 @@ export const shown: Record<string, Record<string, string>> = {
     'finish.missing': '/stop_reason',
     'finish.truncated-as-length': '/choices/0/finish_reason',
     'stream.final-differs': '/1/choices/0/delta',
+    'stream.trailing-arguments': '/2/choices/0/delta/tool_calls/0/function/arguments',
   },
   responses: {
     'tool.loaded': '/tools/0/defer_loading',
@@ -26,6 +27,7 @@ export const shown: Record<string, Record<string, string>> = {
     'reasoning.prefix-mismatch': '/choices/0/message/content',
     'tool_choice.not-allowed': '/choices/0/message/tool_calls/0',
     'stream.final-differs': '/2/delta',
+    'stream.trailing-arguments': '/2/delta/partial_json',
     'finish.truncated-as-length': '/4/delta/stop_reason',
     'reasoning.disabled-unsigned-loop': '/thinking',
     'reasoning.effort': '/output_config/effort',
@@ -44,6 +46,7 @@ export const shown: Record<string, Record<string, string>> = {
     'tool.server-mapped': '/tools/0',
     'finish.approximated': '/candidates/0/finishReason',
     'stream.final-differs': '/0/candidates/0/content/parts/0',
+    'stream.trailing-arguments': '/candidates/0/content/parts/0/functionCall/args',
     'tool-result.media-moved': '/contents/2/parts/1',
     'tool-result.moved': '/contents/2/parts/0',
     'media.transcript': '/contents/0/parts/0/text',
