@@ -11,7 +11,7 @@ import { plainHeaders } from '../transports/plain-headers.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
-export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+export { ConfigError, type ConfigFault, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 
 /** With the properties that Express and Connect add. */
 type Request = IncomingMessage & { originalUrl?: string; body?: unknown }

@@ -6,7 +6,7 @@ import { refuse } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer } from '../gateway/request.ts'
 
-export { ConfigError, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+export { ConfigError, type ConfigFault, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 
 /** A function with the parameters of `fetch`. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
 export type FetchGateway = {

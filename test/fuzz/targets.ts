@@ -241,9 +241,10 @@ function answersByHttp(served: Protocol): Target {
         body: { bytes: piecewise([told]) },
         signal: new AbortController().signal,
       })
-      const said = await textOf(answer.body)
+      const [said, broke] = await textBeforeBreak(answer.body)
       const sent = new TextDecoder().decode(bytes)
       const strict = strictOf(caller.name)
+      if (broke && !(caller.frames.breaksOff && strict.outcome(wiresOf(said) ?? []) === 'failed')) throw broke
       must(answer.status !== 500 || next.status === 500 || !said.includes('internal error of the gateway'), 'an error that nobody expected:', said, sent)
       for (const [name, value] of Object.entries(answer.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
       must(records === 1, `${records} records of one exchange`, sent)
@@ -288,6 +289,21 @@ async function textOf(body: string | Uint8Array | AsyncIterable<string | Uint8Ar
   let text = ''
   for await (const chunk of body) text += typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true })
   return text
+}
+
+/** What was sent of a body, and the error behind which its connection was broken. */
+async function textBeforeBreak(body: Parameters<typeof textOf>[0]): Promise<[text: string, broke?: Error]> {
+  if (typeof body === 'string' || body instanceof Uint8Array) return [await textOf(body)]
+  let broke: Error | undefined
+  async function* whole(chunks: AsyncIterable<string | Uint8Array>) {
+    try {
+      yield* chunks
+    } catch (error) {
+      broke = error as Error
+    }
+  }
+  const text = await textOf(whole(body))
+  return broke ? [text, broke] : [text]
 }
 
 export const targets: Target[] = [
