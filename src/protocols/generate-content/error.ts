@@ -2,7 +2,7 @@ import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { listed } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
-import { countsIn } from '../../kit/full-context.ts'
+import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
@@ -184,8 +184,8 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }
 }
 
-/** A full context has no `status` of its own: clients recognize the server's wording, which is put before the message. */
-const isReworded = ({ kind, message }: CanonicalError) => kind === 'context_length' && !tooLong.test(message)
+/** A full context has no `status` of its own: clients recognize the server's wording, which is put before the message, unless the prompt fits. */
+const isReworded = ({ kind, message }: CanonicalError) => kind === 'context_length' && !tooLong.test(message) && !outputOverflowIn(message)
 
 function asTooLong(message: string): string {
   const counts = countsIn(message)

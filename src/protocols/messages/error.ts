@@ -2,7 +2,7 @@ import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { defined } from '../../kit/defined.ts'
 import { listed, losesStatus, tellsType } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
-import { countsIn } from '../../kit/full-context.ts'
+import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
@@ -145,6 +145,11 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
 
 /** The message of a full context window in the wording that clients match, with both counts if the message has them. */
 function asTooLong(message: string): string {
+  const sum = outputOverflowIn(message)
+  if (sum) {
+    const { input, output, limit } = sum
+    return `input length and \`max_tokens\` exceed context limit: ${input} + ${output} > ${limit}, decrease input length or \`max_tokens\` and try again`
+  }
   const counts = countsIn(message)
   return `prompt is too long: ${counts ? `${counts.count} tokens > ${counts.limit} maximum: ` : ''}${message}`
 }

@@ -102,7 +102,11 @@ describe('writing', () => {
 
   test.each([
     ['the counts of a message', '5000 tokens of 4096', 'prompt is too long: 5000 tokens > 4096 maximum: 5000 tokens of 4096'],
-    ['a sum that is too large', '190000 + 32000 > 200000', 'prompt is too long: 222000 tokens > 200000 maximum: 190000 + 32000 > 200000'],
+    [
+      'a sum that is too large',
+      '190000 + 32000 > 200000',
+      'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again',
+    ],
   ])('%s are told with a full context', (_, message, told) => {
     expect(write('context_length', 400, { message }).wire.body).toMatchObject({ error: { message: told } })
   })
