@@ -95,7 +95,21 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.length).toBe(1)
   })
 
-  test.each([400, 401, 403, 404, 413, 422])('status %i is nobody else’s to answer: no retry, no other channel', async status => {
+  test.each([401, 402, 403, 404])('status %i of one channel leads to the next, and is told when none is left', async status => {
+    const channels = (one: string, other: string) => ({
+      auth: 'none' as const,
+      channels: [channel('first', one), channel('second', other)],
+      models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+      defaults: { retries: 2 },
+    })
+    const [refusing, well, busy] = [await upstream(bad(status)), await upstream(good), await upstream(bad(429, { 'retry-after': '60' }))]
+    expect((await (await start(channels(refusing.url, well.url)))(path, chat)).status).toBe(200)
+    expect(refusing.calls.length).toBe(1)
+    expect((await (await start(one(refusing.url, 'chat-completions')))(path, chat)).status).toBe(status)
+    expect((await (await start(channels(refusing.url, busy.url)))(path, chat)).status).toBe(429)
+  })
+
+  test.each([400, 413, 422])('status %i is nobody else’s to answer: no retry, no other channel', async status => {
     const [first, second] = [await upstream(bad(status)), await upstream(good)]
     const ask = await start({
       auth: 'none',

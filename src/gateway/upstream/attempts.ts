@@ -48,7 +48,8 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
     const result = await tryOne(service, ask, trace, { candidate, controller, others })
     if (!('again' in result)) return result
     if (result.again === 'never' || controller.signal.aborted) throw result.refusal
-    first ??= result.refusal
+    // A 401, 402, 403 or 404 may concern that channel only, so a later error replaces it.
+    if (!first || (first.error.status < 500 && first.error.status !== 429)) first = result.refusal
   }
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
 }

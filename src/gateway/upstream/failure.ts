@@ -14,6 +14,9 @@ import type { Candidate } from './catalog.ts'
  */
 export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; isUnasked?: true }
 
+/** Statuses that may concern one channel only: its key, its balance, its permissions, or a model that it lacks. */
+const concernsChannel = new Set([401, 402, 403, 404])
+
 /** An error response of an upstream → the same error in the caller's protocol; between equal protocols byte for byte. */
 export function failureOf(
   text: string,
@@ -30,7 +33,7 @@ export function failureOf(
   const retry = status === 408 || status === 429 || status >= 500
   // 0 is no request for a certain wait, so our own applies.
   const waitMs = retryHint(headers, Date.now() / 1000) || undefined
-  const again = !retry || headers['x-should-retry'] === 'false' ? 'never' : 'here'
+  const again = headers['x-should-retry'] === 'false' ? 'never' : retry ? 'here' : concernsChannel.has(status) ? 'elsewhere' : 'never'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
   if (/^\s*</.test(shown)) {
