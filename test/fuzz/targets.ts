@@ -244,7 +244,8 @@ function answersByHttp(served: Protocol): Target {
       const [said, broke] = await textBeforeBreak(answer.body)
       const sent = new TextDecoder().decode(bytes)
       const strict = strictOf(caller.name)
-      if (broke && !(caller.frames.breaksOff && strict.outcome(wiresOf(said) ?? []) === 'failed')) throw broke
+      const lastFrame = wiresOf(said.slice(Math.max(0, said.lastIndexOf('\ndata:'))))
+      if (broke && !(caller.frames.breaksOff && strict.outcome(lastFrame ?? []) === 'failed')) throw broke
       must(answer.status !== 500 || next.status === 500 || !said.includes('internal error of the gateway'), 'an error that nobody expected:', said, sent)
       for (const [name, value] of Object.entries(answer.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
       must(records === 1, `${records} records of one exchange`, sent)
