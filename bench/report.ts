@@ -3,14 +3,17 @@ import type { GatewayResult } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
 import type { PeerResult } from './peers/peer.ts'
+import type { Timed, TrafficKind, TrafficResult } from './traffic.ts'
 
 export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
 export type Results = {
   pairs: PairResult[]
+  traffic?: PairTraffic[]
   memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }
   gateway?: GatewayResult
   peers?: Peer[] | undefined
 }
+type PairTraffic = TrafficResult & { from: ProtocolName; to: ProtocolName }
 type Peer = PeerResult & { from: ProtocolName; to: ProtocolName }
 
 const table = (head: string[], rows: string[][]) =>
@@ -122,6 +125,8 @@ ${table(['', 'package', ...peerWords], rows)}`
 export function written({ pairs, memory, gateway, peers }: Results, machine: string): string {
   return `# What it costs
 
+## Synthetic fixtures
+
 Written by \`npm run bench\` on ${machine}.
 
 In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.stringify\` of the same text in the same run. Each pair ran in a process of its own; the best of four rounds' medians counts. Between equal protocols a request or a reply gets another model name; a stream passes and is watched.
@@ -130,4 +135,72 @@ ${pairs.length > 0 ? pairTables(pairs) : ''}
 ${memory ? memoryTables(memory) : ''}
 ${gateway ? gatewayTables(gateway) : ''}
 ${peers && peers.length > 0 ? peerTable(peers) : 'Other packages were not installed for this run: `bench/peers/package.json` says how.\n'}`
+}
+
+const quantile = (sorted: readonly number[], share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
+
+/** Count, ratio of the sums, and median, 90th percentile and worst of the single ratios. */
+function spread(timed: readonly Timed[]): string[] {
+  if (timed.length === 0) return ['0', '', '', '', '']
+  const sum = (of: (one: Timed) => number) => timed.reduce((total, one) => total + of(one), 0)
+  const ratios = timed.map(({ us, floorUs }) => us / floorUs).sort((a, b) => a - b)
+  const told = [sum(({ us }) => us) / sum(({ floorUs }) => floorUs), quantile(ratios, 0.5), quantile(ratios, 0.9), quantile(ratios, 1)]
+  return [String(timed.length), ...told.map(ratio => ratio.toFixed(2))]
+}
+
+const spreadHead = ['texts', 'ratio of the sums', 'median', '90 %', 'worst']
+
+const trafficTitles: Record<TrafficKind, string> = {
+  recorded: 'Requests of recorded clients',
+  requests: 'Captured requests',
+  responses: 'Captured responses',
+  streams: 'Captured streams',
+}
+
+const [trafficStart, trafficEnd] = ['<!-- traffic -->', '<!-- /traffic -->']
+
+/** The first section of RESULTS.md: recorded and captured traffic. */
+export function trafficTables(pairs: readonly PairTraffic[], machine: string): string {
+  const timedOf = (kind: TrafficKind) => pairs.flatMap(({ timed }) => timed.filter(one => one.kind === kind))
+  const clients = [...new Set(timedOf('recorded').flatMap(({ client }) => client ?? []))].sort()
+  const refused = (kind: TrafficKind) => pairs.reduce((total, one) => total + (one.refused[kind] ?? 0), 0)
+  const kinds = Object.keys(trafficTitles) as TrafficKind[]
+  return `## Real traffic
+
+Written by \`npm run bench -- --traffic\` on ${machine}.
+
+Requests that real clients sent, and captured requests, responses and streams (at most 200 of each kind and protocol, the same ones in every run), translated into the three other protocols. Each number is the time of text → parse → translate → serialize, divided by the time of \`JSON.parse\` and \`JSON.stringify\` of the same text in the same run. Streams arrive with one event per chunk. Each pair runs in its own process.
+
+${table(
+  ['all pairs', ...spreadHead, 'refused'],
+  kinds.map(kind => [trafficTitles[kind], ...spread(timedOf(kind)), String(refused(kind))]),
+)}
+### ${trafficTitles.recorded}, by client
+
+${table(
+  ['client', ...spreadHead],
+  clients.map(client => [client, ...spread(timedOf('recorded').filter(one => one.client === client))]),
+)}
+${kinds
+  .map(
+    kind =>
+      `### ${trafficTitles[kind]}, by pair\n\n${table(
+        ['pair', ...spreadHead, 'refused'],
+        pairs.map(({ from, to, timed, refused }) => [`${from} → ${to}`, ...spread(timed.filter(one => one.kind === kind)), String(refused[kind] ?? 0)]),
+      )}`,
+  )
+  .join('\n')}`
+}
+
+/** The traffic section of the text of RESULTS.md; empty if there is none. */
+export function trafficIn(text: string): string {
+  const [from, to] = [text.indexOf(trafficStart), text.indexOf(trafficEnd)]
+  return from < 0 ? '' : text.slice(from + trafficStart.length, to).trim()
+}
+
+/** The text of RESULTS.md with this traffic section, in front of all others. */
+export function withTraffic(text: string, traffic: string): string {
+  const bare = text.replace(/<!-- traffic -->.*<!-- \/traffic -->\n\n/s, '')
+  const title = bare.indexOf('\n\n') + 2
+  return `${bare.slice(0, title)}${trafficStart}\n${traffic}\n${trafficEnd}\n\n${bare.slice(title)}`
 }

@@ -1,5 +1,5 @@
 import { fork } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,30 +10,33 @@ import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
 import { contenderNames, isInstalled } from './peers/contenders.ts'
 import type { PeerResult } from './peers/peer.ts'
-import { type Results, written } from './report.ts'
+import { type Results, trafficIn, trafficTables, withTraffic, written } from './report.ts'
+import type { TrafficResult } from './traffic.ts'
 
 /**
- * `npm run bench` measures all and writes `RESULTS.md`; `-- --only streams|requests|gateway|memory|peers` prints one part; `--
+ * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and captured traffic and writes the first
+ * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --only streams|requests|gateway|memory|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
  * `-- --baseline` writes that file. BENCH_KINDS (of stream, brief, small, agent), BENCH_ROUNDS and BENCH_IDLE (streams) make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
  * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
  * and BENCH_PEERS where, if not there.
  */
 
-const parts = ['streams', 'requests', 'gateway', 'memory', 'peers'] as const
+const parts = ['traffic', 'streams', 'requests', 'gateway', 'memory', 'peers'] as const
 
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
   return at > 0 ? process.argv[at + 1] : undefined
 }
 const has = (name: string) => process.argv.includes(`--${name}`)
-const only = given('only')
+const only = has('traffic') ? 'traffic' : given('only')
 const wanted = parts.filter(part => (only === undefined ? !has('check') || part === 'streams' || part === 'requests' : only.split(',').includes(part)))
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
+const shared = process.env['WIREGLOT_SHARED'] ?? here('../../shared')
 const built = mkdtempSync(join(tmpdir(), 'bench-'))
 await build({
-  entryPoints: ['pair', 'memory', 'gateway', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
+  entryPoints: ['pair', 'traffic', 'memory', 'gateway', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
   outdir: built,
   outExtension: { '.js': '.mjs' },
   bundle: true,
@@ -75,6 +78,14 @@ async function beside(dir: string): Promise<Results['peers']> {
 }
 
 const results: Results = { pairs: [] }
+if (wanted.includes('traffic') && existsSync(shared)) {
+  process.env['WIREGLOT_SHARED'] = shared
+  results.traffic = []
+  for (const { from, to } of pairs.filter(({ from, to }) => from !== to)) {
+    results.traffic.push({ from, to, ...(await inProcess<TrafficResult>('traffic', [from, to])) })
+    console.log(`${from} → ${to}: measured`)
+  }
+} else if (wanted.includes('traffic')) console.log(`no traffic is measured: ${shared} is not there`)
 for (const part of wanted.filter((part): part is 'streams' | 'requests' => part === 'streams' || part === 'requests'))
   for (const pair of pairs) {
     const measures = await measured(part, pair)
@@ -90,8 +101,12 @@ if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>
 if (wanted.includes('peers')) results.peers = await beside(process.env['BENCH_PEERS'] ?? here('peers'))
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, node ${process.version}, V8 ${process.versions.v8}`
-const text = written(results, machine)
-if (only === undefined && !has('check') && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
+const old = readFileSync(here('RESULTS.md'), 'utf8')
+const traffic = results.traffic && trafficTables(results.traffic, machine)
+const text = only === 'traffic' ? withTraffic(old, traffic ?? '') : withTraffic(written(results, machine), traffic ?? trafficIn(old))
+if (only === 'traffic' && traffic !== undefined && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
+if (only === 'traffic') console.log(traffic ?? '')
+else if (only === undefined && !has('check') && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
 else console.log(text)
 
 /** The ratios to floors of the same run: they hold on other machines too, where times do not. */
