@@ -140,7 +140,7 @@ export type ResponsesTool = s.Infer<typeof ResponsesTool>
 export const ResponsesToolChoice = s.union([s.string(), s.object({ type: s.string() })])
 
 export const ResponsesTextConfig = s.object({
-  format: s.open([s.object({ type: s.literal('json_schema'), name: text, description: text, strict: flag })]).nullish(),
+  format: s.open([s.object({ type: s.literal('json_schema'), name: text, description: text, schema: anyObject, strict: flag })]).nullish(),
   verbosity: text,
 })
 export const ResponsesReasoningConfig = s.object({ effort: text, summary: text, generate_summary: text, context: text, mode: text })

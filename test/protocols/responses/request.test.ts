@@ -275,6 +275,7 @@ describe('reading', () => {
     ['/tools/0/name', { tools: [{ type: 'function' }] }],
     ['/temperature', { temperature: 'hot' }],
     ['/text/format/strict', { text: { format: { type: 'json_schema', name: 'a', schema: {}, strict: 'true' } } }],
+    ['/text/format/schema', { text: { format: { type: 'json_schema', name: 'a' } } }],
     ['/text/format/name', { text: { format: { type: 'json_schema', name: 7, schema: {} } } }],
   ])('a fault at %s is malformed', (path, wire) => {
     expect(() => read(wire)).toThrow(expect.objectContaining({ code: 'malformed', path }))
