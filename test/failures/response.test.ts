@@ -65,7 +65,7 @@ describe('how an answer ended', () => {
     ['model_context_window_exceeded', [], 'length', 'max_output_tokens', 'MAX_TOKENS', []],
     ['tool_use', [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }], 'tool_calls', 'completed', 'STOP', others('messages')],
     ['pause_turn', [], 'stop', 'pause_turn', 'OTHER', []],
-    ['refusal', [], 'content_filter', 'content_filter', 'SAFETY', []],
+    ['refusal', [], 'content_filter', 'completed', 'SAFETY', []],
     ['compaction', [], 'stop', 'completed', 'OTHER', []],
     ['sensitive', [], 'content_filter', 'content_filter', 'SAFETY', others('messages')],
     ['something_new', [], 'stop', 'completed', 'OTHER', []],
@@ -134,7 +134,8 @@ describe('how an answer ended', () => {
 describe('an answer that was blocked', () => {
   test.each(others('chat-completions'))('without any text is a refusal for a client of %s, not an empty success', to => {
     const { reply } = translate(chatReply({ content: null }, 'content_filter'), 'chat-completions', to)
-    expect(endOf[to](reply)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'content_filter', 'chat-completions': undefined }[to])
+    expect(endOf[to](reply)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'completed', 'chat-completions': undefined }[to])
+    if (to === 'responses') expect(reply).toMatchObject({ output: [{ content: [{ type: 'refusal', refusal: 'The request was refused.' }] }] })
   })
 
   test.each<[what: string, body: object]>([
@@ -157,8 +158,7 @@ describe('an answer that was blocked', () => {
       choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'Not this.' } }],
     })
     expect(translate(reply, 'messages', 'responses').reply).toMatchObject({
-      status: 'incomplete',
-      incomplete_details: { reason: 'content_filter' },
+      status: 'completed',
       output: [{ type: 'message', content: [{ type: 'refusal', refusal: 'Not this.' }] }],
     })
   })

@@ -1,7 +1,7 @@
 import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
-import type { Finish, Usage } from '../../canonical/response.ts'
+import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { EmitWire, MachineState } from '../../protocol.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
@@ -75,7 +75,7 @@ export type EncoderState = MachineState & {
   finish: Finish | undefined
   finishExt: ExtMap | undefined
   finishAt: string | undefined
-  blocked: boolean
+  blocked: CanonicalResponse['promptBlocked']
   usage: Usage | undefined
   /** Indexes of the candidates after the first that were noted. */
   passedOver: number[]

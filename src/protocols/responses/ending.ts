@@ -22,7 +22,7 @@ import { startWriting } from './writing.ts'
 
 /** Writes the last events: the ending, or a failure. `clean`: the source was not cut off. */
 export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): void {
-  const complete = clean && (state.finish !== undefined || state.blocked)
+  const complete = clean && (state.finish !== undefined || state.blocked !== undefined)
   if (!complete) {
     if (state.options.truncated === 'length') endAsLength(state, emit)
     else {
@@ -120,7 +120,7 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
 function terminate(state: EncoderState, emit: EmitWire): void {
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
   const { blocked, called, items } = state
-  const told = { blocked, called, waits: waits(items), worded: items.some(said) }
+  const told = { called, waits: waits(items), output: items.map(({ wire }) => wire), ...(blocked && { blocked }) }
   const { status, details, refusal } = encodeEnding(candidate, told, writingOf(state))
   if (refusal !== undefined) explain(state, refusal, emit)
   const usage = finalUsageOf(state)
@@ -142,10 +142,7 @@ function waits(items: Item[]): boolean {
   return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
 }
 
-const said = ({ wire }: Item) =>
-  wire['type'] === 'message' && Array.isArray(wire['content']) && wire['content'].some(part => isObject(part) && Boolean(part['text'] || part['refusal']))
-
-/** Writes the explanation of a refusal, where there is no other text. */
+/** Writes the refusal, where the output has none. */
 function explain(state: EncoderState, text: string, emit: EmitWire): void {
   reportOf(state).add('refusal.synthesized', '/output')
   const message = Object.keys(state.messages).length + state.items.length
@@ -156,7 +153,6 @@ function explain(state: EncoderState, text: string, emit: EmitWire): void {
   endText(state, part, refusal, emit)
   closeMessageItem(state, message, undefined, emit)
   delete state.messages[message]
-  // The explanation is complete, so its item is `completed`, even if the answer was cut off before it.
   if (state.held !== undefined) finishItem(state, state.held, emit)
   state.held = undefined
 }

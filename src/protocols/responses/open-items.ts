@@ -51,7 +51,7 @@ export function flushHeld(state: EncoderState, emit: EmitWire): void {
   finishItem(state, held, emit)
 }
 
-const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'refusal', 'recitation', 'pause'].includes(reason)
+const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'recitation', 'pause'].includes(reason)
 
 /** Index of the `message` item for the texts of a message; it is opened if needed. */
 export function messageItem(state: EncoderState, message: number, emit: EmitWire): number {

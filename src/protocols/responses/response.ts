@@ -144,7 +144,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
     const untold = wasUnsaid(form, 'error')
     return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }
-  const ending = encodeEnding(candidate, toldOf(candidate, promptBlocked !== undefined), writing)
+  const ending = encodeEnding(candidate, toldOf(candidate, { output, promptBlocked }), writing)
   if (!envelope.native && ending.status === 'incomplete') markLast(output)
   if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
@@ -174,24 +174,33 @@ export function failureOrRaw(error: CanonicalError): unknown {
 /** What of an answer decides how its ending is read. */
 type Told = {
   /** The prompt was refused. */
-  blocked: boolean
+  blocked?: NonNullable<CanonicalResponse['promptBlocked']>
   /** There is a call. Without one, clients cannot tell `tool_calls` from `stop`: both are `completed`. */
   called: boolean
   /** There is a call without a result: clients read a completed answer with one as `tool_calls`. */
   waits: boolean
-  /** There is text. */
-  worded: boolean
+  /** The items, as written so far. */
+  output: readonly JsonObject[]
 }
 
-/** `refusal`: the explanation of a refusal, to be written as its text, because there is no other. */
+/** The `refusal` part of a refusal that came without an explanation. */
+const refusalText = 'The request was refused.'
+
+const partsOf = ({ type, content }: JsonObject) => (type === 'message' && Array.isArray(content) ? content.filter(isObject) : [])
+const hasText = (item: JsonObject) => partsOf(item).some(part => Boolean(part['text'] || part['refusal']))
+const hasRefusal = (item: JsonObject) => partsOf(item).some(part => Boolean(part['refusal']))
+const isReasoning = ({ type }: JsonObject) => type === 'reasoning'
+
+/** `refusal`: the text of a refusal part that has to be added, because the output has none. */
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
-export function encodeEnding(candidate: Candidate | undefined, { blocked, called, waits, worded }: Told, writing: Writing): EncodedEnding {
+export function encodeEnding(candidate: Candidate | undefined, { blocked, called, waits, output }: Told, writing: Writing): EncodedEnding {
   const { report, options } = writing
   const isMisread = candidate?.finish?.reason === 'tool_calls' ? !called : candidate?.finish?.reason === 'stop' && waits
   if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
-  const finish: Finish | undefined = candidate?.finish ?? (blocked ? { reason: 'content_filter' } : undefined)
+  const finish: Finish | undefined =
+    candidate?.finish ?? (blocked && { reason: 'content_filter', message: blocked.message ?? `Prompt blocked: ${blocked.reason}` })
   const form = ownForm(candidate?.ext)
   if (form && (form['status'] !== undefined || form['details'] !== undefined)) {
     const details = isObject(form['details']) ? form['details'] : undefined
@@ -206,27 +215,33 @@ export function encodeEnding(candidate: Candidate | undefined, { blocked, called
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
-  const { status, reason, exact } = encodeFinish(finish, options.strictEnums ?? false)
+  // Clients ask again after `incomplete`. A filter that let nothing through is a refusal.
+  const isRefusal = finish.reason === 'refusal' || (finish.reason === 'content_filter' && output.every(isReasoning))
+  const { status, reason, exact } = encodeFinish(isRefusal ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
   if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
   if (!exact && candidate?.finish) report.add('finish.approximated', candidate.at, 'finish.reason')
   if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
   if (finish.category !== undefined && finish.details === undefined && exact) report.add('finish.approximated', candidate?.at, 'finish.reason')
-  const refusal = (finish.reason === 'refusal' || finish.reason === 'content_filter') && !worded ? finish.message : undefined
+  const isUnexplained = finish.reason === 'content_filter' && !output.some(hasText)
+  const refusal = isRefusal ? (output.some(hasRefusal) ? undefined : (finish.message ?? refusalText)) : isUnexplained ? finish.message : undefined
   // Only a refusal or a failure has a field for the message.
   const isSaid = refusal !== undefined || status === 'failed' || finish.details !== undefined || finish.protocol === protocolName
   if (!isSaid && finish.message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
   return { status, ...(reason !== undefined && { details: { reason } }), ...(refusal !== undefined && { refusal }) }
 }
 
-function toldOf(candidate: Candidate | undefined, blocked: boolean): Told {
+function toldOf(
+  candidate: Candidate | undefined,
+  { output, promptBlocked }: { output: JsonObject[]; promptBlocked: CanonicalResponse['promptBlocked'] },
+): Told {
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, message => message.parts)
   return {
-    blocked,
+    output,
+    ...(promptBlocked && { blocked: promptBlocked }),
     called: parts.some(({ type }) => type === 'tool-call' || type === 'server-tool'),
     waits: awaitsClient(messages),
-    worded: parts.some(part => (part.type === 'text' || part.type === 'refusal') && part.text !== ''),
   }
 }
 

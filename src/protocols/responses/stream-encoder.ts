@@ -52,7 +52,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     finish: undefined,
     finishExt: undefined,
     finishAt: undefined,
-    blocked: false,
+    blocked: undefined,
     usage: undefined,
     passedOver: [],
     active: undefined,
@@ -142,7 +142,7 @@ function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, 
   reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (ext) state.start.ext = { ...state.start.ext, ...ext }
-  if (promptBlocked) state.blocked = true
+  if (promptBlocked) state.blocked = promptBlocked
   const { envelope } = state
   if (!envelope) {
     if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt

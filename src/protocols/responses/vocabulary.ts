@@ -100,7 +100,6 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
       return { status: 'incomplete', reason: incompleteReason.toWire(reason) ?? 'max_output_tokens', exact: true }
     case 'context_window':
       return { status: 'incomplete', reason: 'max_output_tokens', exact: false }
-    case 'refusal':
     case 'recitation':
       return { status: 'incomplete', reason: 'content_filter', exact: false }
     case 'pause':
@@ -113,6 +112,7 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
       if (of === protocolName && raw !== undefined && raw !== 'completed')
         return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
       return { status: 'completed', exact: false }
+    case 'refusal':
     case 'stop_sequence':
     case 'malformed_tool_call':
     case 'compaction':

@@ -288,11 +288,11 @@ describe('writing what another protocol said', () => {
     // The reply of this table holds no call.
     ['tool_calls', 'completed', null, ['finish.approximated']],
     ['length', 'incomplete', 'max_output_tokens', []],
-    ['content_filter', 'incomplete', 'content_filter', []],
+    ['content_filter', 'completed', null, ['finish.approximated', 'refusal.synthesized']],
     ['cancelled', 'cancelled', null, []],
     ['stop_sequence', 'completed', null, ['finish.approximated']],
     ['context_window', 'incomplete', 'max_output_tokens', ['finish.approximated']],
-    ['refusal', 'incomplete', 'content_filter', ['finish.approximated']],
+    ['refusal', 'completed', null, ['finish.approximated', 'refusal.synthesized']],
     ['recitation', 'incomplete', 'content_filter', ['finish.approximated']],
     ['pause', 'incomplete', 'pause_turn', ['finish.approximated']],
     ['compaction', 'completed', null, ['finish.approximated']],
@@ -345,18 +345,33 @@ describe('writing what another protocol said', () => {
     expect(read(wire).candidates[0]?.messages).toMatchObject([{ parts: [{ type: part.type, signature }] }])
   })
 
-  test('a refusal is its own part, and an explanation stands for one', () => {
+  test('writes a refusal as a part of a completed response', () => {
     expect(write(answer([{ type: 'refusal', text: 'No.' }])).wire).toMatchObject({
       status: 'completed',
       output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }],
     })
     const refused: CanonicalResponse = { ...answer([]), candidates: [{ index: 0, messages: [], finish: { reason: 'refusal', message: 'Not this.' } }] }
     expect(write(refused)).toMatchObject({
-      wire: { status: 'incomplete', output: [{ content: [{ type: 'refusal', refusal: 'Not this.' }] }] },
+      wire: { status: 'completed', incomplete_details: null, output: [{ content: [{ type: 'refusal', refusal: 'Not this.' }] }] },
       codes: ['finish.approximated', 'refusal.synthesized'],
     })
+    const partly: CanonicalResponse = { ...answer([{ type: 'text', text: 'Well' }]) }
+    for (const candidate of partly.candidates) candidate.finish = { reason: 'refusal' }
+    expect(write(partly).wire).toMatchObject({
+      status: 'completed',
+      output: [
+        { status: 'completed', content: [{ type: 'output_text', text: 'Well' }] },
+        { status: 'completed', content: [{ type: 'refusal', refusal: 'The request was refused.' }] },
+      ],
+    })
     const blocked: CanonicalResponse = { id: 'x', model: 'm', createdAt: 1, candidates: [], promptBlocked: { reason: 'SAFETY' } }
-    expect(write(blocked).wire).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [] })
+    expect(write(blocked).wire).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'Prompt blocked: SAFETY' }] }] })
+  })
+
+  test('cuts off a response that the content filter stopped after its text', () => {
+    const cut: CanonicalResponse = { ...answer([{ type: 'text', text: 'Well' }]) }
+    for (const candidate of cut.candidates) candidate.finish = { reason: 'content_filter' }
+    expect(write(cut)).toMatchObject({ wire: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, codes: [] })
   })
 
   test.each<[string, Usage, JsonObject]>([

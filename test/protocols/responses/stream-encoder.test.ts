@@ -238,7 +238,7 @@ describe('how a stream ends', () => {
     ['length', 'response.incomplete', 'incomplete', { reason: 'max_output_tokens' }],
     ['context_window', 'response.incomplete', 'incomplete', { reason: 'max_output_tokens' }],
     ['content_filter', 'response.incomplete', 'incomplete', { reason: 'content_filter' }],
-    ['refusal', 'response.incomplete', 'incomplete', { reason: 'content_filter' }],
+    ['refusal', 'response.completed', 'completed', null],
     ['recitation', 'response.incomplete', 'incomplete', { reason: 'content_filter' }],
     ['pause', 'response.incomplete', 'incomplete', { reason: 'pause_turn' }],
     ['cancelled', 'response.incomplete', 'cancelled', null],
@@ -328,9 +328,10 @@ describe('how a stream ends', () => {
     expect(typesOf(encode([]).out)).toEqual(['response.created', 'response.in_progress', 'error', 'response.failed', '[DONE]'])
   })
 
-  test('a refused prompt is an incomplete answer', () => {
+  test('writes a refused prompt as a refusal', () => {
     const { out } = encode([start, { type: 'update', promptBlocked: { reason: 'SAFETY' } }, end()])
-    expect(lastResponse(out)).toMatchObject({ status: 'incomplete', incomplete_details: { reason: 'content_filter' }, output: [] })
+    expect(lastResponse(out)).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'Prompt blocked: SAFETY' }] }] })
+    expect(faultsOf(out)).toEqual([])
   })
 
   test('the explanation of a refusal is told where nothing else was said', () => {
@@ -338,6 +339,23 @@ describe('how a stream ends', () => {
     const { out } = encode([start, message(), messageEnd(), refused, end()])
     expect(lastResponse(out)['output']).toMatchObject([{ content: [{ type: 'refusal', refusal: 'No.' }] }])
     expect(faultsOf(out)).toEqual([])
+  })
+
+  test('completes the text before a refusal, and adds the refusal', () => {
+    const { out } = encode([start, message(), ...text(0, 'Well'), messageEnd(), finish('refusal'), end()])
+    expect(lastResponse(out)).toMatchObject({
+      status: 'completed',
+      output: [
+        { status: 'completed', content: [{ type: 'output_text', text: 'Well' }] },
+        { status: 'completed', content: [{ type: 'refusal', refusal: 'The request was refused.' }] },
+      ],
+    })
+    expect(faultsOf(out)).toEqual([])
+  })
+
+  test('writes a filtered response without output as a refusal', () => {
+    const { out } = encode([start, message(), messageEnd(), finish('content_filter'), end()])
+    expect(lastResponse(out)).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'The request was refused.' }] }] })
   })
 })
 
