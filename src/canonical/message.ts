@@ -127,6 +127,8 @@ export type ToolCallPart = PartBase & {
   /** The set of tools that the tool belongs to. */
   toolset?: string
   status?: string
+  /** A token limit cut off the arguments. Encoders add it. */
+  cut?: true
 }
 
 export type ToolResultPart = PartBase & {

@@ -109,13 +109,13 @@ function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: W
 }
 
 /** Ends the open call. A function call without arguments gets an empty object, because clients parse the arguments. */
-export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire): void {
+export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire, cut = false): void {
   const call = openOf(choice)
   const part = choice.open
   choice.open = undefined
   if (!call || part === undefined) return
   call.closed = true
-  if (call.sent || call.head.kind === 'freeform' || ownOf(call.head.ext)) return
+  if (call.sent || cut || call.head.kind === 'freeform' || ownOf(call.head.ext)) return
   reportOf(state).add('tool-call.empty-input', '/choices')
   writeInput(state, choice, { part, call, emit, text: '{}' })
 }

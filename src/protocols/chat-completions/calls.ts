@@ -88,7 +88,7 @@ export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObje
 
 /** Makes notes for the fields of a call that no spelling of calls has. */
 export function noteBeside(part: ToolCallPart, report: ChatReport): void {
-  const { type: _, id: _id, idOrigin, name, namespace, kind, input, signature, itemId, status, caller, async, cache, at, ext, ...rest } = part
+  const { type: _, id: _id, idOrigin, name, namespace, kind, input, signature, itemId, status, caller, async, cache, cut, at, ext, ...rest } = part
   report.rest(rest, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
   if (async) report.rest({ async }, at)
@@ -133,8 +133,8 @@ function spelledInput(part: ToolCallPart): unknown {
 }
 
 /** Does the call get made-up arguments? Function calls without arguments get an empty object, because servers parse the arguments. */
-function isMadeUp({ input, kind, ext }: ToolCallPart): boolean {
-  return input.trim() === '' && kind === 'function' && !ownOf(ext)
+function isMadeUp({ input, kind, cut, ext }: ToolCallPart): boolean {
+  return input.trim() === '' && kind === 'function' && !cut && !ownOf(ext)
 }
 
 /**

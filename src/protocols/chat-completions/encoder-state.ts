@@ -1,6 +1,7 @@
 import type { Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart, Role, Signature, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
+import type { CutState } from '../../kit/cut-calls.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import type { Phase } from './layout.ts'
@@ -84,32 +85,33 @@ export type Choice = {
   phases: Map<number, { phase: Phase; at: string | undefined }>
 }
 
-export type EncoderState = MachineState & {
-  phase: 'before' | 'inside' | 'over'
-  fieldNames: FieldNames | undefined
-  settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccThoughts' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
-  writeUsage: boolean
-  /** The client knows only the older `function_call`. */
-  single: boolean
-  /** Head fields to use where the source sends none. */
-  spare: { id: string; created: number; model: string }
-  head: JsonObject
-  /** The head fields that the source has sent. */
-  told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
-  /** The notes for made-up head fields are still to be made, with the first chunk. */
-  owesHead: boolean
-  /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
-  written: { head: JsonObject; text: string } | undefined
-  /** The reply was read from this protocol: fields that it lacks are left out again, without a note. */
-  native: boolean
-  /** Unknown fields of this protocol that the next chunk carries. */
-  fields: JsonObject
-  usage: Usage | undefined
-  blocked: CanonicalResponse['promptBlocked'] | undefined
-  choices: Map<number, Choice>
-  /** Signatures for the caller to store. */
-  signatures: StoredProofs
-}
+export type EncoderState = MachineState &
+  CutState & {
+    phase: 'before' | 'inside' | 'over'
+    fieldNames: FieldNames | undefined
+    settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccThoughts' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
+    writeUsage: boolean
+    /** The client knows only the older `function_call`. */
+    single: boolean
+    /** Head fields to use where the source sends none. */
+    spare: { id: string; created: number; model: string }
+    head: JsonObject
+    /** The head fields that the source has sent. */
+    told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
+    /** The notes for made-up head fields are still to be made, with the first chunk. */
+    owesHead: boolean
+    /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
+    written: { head: JsonObject; text: string } | undefined
+    /** The reply was read from this protocol: fields that it lacks are left out again, without a note. */
+    native: boolean
+    /** Unknown fields of this protocol that the next chunk carries. */
+    fields: JsonObject
+    usage: Usage | undefined
+    blocked: CanonicalResponse['promptBlocked'] | undefined
+    choices: Map<number, Choice>
+    /** Signatures for the caller to store. */
+    signatures: StoredProofs
+  }
 
 export const reportOf = (state: EncoderState): ChatReport => createChatReport(state.fieldNames, state.notes)
 

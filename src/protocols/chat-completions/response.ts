@@ -4,6 +4,7 @@ import type { Candidate, CanonicalResponse, Finish } from '../../canonical/respo
 import { TranslationError } from '../../errors.ts'
 import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
+import { markCut } from '../../kit/cut-calls.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -142,7 +143,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
-  const choices = candidates.map((candidate, i) => encodeCandidate(candidate, `/choices/${i}`, writing))
+  const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), `/choices/${i}`, writing))
   if (choices.length === 0 && !error) {
     if (!promptBlocked) throw truncated('')
     choices.push(encodeBlocked(promptBlocked, report))

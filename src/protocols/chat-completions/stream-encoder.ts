@@ -3,6 +3,7 @@ import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd, PartStart } fro
 import { deltasOf } from '../../canonical/explode.ts'
 import type { ExtMap, Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
+import { holdCutCalls } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
@@ -58,10 +59,11 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       blocked: undefined,
       choices: new Map(),
       signatures: {},
+      late: {},
     }
   },
 
-  step(state, event, emit) {
+  step: holdCutCalls(hasNoInput, (state, event, emit) => {
     if (state.phase === 'over') return
     if ('candidate' in event && state.choices.get(event.candidate)?.finished) {
       fail(state, { status: 502, kind: 'internal', message: 'the upstream went on after its end' }, emit)
@@ -112,11 +114,17 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       default:
         event satisfies never
     }
-  },
+  }),
 
   end(state, emit) {
     if (state.phase !== 'over') finish(state, false, emit)
   },
+}
+
+/** Is it the end of a call without arguments? */
+function hasNoInput(state: EncoderState, { candidate, part, final }: PartEnd): boolean {
+  const out = state.choices.get(candidate)?.parts.get(part)
+  return out?.kind === 'call' && !out.closed && out.input.trim() === '' && !(final?.type === 'tool-call' && final.input.trim())
 }
 
 function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
@@ -266,7 +274,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
 
 const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
 
-function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit: EmitWire): void {
+function endPart(state: EncoderState, { candidate, part, final, cut }: PartEnd, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
@@ -281,7 +289,7 @@ function endPart(state: EncoderState, { candidate, part, final }: PartEnd, emit:
   if (out.kind !== 'call') return
   out.ended = true
   if (choice.open !== part) return
-  closeCall(state, choice, emit)
+  closeCall(state, choice, emit, cut)
   promote(state, choice, emit)
 }
 

@@ -116,7 +116,7 @@ function readResponse(response: JsonObject | null | undefined, at: string): { co
 
 export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   const { report } = writing
-  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, status, signature: ___, at, ext, ...rest } = part
+  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, status, cut: ____, signature: ___, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })

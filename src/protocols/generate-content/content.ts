@@ -111,7 +111,9 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'reasoning':
       return encodeReasoning(part, writing)
     case 'tool-call':
-      return [encodeCall(part, writing)]
+      if (!part.cut || ownForm(part.ext)) return [encodeCall(part, writing)]
+      report.add('tool-call.cut', part.at)
+      return []
     case 'tool-result':
       return encodeResult(part, writing, { parseJson: writing.parseJson === true, write: parts => encodeParts(parts, inResult(writing)) })
     case 'media':

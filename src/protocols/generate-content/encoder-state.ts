@@ -1,6 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { ExtMap, Part, Role, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
+import type { CutState } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
@@ -52,23 +53,24 @@ export type Lane = {
   ext: ExtMap | undefined
 }
 
-export type EncoderState = MachineState & {
-  fieldNames: FieldNames
-  truncated: 'error' | 'length'
-  /** Do calls carry the thoughts before them? */
-  carries: boolean
-  done: boolean
-  /** Some part of the reply is written. */
-  begun: boolean
-  start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  /** `text`: the end of every event as JSON, cached for this `start`. */
-  written?: { start: EncoderState['start']; text: string }
-  /** By candidate index. */
-  lanes: Record<string, Lane>
-  usage: Usage | undefined
-  promptBlocked: CanonicalResponse['promptBlocked']
-  ext: ExtMap | undefined
-}
+export type EncoderState = MachineState &
+  CutState & {
+    fieldNames: FieldNames
+    truncated: 'error' | 'length'
+    /** Do calls carry the thoughts before them? */
+    carries: boolean
+    done: boolean
+    /** Some part of the reply is written. */
+    begun: boolean
+    start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
+    /** `text`: the end of every event as JSON, cached for this `start`. */
+    written?: { start: EncoderState['start']; text: string }
+    /** By candidate index. */
+    lanes: Record<string, Lane>
+    usage: Usage | undefined
+    promptBlocked: CanonicalResponse['promptBlocked']
+    ext: ExtMap | undefined
+  }
 
 export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport => createGeminiReport(fieldNames, notes)
 

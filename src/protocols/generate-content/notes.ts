@@ -66,6 +66,7 @@ export const notes = {
   'max_tokens.least': { kind: 'approximated', reason: 'an answer has at least one token', source: '2.10' },
   'tier.unsupported': { kind: 'dropped', reason: 'a service tier that is not offered here', source: '2.12' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a freeform tool is a function with one text argument here', source: '2.4' },
+  'tool-call.cut': { kind: 'dropped', reason: 'the token limit cut off the arguments of the call, and every call here has whole arguments', source: '3.9' },
   'tool-call.input': { kind: 'approximated', reason: 'arguments that are not a JSON object are kept as text inside one', source: '3.9' },
   'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },
   'tool-call.number': { kind: 'approximated', reason: 'a number of the arguments has more digits than one can have here', source: '5.11' },

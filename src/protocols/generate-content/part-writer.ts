@@ -49,11 +49,15 @@ function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kin
   proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
 }
 
+type Ending = { part: string | number; final?: Part; cut?: true }
+
 /** `final`: the complete part, if its source sent it at the end. */
-export function endPart(state: EncoderState, lane: Lane, key: string, final: Part | undefined, emit: EmitWire): void {
+export function endPart(state: EncoderState, lane: Lane, { part, final, cut }: Ending, emit: EmitWire): void {
+  const key = `${part}`
   const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
   if (!pending) return
   if (final) settle(state, pending, final)
+  if (cut && pending.part.type === 'tool-call') pending.part.cut = true
   pending.ended = true
   if (pending !== lane.open) return
   close(state, lane, pending, emit)

@@ -2,6 +2,7 @@ import type { Message, Part, TextPart, TokenLogprob } from '../../canonical/mess
 import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
 import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
+import { markCut } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -194,7 +195,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const form = ownForm(response.ext)
   const native = form?.['native'] === true
   if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
-  const written = candidates.map(candidate => encodeCandidate(candidate, { native, options, report }))
+  const written = candidates.map(candidate => encodeCandidate(markCut(candidate), { native, options, report }))
   const createTime = native && readTime(form['createTime']) === createdAt ? form['createTime'] : writeTime(createdAt)
   const { inside, beside } = splitBeside(ownKeys(response.ext))
   const wire: JsonObject = {

@@ -2,6 +2,7 @@ import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { mergeUsage } from '../../canonical/response.ts'
+import { holdCutCalls, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly, noteFinish } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
@@ -34,9 +35,10 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     usage: undefined,
     promptBlocked: undefined,
     ext: undefined,
+    late: {},
   }),
 
-  step(state, event, emit) {
+  step: holdCutCalls(isUnfinished, (state, event, emit) => {
     if (state.done) return
     switch (event.type) {
       case 'start': {
@@ -57,7 +59,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
         return
       case 'part.end':
-        endPart(state, laneOf(state, event.candidate), `${event.part}`, event.final, emit)
+        endPart(state, laneOf(state, event.candidate), event, emit)
         return
       case 'message.end':
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
@@ -93,11 +95,19 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       default:
         event satisfies never
     }
-  },
+  }),
 
   end(state, emit) {
     if (!state.done) cutOff(state, emit)
   },
+}
+
+/** Is it the end of a call without whole arguments? */
+function isUnfinished(state: EncoderState, { candidate, part, final }: EventOf<'part.end'>): boolean {
+  const lane = state.lanes[candidate]
+  const pending = [...(lane?.open ? [lane.open] : []), ...(lane?.queue ?? [])].find(({ key }) => key === `${part}`)
+  const call = final ?? pending?.part
+  return pending !== undefined && call?.type === 'tool-call' && call.kind === 'function' && !isWholeInput(call.input)
 }
 
 type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
@@ -149,7 +159,7 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
     fail(state, endedEarly, emit)
     return
   }
-  for (const lane of lanes) while (lane.open) endPart(state, lane, lane.open.key, undefined, emit)
+  for (const lane of lanes) while (lane.open) endPart(state, lane, { part: lane.open.key }, emit)
   finish(state, lanes, emit)
 }
 

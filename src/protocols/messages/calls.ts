@@ -66,11 +66,13 @@ export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, {
 
 export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
   const { report, native, to } = writing
-  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, caller, toolset, status, cache, signature: ___, at, ext, ...rest } = part
+  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, caller, toolset, status, cut, cache, signature: ___, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const own = ownForm(ext)?.['input']
+  const isCut = cut && own === undefined
+  if (isCut && input.trim()) report.add('tool-call.cut', at, 'input')
   const foreignCaller = caller !== undefined && !ownOf(ext) && !native
   if (foreignCaller) report.add('field.unsupported', at, 'caller')
   const calledBy = (foreignCaller ? undefined : caller) ?? (!native && to === 'client' ? { type: 'direct' } : undefined)
@@ -79,8 +81,15 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
       type: 'tool_use',
       id: writing.callId(part),
       name: writing.toolName(name, namespace, at),
-      input:
-        own === 'absent' && !input ? undefined : own === 'string' ? input : own === 'value' ? (parseJson(input) ?? input) : objectInput(part, kind, writing),
+      input: isCut
+        ? {}
+        : own === 'absent' && !input
+          ? undefined
+          : own === 'string'
+            ? input
+            : own === 'value'
+              ? (parseJson(input) ?? input)
+              : objectInput(part, kind, writing),
       ...(calledBy !== undefined && { caller: calledBy }),
       ...(toolset !== undefined && { toolset_name: toolset }),
     },

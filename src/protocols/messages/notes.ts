@@ -57,6 +57,7 @@ export const notes = {
   'reasoning.prefix-mismatch': { kind: 'approximated', reason: 'the provider let thinking through that does not fit what stands before it', source: '2.8.1' },
   'tool-call.number': { kind: 'approximated', reason: 'a number of the arguments has more digits than one can have here', source: '5.11' },
   'tool-call.id': { kind: 'approximated', reason: 'the id does not fit the target, or is used twice, and is replaced', source: '2.7' },
+  'tool-call.cut': { kind: 'dropped', reason: 'the token limit cut off the arguments of the call, so they are not a JSON object', source: '2.7' },
   'tool-call.input': { kind: 'approximated', reason: 'arguments that are no JSON object are wrapped into one', source: '2.7' },
   'tool-call.input-text': { kind: 'approximated', reason: 'arguments given as text are read as the JSON that they are to be', source: '14.4' },
   'tool-call.dangling': { kind: 'dropped', reason: 'a tool call without result is left out', source: '2.2' },

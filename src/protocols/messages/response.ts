@@ -2,6 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
+import { markCut } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -93,7 +94,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     noteUntold(response, report)
     return { wire, notes: report.notes }
   }
-  const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
+  const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   if (candidate?.finish?.reason === 'error') {
     noteUntold(response, report)
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: candidate.finish.message ?? 'the upstream failed' }), notes: report.notes }

@@ -1,6 +1,7 @@
 import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalEvent, PartStart } from '../../canonical/event.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
+import { isLimit, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly } from '../../kit/failed-reply.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -245,8 +246,9 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
 function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
   while (state.open && state.phase === 'begun') {
     const block = state.open
-    if (isCall(block) && !isWhole(block)) {
-      const { reason } = finish
+    const { reason } = finish
+    const isCut = isLimit(finish) && block.kind !== 'freeform' && !isWholeInput(block.text)
+    if (isCall(block) && (isCut || !isWhole(block))) {
       if (reason === 'error') return
       if (state.queue.length > 0 || reason === 'stop' || reason === 'tool_calls' || wordOf(finish) === 'end_turn') failByInput(state, 'whole JSON', emit)
       return

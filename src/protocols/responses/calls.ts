@@ -79,7 +79,7 @@ const wireCallId = (id: string, { native }: Writing) => (native ? id : mapCallId
 
 /** A call as an item. `message`: has its id and status. */
 export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): JsonObject {
-  const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, at, ext, signature, cache, ...rest } = part
+  const { type: _, id, idOrigin: _origin, itemId, name, namespace, kind, input, caller, async, status, cut, at, ext, signature, cache, ...rest } = part
   const { report, target } = writing
   writing.calls.set(id, name)
   report.ext(ext, at)
@@ -97,7 +97,7 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
     }
     report.add('client-call.as-function', at, 'input')
   }
-  const empty = !freeform && input.trim() === '' && !own
+  const empty = !freeform && !cut && input.trim() === '' && !own
   const known = {
     type: freeform ? 'custom_tool_call' : 'function_call',
     id: target === 'output' ? writing.itemId?.(wanted, freeform ? 'ctc_' : 'fc_', own) : own ? wanted : undefined,

@@ -2,6 +2,7 @@ import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
+import type { CutState } from '../../kit/cut-calls.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { EmitWire, MachineState } from '../../protocol.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
@@ -51,38 +52,42 @@ export function startPartState(message: number, head: Part): OpenPart {
 }
 
 /** What the stream encoder remembers between two events. */
-export type EncoderState = MachineState & {
-  /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
-  phase: 'before' | 'held' | 'inside' | 'ended'
-  options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'>
-  fallbacks: Fallbacks
-  start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
-  envelope: Envelope | undefined
-  usedIds: string[]
-  usedCalls: string[]
-  /** See `Writing`. */
-  expanded: readonly string[]
-  sequence: number
-  items: Item[]
-  messages: Record<number, OpenMessage>
-  parts: Record<number, OpenPart>
-  /** Index of the item whose end is not written yet, because a limit may have cut it off. */
-  held: number | undefined
-  /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
-  thoughts: Record<number, { nth: number; message: number }>
-  /** There was a call of any kind. */
-  called: boolean
-  finish: Finish | undefined
-  finishExt: ExtMap | undefined
-  finishAt: string | undefined
-  blocked: CanonicalResponse['promptBlocked']
-  usage: Usage | undefined
-  /** Indexes of the candidates after the first that were noted. */
-  passedOver: number[]
-  /** With `rsSequential`: the part being written, and the events that wait for its end. */
-  active: number | undefined
-  queue: CanonicalEvent[]
-}
+export type EncoderState = MachineState &
+  CutState & {
+    /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
+    phase: 'before' | 'held' | 'inside' | 'ended'
+    options: Pick<
+      Options,
+      'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'
+    >
+    fallbacks: Fallbacks
+    start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
+    envelope: Envelope | undefined
+    usedIds: string[]
+    usedCalls: string[]
+    /** See `Writing`. */
+    expanded: readonly string[]
+    sequence: number
+    items: Item[]
+    messages: Record<number, OpenMessage>
+    parts: Record<number, OpenPart>
+    /** Index of the item whose end is not written yet, because a limit may have cut it off. */
+    held: number | undefined
+    /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
+    thoughts: Record<number, { nth: number; message: number }>
+    /** There was a call of any kind. */
+    called: boolean
+    finish: Finish | undefined
+    finishExt: ExtMap | undefined
+    finishAt: string | undefined
+    blocked: CanonicalResponse['promptBlocked']
+    usage: Usage | undefined
+    /** Indexes of the candidates after the first that were noted. */
+    passedOver: number[]
+    /** With `rsSequential`: the part being written, and the events that wait for its end. */
+    active: number | undefined
+    queue: CanonicalEvent[]
+  }
 
 export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)
 

@@ -6,6 +6,7 @@ import type { EmitWire } from '../../protocol.ts'
 import { type EncoderState, type Item, write, writingOf } from './encoder-state.ts'
 import { encodeMessage } from './items.ts'
 import { encodeContainer } from './message-item.ts'
+import { isRefusal } from './response.ts'
 
 /** A message without its parts. */
 export function headOf(state: EncoderState, message: number): Message {
@@ -46,12 +47,17 @@ export function flushHeld(state: EncoderState, emit: EmitWire): void {
   if (held === undefined) return
   state.held = undefined
   const item = state.items[held]
-  const cut = state.finish !== undefined && isIncomplete(state.finish)
+  const cut = state.finish !== undefined && isIncomplete(state.finish, state.items)
   if (item && cut && !state.envelope?.native && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
   finishItem(state, held, emit)
 }
 
-const isIncomplete = ({ reason }: Finish) => ['length', 'context_window', 'content_filter', 'recitation', 'pause'].includes(reason)
+const isIncomplete = (finish: Finish, items: readonly Item[]) =>
+  ['length', 'context_window', 'content_filter', 'recitation', 'pause'].includes(finish.reason) &&
+  !isRefusal(
+    finish,
+    items.map(({ wire }) => wire),
+  )
 
 /** Index of the `message` item for the texts of a message; it is opened if needed. */
 export function messageItem(state: EncoderState, message: number, emit: EmitWire): number {

@@ -3,6 +3,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
+import { markCut } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -130,7 +131,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const used: string[] = []
   // Ids read from this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
   writing.itemId = (wanted, prefix, own, native = envelope.native) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, native }, used))
-  const [candidate, ...others] = [...candidates].sort((a, b) => a.index - b.index)
+  const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
@@ -189,7 +190,12 @@ const refusalText = 'The request was refused.'
 const partsOf = ({ type, content }: JsonObject) => (type === 'message' && Array.isArray(content) ? content.filter(isObject) : [])
 const hasText = (item: JsonObject) => partsOf(item).some(part => Boolean(part['text'] || part['refusal']))
 const hasRefusal = (item: JsonObject) => partsOf(item).some(part => Boolean(part['refusal']))
-const isReasoning = ({ type }: JsonObject) => type === 'reasoning'
+const isWord = ({ type }: JsonObject) => type === 'output_text' || type === 'refusal'
+const isEmpty = (item: JsonObject) => item['type'] === 'reasoning' || (item['type'] === 'message' && !hasText(item) && partsOf(item).every(isWord))
+
+/** Is this ending a refusal? Clients ask again after `incomplete`, so a filter that let no output through is one, too. */
+export const isRefusal = ({ reason }: Finish, output: readonly JsonObject[]): boolean =>
+  reason === 'refusal' || (reason === 'content_filter' && output.every(isEmpty))
 
 /** `refusal`: the text of a refusal part that has to be added, because the output has none. */
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
@@ -215,16 +221,15 @@ export function encodeEnding(candidate: Candidate | undefined, { blocked, called
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
-  // Clients ask again after `incomplete`. A filter that let nothing through is a refusal.
-  const isRefusal = finish.reason === 'refusal' || (finish.reason === 'content_filter' && output.every(isReasoning))
-  const { status, reason, exact } = encodeFinish(isRefusal ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
+  const isRefused = isRefusal(finish, output)
+  const { status, reason, exact } = encodeFinish(isRefused ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
   if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
   if (!exact && candidate?.finish) report.add('finish.approximated', candidate.at, 'finish.reason')
   if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
   if (finish.category !== undefined && finish.details === undefined && exact) report.add('finish.approximated', candidate?.at, 'finish.reason')
   const isUnexplained = finish.reason === 'content_filter' && !output.some(hasText)
-  const refusal = isRefusal ? (output.some(hasRefusal) ? undefined : (finish.message ?? refusalText)) : isUnexplained ? finish.message : undefined
+  const refusal = isRefused ? (output.some(hasRefusal) ? undefined : (finish.message ?? refusalText)) : isUnexplained ? finish.message : undefined
   // Only a refusal or a failure has a field for the message.
   const isSaid = refusal !== undefined || status === 'failed' || finish.details !== undefined || finish.protocol === protocolName
   if (!isSaid && finish.message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')

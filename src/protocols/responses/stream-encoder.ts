@@ -3,6 +3,7 @@ import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEnd, PartStart } from '../../canonical/event.ts'
 import type { Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
+import { holdCutCalls } from '../../kit/cut-calls.ts'
 import { isObject } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
@@ -57,9 +58,10 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     passedOver: [],
     active: undefined,
     queue: [],
+    late: {},
   }),
 
-  step(state, event, emit) {
+  step: holdCutCalls(hasNoInput, (state, event, emit) => {
     if (state.phase === 'ended') return
     if ('candidate' in event && event.candidate !== 0) return passOver(state, event.candidate)
     if (state.options.rsSequential && mustWait(state, event)) {
@@ -68,11 +70,17 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     }
     take(state, event, emit)
     if (state.options.rsSequential) followQueue(state, event, emit)
-  },
+  }),
 
   end(state, emit) {
     if (state.phase !== 'ended') end(state, false, emit)
   },
+}
+
+/** Is it the end of a call without arguments? */
+function hasNoInput({ parts }: EncoderState, { part, final }: PartEnd): boolean {
+  const value = parts[part]?.value
+  return value?.type === 'tool-call' && value.kind === 'function' && !value.input.trim() && !(final?.type === 'tool-call' && final.input.trim())
 }
 
 function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void {
@@ -245,12 +253,15 @@ function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: Emit
   }
 }
 
-function endPart(state: EncoderState, { part, final }: PartEnd, emit: EmitWire): void {
+function endPart(state: EncoderState, { part, final, cut }: PartEnd, emit: EmitWire): void {
   const opened = state.parts[part]
   if (!opened) return
+  const { value } = opened
   delete state.parts[part]
   if (state.active === part) state.active = undefined
-  finishPart(state, opened, final?.type === opened.value.type ? final : undefined, emit)
+  const whole = final?.type === value.type ? final : undefined
+  const call = whole?.type === 'tool-call' ? whole : value
+  finishPart(state, opened, cut && call.type === 'tool-call' ? { ...call, cut } : whole, emit)
 }
 
 function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {

@@ -72,9 +72,16 @@ describe('media of an answer (2.3)', () => {
 describe('how a reply ended (2.17)', () => {
   test.each<Row>([
     [
-      'SAFETY is the word for filtered content, and says no more',
+      'SAFETY without content is a refusal',
       'generate-content → responses',
       { ...says(), candidates: [{ finishReason: 'SAFETY' }] },
+      { status: 'completed', incomplete_details: null, output: [{ content: [{ type: 'refusal' }] }] },
+      ['finish.approximated /candidates/0/finishReason'],
+    ],
+    [
+      'SAFETY behind a text cuts it off',
+      'generate-content → responses',
+      { ...says(), candidates: [{ finishReason: 'SAFETY', content: { role: 'model', parts: [{ text: 'Well' }] } }] },
       { status: 'incomplete', incomplete_details: { reason: 'content_filter' } },
       [],
     ],
@@ -82,7 +89,7 @@ describe('how a reply ended (2.17)', () => {
       'a more special word does',
       'generate-content → responses',
       { ...says(), candidates: [{ finishReason: 'SPII' }] },
-      { incomplete_details: { reason: 'content_filter' } },
+      { status: 'completed', output: [{ content: [{ type: 'refusal' }] }] },
       ['finish.approximated /candidates/0/finishReason'],
     ],
     [

@@ -31,7 +31,7 @@ describe('how a reply ends is told to others', () => {
     ['max_tokens', 'length', 'incomplete', 'max_output_tokens', true],
     ['pause_turn', 'stop', 'incomplete', 'pause_turn', false],
     ['model_context_window_exceeded', 'length', 'incomplete', 'max_output_tokens', false],
-    ['refusal', 'content_filter', 'incomplete', 'content_filter', false],
+    ['refusal', 'content_filter', 'completed', null, false],
     ['compaction', 'stop', 'completed', null, false],
     ['invented', 'stop', 'completed', null, false],
   ])('%s', (stop_reason, finish_reason, status, reason, exact) => {
@@ -46,7 +46,7 @@ describe('how a reply ends is told to others', () => {
   test('a refusal without a word says why', () => {
     const more = { content: [], stop_reason: 'refusal', stop_details: { type: 'refusal', category: 'cyber', explanation: 'No.' } }
     expect(cross('chat-completions', more).body).toMatchObject({ choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'No.' } }] })
-    expect(cross('responses', more).body).toMatchObject({ status: 'incomplete', output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }] })
+    expect(cross('responses', more).body).toMatchObject({ status: 'completed', output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }] })
     for (const to of ['chat-completions', 'responses'] as const) expect(cross(to, more).notes.some(note => note.endsWith('/stop_details'))).toBe(true)
   })
 })

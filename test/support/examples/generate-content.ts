@@ -81,6 +81,7 @@ export const examples: Record<string, Example> = {
     blocks.says({ role: 'user', content: 'hi' }, { role: 'system', content: [{ type: 'tool_addition', tool: { definition: blocks.tool('look') } }] }),
   ),
   'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
+  'tool-call.cut': reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
   'stream.trailing-arguments': reply('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),

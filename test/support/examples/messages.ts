@@ -86,6 +86,7 @@ export const examples: Record<string, Example> = {
   'reasoning.summary': fromItems(items.request({ reasoning: { effort: 'low', summary: 'detailed' } })),
   'tool-call.number': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1'))),
   'tool-call.id': fromChat(chat.says(user, called('a b'), result('a b'))),
+  'tool-call.cut': chatReply(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
   'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
   'tool-result.synthesized': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'synthesize' }),
