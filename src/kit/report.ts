@@ -13,7 +13,11 @@ export const commonNotes = {
   'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
   'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
   'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
-  'state.unresolvable': { kind: 'dropped', reason: 'refers to something that only its own provider can look up', source: '2.14' },
+  'state.unresolvable': {
+    kind: 'dropped',
+    reason: 'only the provider of the source protocol can do this: look up stored data, run in the background, or compact the conversation',
+    source: '2.14',
+  },
   'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },

@@ -1,6 +1,11 @@
+import type { ControlPart } from '../canonical/message.ts'
 import type { StateSpec } from '../canonical/request.ts'
 import type { CodecOptions } from '../protocol.ts'
 import type { commonNotes, Report } from './report.ts'
+
+/** Does the part stand for something that only its own provider can look up or do? */
+export const isUnresolvable = ({ control }: ControlPart): boolean =>
+  control === 'item-reference' || control === 'compaction' || control === 'compaction-trigger'
 
 /** Features that need no note: they come without being asked for, or have notes of their own. */
 const given = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])

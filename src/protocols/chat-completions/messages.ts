@@ -5,6 +5,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
+import { isUnresolvable } from '../../kit/state.ts'
 import { noResult } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { encodeMark, splitMessageMark, takeMessageMark, withMark } from './cache.ts'
@@ -301,10 +302,11 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
  * A control part, such as a reference to an item that only another provider stores.
  * @throws TranslationError `inexpressible` when the conversation cannot be understood without it
  */
-function noteControl({ control, at, tools }: ControlPart, { report, options }: Writing): void {
+function noteControl(part: ControlPart, { report, options }: Writing): void {
   // The added tools are written with all others, see `gatherTools`.
+  const { control, at, tools } = part
   if (control === 'tool-addition' && tools) return
-  if (control === 'item-reference' || control === 'compaction') report.unresolvable(at, undefined, options)
+  if (isUnresolvable(part)) report.unresolvable(at, undefined, options)
   else report.add('part.unsupported', at)
 }
 

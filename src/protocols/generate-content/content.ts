@@ -4,6 +4,7 @@ import { unwrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
+import { isUnresolvable } from '../../kit/state.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, giveBack } from './carried-thoughts.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
@@ -124,7 +125,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
       return encodeServerTool(part, writing, write)
     case 'control':
       if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
-      if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
+      if (isUnresolvable(part)) writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       return []
     case 'opaque':

@@ -6,6 +6,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
+import { isUnresolvable } from '../../kit/state.ts'
 import { decodeMark } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { byOrigin, decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
@@ -240,7 +241,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return [{ type: 'text', text: serverToolText(part) }]
     case 'control':
       if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
-      if (part.control === 'item-reference' || part.control === 'compaction') writing.unresolvable(part)
+      if (isUnresolvable(part)) writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []

@@ -23,12 +23,14 @@ export function decodeSystem(system: MessagesRequest['system'], report: Messages
   return [{ role: 'system', origin: 'instructions', parts, at: '/system', ...keep({}, {}, { content: form }) }]
 }
 
+/** The line may be in a later block, behind instructions that a gateway added. */
 function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] {
-  const [first, ...others] = parts
-  if (first?.type !== 'text' || !billingLine.test(first.text)) return [...parts]
-  report.add('system.billing-line', first.at)
-  const text = first.text.replace(billingLine, '')
-  return text ? [{ ...first, text }, ...others] : others
+  return flatMap(parts, part => {
+    if (part.type !== 'text' || !billingLine.test(part.text)) return [part]
+    report.add('system.billing-line', part.at)
+    const text = part.text.replace(billingLine, '')
+    return text ? [{ ...part, text }] : []
+  })
 }
 
 /** Instructions are text. Blocks of other types are kept as they are, for servers of this protocol only. */

@@ -1,6 +1,7 @@
 import type { ControlPart, Message, Part, Role, ServerToolPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
+import { isUnresolvable } from '../../kit/state.ts'
 import { pictureOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
 import type { ResponsesReport } from './notes.ts'
@@ -99,7 +100,7 @@ export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { t
     return [{ type: 'additional_tools', role: 'developer', tools: encodeTools(part.tools, writing) }]
   }
   if (part.control === 'configuration' && part.effort !== undefined) return [{ type: 'configuration_update', reasoning: { effort: part.effort } }]
-  if (part.control === 'compaction' || part.control === 'item-reference') unresolvable(part.at, undefined, writing)
+  if (isUnresolvable(part)) unresolvable(part.at, undefined, writing)
   else report.add('part.unsupported', part.at)
   return []
 }

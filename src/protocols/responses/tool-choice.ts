@@ -79,8 +79,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: chosenName(name), namespace })
       if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: chosenName(name) }
       const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearestOf(server)?.['type'] : undefined
-      // A tool choice allows only the tool's older name.
-      if (nearby !== undefined) return { type: nearby === 'web_search' ? 'web_search_preview' : nearby }
+      if (nearby !== undefined) return { type: nearby }
       if (writing.target === 'output') return undefined
       refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
       report.add('tool_choice.unsupported', '', 'toolChoice')

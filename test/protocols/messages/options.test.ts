@@ -29,6 +29,15 @@ describe('the billing line of a client', () => {
     ['the first line of a block', [{ type: 'text', text: `${line}\n\nBe terse.` }], ['Be terse.'], '/system/0'],
     ['the first line of a text', `${line}\nBe terse.`, ['Be terse.'], '/system'],
     ['all there is', line, [], '/system'],
+    [
+      'a later block',
+      [
+        { type: 'text', text: 'Be terse.' },
+        { type: 'text', text: line },
+      ],
+      ['Be terse.'],
+      '/system/1',
+    ],
   ])('is left out and told: %s', (_, system, texts, path) => {
     expect(read(system)).toEqual({ texts, notes: [`system.billing-line ${path}`] })
   })
@@ -36,12 +45,6 @@ describe('the billing line of a client', () => {
   test('stays unless that is asked for, and where another text speaks of it', () => {
     expect(read(line, {})).toEqual({ texts: [line], notes: [] })
     expect(read(`Be terse.\n${line}`)).toEqual({ texts: [`Be terse.\n${line}`], notes: [] })
-    expect(
-      read([
-        { type: 'text', text: 'Be terse.' },
-        { type: 'text', text: line },
-      ]),
-    ).toEqual({ texts: ['Be terse.', line], notes: [] })
   })
 })
 

@@ -180,7 +180,7 @@ describe('tools of the messages protocol', () => {
       'a forced search is forced by the name it has in choices',
       { tools: [search], tool_choice: { type: 'tool', name: 'web_search' } },
       { serverTools: 'map' },
-      { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search_preview' } },
+      { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } },
       ['tool.server-mapped /tools/0'],
     ],
     [
