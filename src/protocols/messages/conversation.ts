@@ -3,7 +3,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
-import { takesMidSystem } from './models.ts'
+import { refusesPrefill, takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, ownForm, ownKeys, protocolName, splitNulls, wireOf } from './own.ts'
@@ -178,6 +178,14 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
   if (options.amLeadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
     report.add('message.leading-user', '/messages/0')
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
+  }
+  const last = wires.at(-1)
+  const { amTrailingAssistant: trailing = 'auto' } = options
+  const isRefused = trailing === 'synthesize' || (trailing === 'auto' && refusesPrefill(writing.model))
+  // An assistant that waits for a tool result has no half text to continue.
+  if (isRefused && last?.role === 'assistant' && !last.blocks.some(({ type }) => type.endsWith('tool_use'))) {
+    report.add('message.trailing-user', `/messages/${wires.length}`)
+    wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
   }
   const wire = wires.map(({ role, blocks, own }) => {
     const [only] = blocks

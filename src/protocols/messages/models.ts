@@ -30,6 +30,12 @@ export function takesMidSystem(model: string | undefined): boolean {
   return !before(version, 5, 0)
 }
 
+/** From 4.6 on a conversation must not end with the assistant. */
+export function refusesPrefill(model: string | undefined): boolean {
+  const version = model === undefined ? undefined : versionOf(model)
+  return version !== undefined && !before(version, 4, 6)
+}
+
 /** Up to 4.5 there is only manual thinking; unknown and future models think adaptively. */
 export function onlyManualThinking(model: string | undefined): boolean {
   const version = model === undefined ? undefined : versionOf(model)

@@ -10,6 +10,11 @@ export const notes = {
   'system.developer-role': { kind: 'approximated', reason: 'the target knows no developer role, only system', source: '2.1' },
   'system.not-text': { kind: 'dropped', reason: 'instructions hold text only', source: '2.1' },
   'system.billing-line': { kind: 'dropped', reason: 'the billing line of the client changes in every request and is left out, as asked', source: '2.1' },
+  'message.trailing-user': {
+    kind: 'synthesized',
+    reason: 'the model refuses a conversation that ends with the assistant, so a user message asks it to continue',
+    source: '2.2',
+  },
   'message.leading-user': { kind: 'synthesized', reason: 'a conversation begins with a user', source: '2.2' },
   'message.name': { kind: 'dropped', reason: 'messages have no participant names', source: '2.1' },
   'message.envelope': { kind: 'dropped', reason: 'messages inside a conversation have no id or status of their own', source: '6.3' },

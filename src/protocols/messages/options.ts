@@ -53,6 +53,11 @@ export type MessagesOptions = {
    */
   amLeadingUser?: 'keep' | 'synthesize'
   /**
+   * A conversation that ends with text of the assistant, which older models continue and newer ones refuse. `synthesize`: a user message
+   * that asks to continue follows it. `keep`: written as it is. `auto` (default): `synthesize` for models known to refuse it.
+   */
+  amTrailingAssistant?: 'auto' | 'keep' | 'synthesize'
+  /**
    * Who may call a tool, where that is a program of another provider. `drop` (default): only the model may. `map`: code that
    * this provider runs may, too.
    */
@@ -123,6 +128,7 @@ export const options = {
   amForcedToolWithThinking: ['effort-only', 'keep', 'disable-thinking'],
   amSamplingWithThinking: ['drop', 'keep'],
   amLeadingUser: ['keep', 'synthesize'],
+  amTrailingAssistant: ['auto', 'keep', 'synthesize'],
   amForeignCallers: ['drop', 'map'],
   amAutoCache: 'flag',
   amJsonMode: ['drop', 'instruct'],

@@ -9,9 +9,12 @@ import { type MessagesOptions, messages } from '../../../src/protocols/messages/
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
 
-/** A request that another protocol made, as this one writes it. */
+/** A request that another protocol made, as this one writes it. Many of these conversations are only a beginning. */
 function write(request: Partial<CanonicalRequest>, options?: CodecOptions & MessagesOptions) {
-  const { wire, notes, context } = messages.encodeRequest({ model: 'claude-sonnet-5', maxOutputTokens: 100, messages: [user('x')], ...request }, options)
+  const { wire, notes, context } = messages.encodeRequest(
+    { model: 'claude-sonnet-5', maxOutputTokens: 100, messages: [user('x')], ...request },
+    { amTrailingAssistant: 'keep', ...options },
+  )
   return { wire: wire as Wire, codes: notes.map(({ code }) => code), notes, context }
 }
 

@@ -65,6 +65,28 @@ describe('what the server refuses is not written', () => {
   })
 })
 
+describe('a conversation that ends with the assistant', () => {
+  const list = [user, { role: 'assistant', content: 'So far' }]
+  const asked = { role: 'user', content: 'Continue.' }
+
+  test.each(['claude-opus-4-6', 'claude-sonnet-5', 'anthropic/claude-sonnet-4.6'])('gets a user message when the model refuses prefill: %s', model => {
+    const { wire, notes } = write({ model, messages: list })
+    expect(wire.messages).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'So far' }, asked])
+    expect(notes).toEqual(['message.trailing-user /messages/2'])
+    expect(write({ model, messages: list }, { amTrailingAssistant: 'keep' }).wire.messages).toHaveLength(2)
+  })
+
+  test.each(['claude-sonnet-4-5', 'some-model'])('stays when the model may continue it: %s', model => {
+    expect(write({ model, messages: list })).toMatchObject({ wire: { messages: [{ role: 'user' }, { role: 'assistant' }] }, notes: [] })
+    expect(write({ model, messages: list }, { amTrailingAssistant: 'synthesize' }).wire.messages).toMatchObject([{}, {}, asked])
+  })
+
+  test('gets no user message when the assistant waits for a tool result', () => {
+    const call = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }] }
+    expect(write({ model: 'claude-opus-4-6', messages: [user, call] }, { repairToolPairs: 'keep' }).wire.messages).toHaveLength(2)
+  })
+})
+
 describe('a conversation that an assistant begins', () => {
   const list = [{ role: 'assistant', content: 'a' }, user]
 

@@ -34,6 +34,7 @@ export const examples: Record<string, Example> = {
   'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/system' } }),
   'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
   'system.billing-line': lost.request('messages')(blocks.request({ system: 'x-anthropic-billing-header: cch=71fea;\nBe terse.' }), { amBillingLine: 'drop' }),
+  'message.trailing-user': fromChat(chat.says(user, assistant), { amTrailingAssistant: 'synthesize' }),
   'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
   'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
   'message.envelope': fromItems(items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' })),
@@ -200,6 +201,7 @@ export const examples: Record<string, Example> = {
           },
         ],
       },
+      { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'go on', at: '/messages/1/parts/0' }] },
     ],
   }),
   'reasoning.dropped-upstream': lost.reply('messages')(
