@@ -123,14 +123,17 @@ export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>):
 
 /** The complete body, of which some chunks have been read already. */
 export function replay(read: readonly (Uint8Array | string)[], iterator: AsyncIterator<Uint8Array | string>): AsyncIterable<Uint8Array | string> {
+  const left = [...read]
   return {
-    async *[Symbol.asyncIterator]() {
-      yield* read
-      for (;;) {
-        const { done, value } = await iterator.next()
-        if (done) return
-        yield value
-      }
-    },
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        const value = left.shift()
+        return value === undefined ? iterator.next() : { done: false, value }
+      },
+      return: async () => {
+        await iterator.return?.()
+        return { value: undefined, done: true }
+      },
+    }),
   }
 }

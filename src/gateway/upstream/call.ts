@@ -128,24 +128,23 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   }
 }
 
-/** Is the answer JSON, a stream or neither? By its content type, else by its first bytes. */
+/** Is the answer JSON, a stream or neither? By its first bytes, because some servers send streams as JSON and JSON as streams; else by its content type. */
 async function recognised(
   answer: TransportAnswer,
   opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened,
   stream: boolean,
 ): Promise<Opened | Failure> {
   const type = answer.headers['content-type'] ?? ''
-  if (/^text\/event-stream/i.test(type)) return opened(answer, 'stream')
   const isJson = /^application\/([\w.+-]+\+)?json/i.test(type)
-  if (isJson && !stream) return opened(answer, 'json')
   if (!/html/i.test(type)) {
     const iterator = answer.body[Symbol.asyncIterator]()
     const { start, read } = await beginningOf(iterator)
     const replayed = { ...answer, body: replay(read, iterator) }
+    const isObject = /^\s*\{/.test(start)
+    if (/^\s*(data|event|id|retry)?:/.test(start) || (!isObject && /^text\/event-stream/i.test(type))) return opened(replayed, 'stream')
     // A JSON list is a stream in list form.
-    if (/^\s*\[/.test(start)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
-    if (isJson || /^\s*\{/.test(start)) return opened(replayed, 'json')
-    if (/^\s*(data|event|id|retry)?:/.test(start)) return opened(replayed, 'stream')
+    if (/^\s*\[/.test(start) && (stream || !isJson)) return opened({ ...replayed, body: framesOfList(replayed.body) }, 'stream')
+    if (isJson || isObject) return opened(replayed, 'json')
   }
   return {
     refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'),
