@@ -10,6 +10,8 @@ export type FunctionTool = Node & {
   parameters?: JsonSchema | null
   /** Absent: the protocol's own default, which differs between protocols. */
   strict?: boolean | null
+  /** The request said nothing: `strict` is the default of its protocol for such a schema. */
+  strictImplied?: true
   output?: unknown
   examples?: unknown[]
   /** The model sees the tool only after a tool search has found it. */

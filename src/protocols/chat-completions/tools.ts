@@ -207,7 +207,7 @@ function encodeToolMark({ cache, at, ext }: FunctionTool, { options, native, rep
 }
 
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
-  const { type: _, name, namespace, description, parameters, strict, cache: _cache, ...rest } = tool
+  const { type: _, name, namespace, description, parameters, strict, strictImplied: _implied, cache: _cache, ...rest } = tool
   const { at } = rest
   noteBeside(rest, writing.report)
   return defined({

@@ -217,6 +217,7 @@ function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting
     description,
     parameters,
     strict,
+    strictImplied: _implied,
     output,
     examples,
     deferLoading,

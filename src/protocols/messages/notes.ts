@@ -95,6 +95,16 @@ export const notes = {
   },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'output.strict': { kind: 'approximated', reason: 'the target always holds the answer to the schema', source: '2.9' },
+  'schema.keywords': {
+    kind: 'approximated',
+    reason: 'the server refuses some keywords of this schema, so they are written into its descriptions and not enforced',
+    source: '2.9',
+  },
+  'tool.strict': {
+    kind: 'dropped',
+    reason: 'the schema has keywords that the server refuses in strict tools, and the request did not ask for a strict tool',
+    source: '2.9',
+  },
   'output.closed': { kind: 'approximated', reason: 'objects of the answer hold no keys beyond those of the schema', source: '2.9' },
   'output.json-instructed': { kind: 'synthesized', reason: 'JSON without a schema is asked for in words', source: '2.9' },
   'stop.blank': { kind: 'dropped', reason: 'a stop sequence holds more than white space', source: '2.10' },

@@ -1,9 +1,9 @@
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
-import { closeObjects } from '../../kit/closed-schema.ts'
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { closeObjects, fitSchema } from '../../kit/schema-subset.ts'
 import { leaveState } from '../../kit/state.ts'
 import { encodeMark } from './cache.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
@@ -11,7 +11,7 @@ import type { MessagesReport } from './notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { requestTier } from './vocabulary.ts'
+import { refusedKeywords, requestTier } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
@@ -69,8 +69,10 @@ export function encodeFormat(
 
 /** The server refuses a schema whose objects do not exclude additional properties. Other protocols do not require that. */
 function closed(schema: JsonObject, report: MessagesReport): JsonObject {
-  const made = closeObjects(schema)
-  if (made !== schema) report.add('output.closed', undefined, 'output.format.schema')
+  const fitting = fitSchema(schema, refusedKeywords)
+  if (fitting !== schema) report.add('schema.keywords', undefined, 'output.format.schema')
+  const made = closeObjects(fitting)
+  if (made !== fitting) report.add('output.closed', undefined, 'output.format.schema')
   return made
 }
 

@@ -6,6 +6,7 @@ import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
+import { fitSchema } from '../../kit/schema-subset.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import { decodeMark, encodeMark, type Mark } from './cache.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
@@ -13,7 +14,7 @@ import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, ownForm, ownUnder, protocolName, splitNulls, wireOf } from './own.ts'
 import { type MessagesRawBlock, MessagesTool } from './schema.ts'
-import { nearestServerTool, toolFamily } from './vocabulary.ts'
+import { nearestServerTool, refusedKeywords, toolFamily } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
@@ -146,6 +147,7 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
     description,
     parameters,
     strict,
+    strictImplied,
     examples,
     deferLoading,
     allowedCallers,
@@ -167,13 +169,17 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
   const maps = foreign && options.amForeignCallers === 'map'
   if (foreign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
   const callers = foreign ? [...(allowedCallers?.includes('direct') ? ['direct'] : []), ...(maps ? [codeCaller] : [])] : allowedCallers
+  const fitting = own || strict !== true || !parameters ? parameters : fitSchema(parameters, refusedKeywords)
+  const isFitting = fitting === parameters
+  if (!isFitting) report.add(strictImplied ? 'tool.strict' : 'schema.keywords', at, 'parameters')
+  const shown = strictImplied ? parameters : fitting
   const wire = wireOf<JsonObject>(
     {
       type: typeof spelled === 'string' && spelled !== 'absent' ? spelled : undefined,
       name: toolName(name, namespace, at, wrapped),
       description,
-      input_schema: own && parameters === undefined ? undefined : encodeSchema(parameters, own, () => report.placeOf('parameters', at)),
-      strict: strict === true || (own && strict === false) ? strict : undefined,
+      input_schema: own && parameters === undefined ? undefined : encodeSchema(shown, own, () => report.placeOf('parameters', at)),
+      strict: (strict === true && (isFitting || !strictImplied)) || (own && strict === false) ? strict : undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: callers?.length === 0 && !own ? undefined : callers,
       input_examples: examples,

@@ -1,5 +1,6 @@
 import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
+import type { SchemaSubset } from '../../kit/schema-subset.ts'
 import { twoWay } from '../../kit/two-way.ts'
 
 /** `stop_reason`. */
@@ -115,4 +116,28 @@ export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; n
   url_context: { type: 'web_fetch_20250910', name: 'web_fetch' },
   code_execution: { type: 'code_execution_20250825', name: 'code_execution' },
   tool_search: { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' },
+}
+
+const formats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+
+/** Keywords that the server refuses in the schema of an answer and of a strict tool. */
+export const refusedKeywords: SchemaSubset = {
+  minimum: true,
+  maximum: true,
+  exclusiveMinimum: true,
+  exclusiveMaximum: true,
+  multipleOf: true,
+  minLength: true,
+  maxLength: true,
+  format: value => !formats.has(value),
+  minItems: value => value !== 0 && value !== 1,
+  maxItems: true,
+  uniqueItems: true,
+  contains: true,
+  minContains: true,
+  maxContains: true,
+  minProperties: true,
+  maxProperties: true,
+  patternProperties: true,
+  propertyNames: true,
 }

@@ -51,6 +51,11 @@ export const notes = {
   'tool.callers': { kind: 'dropped', reason: 'callers of a tool that only another provider has', source: '2.4' },
   'tool.callers-mapped': { kind: 'approximated', reason: 'programs of another provider are told as those of this one, as asked', source: '2.4' },
   'tool.addition': { kind: 'approximated', reason: 'tools added in the conversation are an item here, whose rules differ', source: '2.1' },
+  'tool.annotation': {
+    kind: 'dropped',
+    reason: '`encrypted: true` in the schema of a tool is read by OpenAI only, and other servers refuse it',
+    source: '2.5',
+  },
   'tool.schema-normalised': {
     kind: 'approximated',
     reason: 'strict is the default here, and its rewriting of the schema is not repeated elsewhere',

@@ -3,7 +3,8 @@ import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { mapSchemas } from '../../kit/schema-subset.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
@@ -40,22 +41,31 @@ function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): 
 function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: ResponsesReport): FunctionTool {
   const { type: _, name, description, parameters, strict, defer_loading, allowed_callers, async, output_schema, ...rest } = wire
   const implied = strict === undefined && isStrictSchema(parameters)
+  const plain = parameters && mapSchemas(parameters, withoutAnnotation)
+  if (plain !== parameters) report?.add('tool.annotation', at, 'parameters')
   if (strict === undefined && !implied && parameters) report?.once('tool.schema-normalised', at, 'strict')
   return {
     type: 'function',
     name,
     ...defined({
       description: description ?? undefined,
-      parameters,
+      parameters: plain,
       strict: implied ? true : strict,
+      strictImplied: implied ? (true as const) : undefined,
       deferLoading: defer_loading ?? undefined,
       allowedCallers: allowed_callers ?? undefined,
       async: async ?? undefined,
       output: output_schema ?? undefined,
     }),
     at,
-    ...keep(rest, nulls(wire), { ...(implied && { implied }) }),
+    ...keep(rest, nulls(wire), { ...(implied && { implied }), ...(plain !== parameters && { annotated: parameters }) }),
   }
+}
+
+/** Without `encrypted: true`, which clients write on values that only the provider can read. Servers of other protocols refuse unknown keywords. */
+function withoutAnnotation(schema: JsonObject): JsonObject {
+  const { encrypted, ...plain } = schema
+  return encrypted === true ? plain : schema
 }
 
 /** Does the schema meet the rules of `strict`: every property required, no additional ones? */
@@ -202,7 +212,22 @@ function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
 }
 
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
-  const { type: _, name, description, parameters, strict, output, deferLoading: _defer, allowedCallers, async, cache, at, ext: _ext, ...rest } = tool
+  const {
+    type: _,
+    name,
+    description,
+    parameters,
+    strict,
+    strictImplied: _implied,
+    output,
+    deferLoading: _defer,
+    allowedCallers,
+    async,
+    cache,
+    at,
+    ext: _ext,
+    ...rest
+  } = tool
   const { report } = writing
   report.rest(withoutNamespace(rest, tool), at)
   if (cache) report.add('cache.place', at, 'cache')
@@ -213,7 +238,9 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   const known = { description, defer_loading: encodeDefer(tool, writing), allowed_callers: callers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
-  return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters, strict: said }, tool.ext)
+  const { annotated } = form
+  const shown = isObject(annotated) && same(mapSchemas(annotated, withoutAnnotation), parameters) ? annotated : parameters
+  return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: shown, strict: said }, tool.ext)
 }
 
 /** `defer_loading`. Left out where no tool search is written: servers refuse it, and nothing would load the tool. */

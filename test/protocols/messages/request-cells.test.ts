@@ -145,6 +145,45 @@ describe('output formats, toward messages (2.9)', () => {
   // The official SDK closes them, too: the server refuses objects that do not say it.
   const closed = { additionalProperties: false }
   const point = { type: 'object', properties: { x: { type: 'number' } } }
+  test('moves keywords that the server refuses into the description', () => {
+    const property = { type: 'integer', description: 'A size', minimum: 1, maximum: 9 }
+    const list = { type: 'array', items: { type: 'string', maxLength: 3 }, minItems: 2 }
+    const kept = { type: 'string', format: 'date', pattern: '^1' }
+    const schema = { type: 'object', properties: { property, list, kept, minimum: { type: 'null' } }, ...closed }
+    const { written, notes } = from('chat-completions', chat(format({ schema, strict: true })))
+    expect(written).toMatchObject({
+      output_config: {
+        format: {
+          schema: {
+            properties: {
+              property: { type: 'integer', description: 'A size (minimum: 1, maximum: 9)' },
+              list: { type: 'array', items: { type: 'string', description: '(maxLength: 3)' }, description: '(minItems: 2)' },
+              kept,
+              minimum: { type: 'null' },
+            },
+          },
+        },
+      },
+    })
+    expect(JSON.stringify(written)).not.toMatch(/"(minimum|maximum|maxLength|minItems)":\d/)
+    expect(notes).toEqual(['schema.keywords /response_format/json_schema/schema'])
+  })
+
+  test('leaves a tool unstrict whose request said nothing of it, when its schema has refused keywords', () => {
+    const parameters = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'], additionalProperties: false }
+    const ask = (strict?: boolean) => ({
+      model: 'm',
+      input: 'Hi',
+      tools: [{ type: 'function', name: 'f', parameters, ...(strict !== undefined && { strict }) }],
+    })
+    const unsaid = from('responses', ask())
+    expect(unsaid.written).toMatchObject({ tools: [{ name: 'f', input_schema: parameters }] })
+    expect(JSON.stringify(unsaid.written)).not.toContain('"strict"')
+    const said = from('responses', ask(true))
+    expect(said.written).toMatchObject({ tools: [{ strict: true, input_schema: { properties: { a: { type: 'integer', description: '(minimum: 1)' } } } }] })
+    expect(said.notes).toContain('schema.keywords /tools/0/parameters')
+  })
+
   test.each<[string, object, object]>([
     ['an object', point, { ...point, ...closed }],
     ['objects in lists', { type: 'array', items: point }, { type: 'array', items: { ...point, ...closed } }],

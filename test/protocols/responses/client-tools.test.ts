@@ -204,3 +204,14 @@ describe('a tool search that the client runs', () => {
     expect(done).toMatchObject([{ item: call }])
   })
 })
+
+test.each(['chat-completions', 'messages', 'generate-content'] as const)('removes `encrypted` annotations from tool schemas toward %s', to => {
+  const parameters = { type: 'object', properties: { task: { type: 'string', encrypted: true }, encrypted: { type: 'boolean' } } }
+  const { body, notes } = translateRequest(
+    { model: 'm', input: 'Hi', tools: [{ type: 'function', name: 'f', strict: false, parameters }] },
+    { from: 'responses', to },
+  )
+  expect(JSON.stringify(body)).not.toContain('"encrypted":true')
+  expect(JSON.stringify(body)).toContain('"encrypted":{"type":"boolean"}')
+  expect(notes).toContainEqual(expect.objectContaining({ code: 'tool.annotation', path: '/tools/0/parameters' }))
+})

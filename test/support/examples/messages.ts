@@ -130,6 +130,25 @@ export const examples: Record<string, Example> = {
   'output.strict': fromChat(
     chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' }, strict: false } } }),
   ),
+  'schema.keywords': fromChat(
+    chat.request({
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, additionalProperties: false } },
+      },
+    }),
+  ),
+  'tool.strict': request('responses')(
+    items.request({
+      tools: [
+        {
+          type: 'function',
+          name: 'look',
+          parameters: { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'], additionalProperties: false },
+        },
+      ],
+    }),
+  ),
   'output.closed': fromChat(
     chat.request({
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'string' } } } } },

@@ -105,6 +105,14 @@ export const examples: Record<string, Example> = {
     stateless,
   ),
   'tool.addition': fromBlocks(blocks.says(user, { role: 'system', content: [{ type: 'tool_addition', tool: blocks.tool('look') }] }), {}, stateless),
+  'tool.annotation': elsewhere.request('responses')(
+    items.request({
+      tools: [{ type: 'function', name: 'look', strict: false, parameters: { ...parameters, properties: { a: { type: 'string', encrypted: true } } } }],
+    }),
+    {},
+    [],
+    { unsaid: true },
+  ),
   'tool.schema-normalised': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] }), {}, [], {
     unsaid: true,
   }),
