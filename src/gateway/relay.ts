@@ -180,10 +180,12 @@ class RunningRelay implements Relay {
     const { translator } = from
     if (!isOver(from)) return taken
     // The reply is complete: the client need not wait until the upstream closes the connection.
-    const owed = translator.end()
+    const text = translator.end()
+    const before = this.#held.length > 0 ? this.#heldFrames() : taken
+    const { owed } = this.#frames.ending(this.#frames.rest(), text)
     drain(from.body, this.#options.stop)
     this.#complete(cutOff(translator) ?? failedEnd(translator))
-    return plus(this.#held.length > 0 ? this.#heldFrames() : taken, owed)
+    return plus(before, owed)
   }
 
   #passOn(from: Source, chunk: Chunk): Chunk {
@@ -266,8 +268,8 @@ class RunningRelay implements Relay {
   #end(translator: StreamTranslator, why?: CanonicalError): Chunk {
     const owed = translator.end(why)
     const whole = this.#heldFrames()
-    const rest = this.#safe(this.#frames.rest())
-    return plus(translator.cutFrame ? whole : plus(whole, translator.endedEarly ? beforeDone(rest) : rest), owed)
+    const { rest, owed: last } = this.#frames.ending(this.#safe(this.#frames.rest()), owed)
+    return plus(translator.cutFrame || !rest ? whole : plus(whole, translator.endedEarly ? beforeDone(rest) : rest), last)
   }
 
   /** The upstream has ended its answer. */

@@ -2,7 +2,7 @@ type Chunk = string | Uint8Array
 
 /**
  * Passes text/event-stream on in whole frames: what is left of one when the stream is cut off would be an event that no client can read.
- * The bytes stay the same. A stream that begins with `[` is a JSON list and passes as it comes.
+ * The bytes stay the same. A stream that begins with `[` is a JSON list, of which whole elements pass.
  */
 export class WholeFrames<C extends Chunk> {
   readonly #join: (chunks: readonly C[]) => C
@@ -14,6 +14,7 @@ export class WholeFrames<C extends Chunk> {
   #begun = false
   /** Passes everything as it comes. */
   #isOpen = false
+  #list: ListEnd | undefined
 
   /** `maxEventLength`: see `Settings`. What is longer by far passes as it comes: nobody else looks at what follows an error. */
   constructor(join: (chunks: readonly C[]) => C, { maxEventLength = 64 * 1024 * 1024 }: { maxEventLength?: number | undefined } = {}) {
@@ -26,7 +27,7 @@ export class WholeFrames<C extends Chunk> {
   push(chunk: C): C | undefined {
     this.#begun ||= this.#begin(chunk)
     if (this.#isOpen) return chunk
-    const end = endOfFrames(chunk, this.#before)
+    const end = this.#list ? this.#list.push(chunk) : endOfFrames(chunk, this.#before)
     this.#before = end > 0 && end === chunk.length ? '\n\n' : lastOf(this.#before, chunk)
     if (end === 0) {
       this.#held.push(chunk)
@@ -43,7 +44,22 @@ export class WholeFrames<C extends Chunk> {
 
   /** Can something else be sent after what has passed? Not where it may be in the middle of a text. */
   get isBetween(): boolean {
-    return !this.#isOpen
+    return !this.#isOpen && !this.#list
+  }
+
+  get isList(): boolean {
+    return this.#list !== undefined
+  }
+
+  /**
+   * What is sent at the end of a stream behind the whole frames. `rest`: what is left of the last frame. `owed`: a frame that the stream
+   * still gets, or ''. A JSON list that was cut off gets it as its last element, and ends.
+   */
+  ending(rest: C, owed: string): { rest?: C; owed: string } {
+    if (!this.#list || this.#list.isClosed) return { rest, owed: this.#list ? '' : owed }
+    const element = /^data: ?(.*)$/m.exec(owed)?.[1]
+    const before = this.#list.isEmpty ? '[' : ''
+    return { owed: element === undefined ? `${before}]` : `${before || ',\n'}${element}]` }
   }
 
   /** What is left of the last frame. */
@@ -59,10 +75,40 @@ export class WholeFrames<C extends Chunk> {
     for (let at = 0; at < chunk.length; at++) {
       const code = codeAt(chunk, at)
       if (isSpace(code) || isOfMark(code)) continue
-      this.#isOpen = code === 0x5b
+      if (code === 0x5b) this.#list = new ListEnd()
       return true
     }
     return false
+  }
+}
+
+/** Finds the ends of the elements of a JSON list. Chunks may be cut anywhere. */
+class ListEnd {
+  #depth = 0
+  #inString = false
+  #escaped = false
+  isEmpty = true
+  isClosed = false
+
+  /** The position after the last element, or after the list, that ends in this chunk. 0: none does. */
+  push(chunk: Chunk): number {
+    let end = 0
+    for (let at = 0; at < chunk.length; at++) {
+      const code = codeAt(chunk, at)
+      if (this.#inString) {
+        if (this.#escaped) this.#escaped = false
+        else if (code === 0x5c) this.#escaped = true
+        else if (code === 0x22) this.#inString = false
+      } else if (code === 0x22) this.#inString = true
+      else if (code === 0x7b || code === 0x5b) this.#depth++
+      else if (code === 0x7d || code === 0x5d) {
+        if (--this.#depth > 1) continue
+        if (this.#depth === 1) this.isEmpty = false
+        else this.isClosed = true
+        end = at + 1
+      }
+    }
+    return end
   }
 }
 

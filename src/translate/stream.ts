@@ -184,6 +184,10 @@ function passThrough(protocol: Protocol, { model, hideUsage, watched, ...options
     end(why) {
       reader.end(why)
       const { clean, lacksEnding, cutFrame, error } = reader.seen
+      if (whole.isList) {
+        const { rest = '', owed } = whole.ending(whole.rest() + bytes.end(), clean || isTold() ? '' : frames.failure(error ?? endedEarly, reader.frames()))
+        return escaped(rest + owed)
+      }
       const last = renamer ? rename(() => renamer.end()) : whole.rest() + bytes.end()
       const rest = cutFrame ? '' : untilError(escaped(shown(last) + (filter?.end() ?? '')))
       if (lacksEnding && frames.ending) return `${rest}\n\n${frames.ending}`

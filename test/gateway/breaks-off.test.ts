@@ -27,6 +27,15 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(broke).toBe(false)
   })
 
+  test('ends a list that the upstream itself sends and cuts off as valid JSON', async () => {
+    const first = JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text: 'a'.repeat(100_000) }] }, index: 0 }] })
+    const { url } = await upstream(sendStream([`[${first},\n${first.slice(0, 30)}`, 20], { cut: true }))
+    const ask = await start(one(url, 'generate-content'))
+    const response = await ask(pathOf('generate-content', { stream: true }), post(requests['generate-content']))
+    const list = JSON.parse(await textBeforeBreak(response, () => {})) as unknown[]
+    expect(list).toEqual([JSON.parse(first), { error: expect.objectContaining({ message: 'the upstream broke the connection' }) }])
+  })
+
   test('ends a list of JSON that failed without a break', async () => {
     const { url } = await upstream(sendStream([...half('messages'), 20], { cut: true }))
     const ask = await start(one(url, 'messages'))

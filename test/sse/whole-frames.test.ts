@@ -12,8 +12,8 @@ test.each<[string[], string[], string]>([
   [['a\r', 'b\r\r', 'c'], ['a\rb\r\r'], 'c'],
   [['a\n\nb\n\nc\nd'], ['a\n\nb\n\n'], 'c\nd'],
   [['\n', ': ping\n\n'], ['\n: ping\n\n'], ''],
-  [[' \n[1,', '2]'], [' \n[1,', '2]'], ''],
-  [['\ufeff[1,'], ['\ufeff[1,'], ''],
+  [[' \n[{},', '{"a":"}"', '}]\n'], [' \n[{}', ',{"a":"}"}]'], '\n'],
+  [['\ufeff[{}', ',{'], ['\ufeff[{}'], ',{'],
   [['\ufeffdata: 1\n\n'], ['\ufeffdata: 1\n\n'], ''],
 ])('%j passes as %j, with %j left', (chunks, passed, rest) => {
   const frames = texts()
