@@ -31,7 +31,7 @@ export type CanonicalEvent =
   | { type: 'update'; serviceTier?: string; completedAt?: number; promptBlocked?: { reason: string; message?: string; raw?: unknown }; ext?: ExtMap }
   /** The upstream failed. `unheard`: it said so in a form that clients of its protocol do not recognize. */
   | { type: 'error'; error: CanonicalError; unheard?: true }
-  /** A wire event of an unknown type. */
+  /** A wire event that only tells the progress of a provider's tool. */
   | { type: 'opaque'; protocol: string; raw: unknown }
   /** `clean: false`: the source was cut off, or ended with an error. */
   | { type: 'end'; clean: boolean }

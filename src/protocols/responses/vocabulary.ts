@@ -60,11 +60,13 @@ export function serverToolKind(type: string): ServerToolKind | undefined {
 /** `service_tier`. */
 export const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
-/** `incomplete_details.reason`. */
+/** `incomplete_details.reason`. `steered`: the turn stopped for new input, and can be continued. */
 const incompleteReason = twoWay<string, FinishReason>([
   ['max_output_tokens', 'length'],
   ['content_filter', 'content_filter'],
   ['pause_turn', 'pause'],
+  ['max_messages', 'length'],
+  ['steered', 'pause'],
 ])
 
 /** `status` and `incomplete_details.reason` → finish. Undefined: the answer has not ended. */

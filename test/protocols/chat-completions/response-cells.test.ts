@@ -178,7 +178,7 @@ describe('how an answer ends (2.17)', () => {
     ['cut by the limit', incomplete('max_output_tokens'), 'length', []],
     ['filtered', incomplete('content_filter'), 'content_filter', []],
     ['stopped by the caller', incomplete('steered'), 'stop', ['finish.approximated /incomplete_details/reason']],
-    ['with too many messages', incomplete('max_messages'), 'stop', ['finish.approximated /incomplete_details/reason']],
+    ['with too many messages', incomplete('max_messages'), 'length', []],
     ['cancelled', { status: 'cancelled' }, 'stop', ['finish.approximated /status']],
   ])('of responses: %s', (_, more, finish_reason, notes) => {
     const told = cross(items(more), 'responses', 'chat-completions')

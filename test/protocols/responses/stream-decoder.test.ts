@@ -269,7 +269,7 @@ test.each([
   ['response.done', {}, 'stop'],
   ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }, 'length'],
   ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, 'content_filter'],
-  ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'steered' } }, 'other'],
+  ['response.incomplete', { status: 'incomplete', incomplete_details: { reason: 'steered' } }, 'pause'],
   ['response.incomplete', { incomplete_details: null }, 'other'],
   ['response.incomplete', { status: 'cancelled' }, 'cancelled'],
   ['response.cancelled', { status: 'in_progress' }, 'cancelled'],
