@@ -173,10 +173,10 @@ function callsInOrderOfStart(events: CanonicalEvent[]): ToolCallPart[] {
   return events.flatMap(event => (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'tool-call' ? [event.head] : []))
 }
 
-/** The call of the first candidate that a token limit cut off: the last part to end, without whole arguments. */
+/** The call of the first candidate that a token limit cut off: without whole arguments, and with nothing behind it. */
 function cutCallOf(events: CanonicalEvent[]): ToolCallPart | undefined {
   const { candidates } = collect(events).response
-  const last = events.findLast(event => event.type === 'part.end' && event.candidate === 0)
+  const last = events.findLast(event => 'candidate' in event && event.candidate === 0 && !['message.end', 'finish'].includes(event.type))
   const started = events.find(event => event.type === 'part.start' && event.candidate === 0 && last?.type === 'part.end' && event.part === last.part)
   const id = started?.type === 'part.start' && started.head.type === 'tool-call' ? started.head.id : undefined
   const call = toolCallsOf({ candidates }).find(call => call.id === id)
