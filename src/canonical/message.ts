@@ -141,6 +141,8 @@ export type ToolResultPart = PartBase & {
   /** The original object, on wires where results are objects. */
   structured?: unknown
   isError?: boolean
+  /** No result answered the call, so this one was made up. */
+  synthesized?: true
   itemId?: string
   caller?: unknown
   toolset?: string

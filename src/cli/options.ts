@@ -1,10 +1,10 @@
 import { InvalidArgumentError } from 'commander'
 import type { CodecOptions, OptionWords } from '../protocol.ts'
 import { mappingOptionWords } from '../protocols/index.ts'
-import type { Settings } from '../translate/settings.ts'
+import { conversationOptions, type Settings } from '../translate/settings.ts'
 
 /** All common options but functions, JSON values, and those that have flags of their own. */
-type Sayable = Exclude<keyof (Settings & CodecOptions), 'newId' | 'context' | 'fieldNames'>
+type Sayable = Exclude<keyof (Settings & CodecOptions), 'newId' | 'context' | 'fieldNames' | keyof typeof conversationOptions>
 
 /** The options of all protocols in common; a missing one does not compile. `strict` may also be a list. */
 const common: Record<Sayable, OptionWords | 'list'> = {
@@ -20,7 +20,7 @@ const common: Record<Sayable, OptionWords | 'list'> = {
   keepsReply: 'flag',
 }
 
-const known: Record<string, OptionWords | 'list'> = Object.assign(mappingOptionWords(), common)
+const known: Record<string, OptionWords | 'list'> = Object.assign(mappingOptionWords(), conversationOptions, common)
 
 /**
  * Adds an option `name=value` to those before it.

@@ -3,6 +3,7 @@ import { isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json.ts'
 import type { OptionWords } from '../protocol.ts'
 import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
+import { conversationOptions, type Settings } from '../translate/settings.ts'
 import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
@@ -71,7 +72,7 @@ const Group = entry({
 const Mapping = z
   .record(z.string(), z.union([z.string(), z.number(), z.boolean()], 'expected a string, a number or a boolean'))
   .superRefine((options, context) => {
-    const known = mappingOptionWords()
+    const known: Record<string, OptionWords> = Object.assign(mappingOptionWords(), conversationOptions)
     for (const [option, value] of Object.entries(options)) {
       const words = known[option]
       const fault = words === undefined ? `there is no option ${option}; there are ${Object.keys(known).sort().join(', ')}` : faultOf(value, words)
@@ -299,7 +300,7 @@ const Config = entry({
 })
 
 type Written = z.input<typeof Config>
-type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
+type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions & Pick<Settings, keyof typeof conversationOptions> }
 
 /** The configuration as users write it. A string `env:NAME` stands for an environment variable. */
 export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {

@@ -19,6 +19,7 @@ export const commonNotes = {
     source: '2.14',
   },
   'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
+  'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answers this call, and servers refuse a call without one', source: '2.2' },
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
   'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },

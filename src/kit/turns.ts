@@ -70,11 +70,3 @@ export function matchResults<Role extends string>(turns: readonly Turn<Role>[], 
     }
   return results
 }
-
-/** The result of a call that has none, for servers that refuse a call without one. Protocols that can flag it as a failure do so. */
-export const noResult = (call: ToolCallPart): ToolResultPart => ({
-  type: 'tool-result',
-  callId: call.id,
-  kind: call.kind,
-  content: [{ type: 'text', text: '(no result)' }],
-})

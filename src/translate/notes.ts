@@ -23,5 +23,6 @@ export const translateNotes = {
     reason: 'the text of the reply is not the object that was asked for, so it is given as it is',
     source: '2.9',
   },
+  'tool-result.orphan-as-text': { kind: 'approximated', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
   'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
 } as const satisfies NoteTable

@@ -23,6 +23,7 @@ import {
 } from './asking.ts'
 
 /** What calls without arguments look like elsewhere, and that the argument of a call is an object everywhere. */
+const interrupted = 'This tool call was interrupted and has no result.'
 const empty: Row[] = [
   ...['', '  ', '\n', null, undefined].flatMap((args): Row[] => [
     [
@@ -244,30 +245,19 @@ const pairs: Row[] = [
     },
   ],
   [
-    'a call that nobody answered is left out where that was asked for',
-    'responses',
-    { input: [user('x'), called('a'), user('never mind')] },
-    {
-      messages: [{ messages: [user('x'), user('never mind')] }, 'dropped /input/1 tool-call.dangling'],
-      'chat-completions': [{ messages: [user('x'), user('never mind')] }, 'dropped /input/1 tool-call.dangling'],
-    },
-    { repairToolPairs: 'drop' },
-  ],
-  [
-    'a call that nobody answered is answered where that was asked for',
+    'a call that nobody answered gets a result',
     'responses',
     { input: [user('x'), called('a'), user('never mind')] },
     {
       messages: [
-        { messages: [user('x'), assistant([use('a')]), user([result('a', '(no result)', { is_error: true }), text('never mind')])] },
+        { messages: [user('x'), assistant([use('a')]), user([result('a', interrupted, { is_error: true }), text('never mind')])] },
         'synthesized /messages/2/content/0 tool-result.synthesized',
       ],
       'chat-completions': [
-        { messages: [user('x'), calling(call('a')), answer('a', '(no result)'), user('never mind')] },
+        { messages: [user('x'), calling(call('a')), answer('a', interrupted), user('never mind')] },
         'synthesized /messages/2 tool-result.synthesized',
       ],
     },
-    { repairToolPairs: 'synthesize' },
   ],
   [
     'the same from a client of messages',
@@ -275,25 +265,23 @@ const pairs: Row[] = [
     { messages: [user('x'), assistant([use('a'), use('b')]), user([result('b', '2'), text('well')])] },
     {
       responses: [
-        { input: [item('user', 'x'), called('a'), called('b'), output('a', '(no result)'), output('b', '2'), item('user', 'well')] },
+        { input: [item('user', 'x'), called('a'), called('b'), output('a', interrupted), output('b', '2'), item('user', 'well')] },
         'synthesized /input/3 tool-result.synthesized',
       ],
       'chat-completions': [
-        { messages: [user('x'), calling(call('a'), call('b')), answer('a', '(no result)'), answer('b', '2'), user('well')] },
+        { messages: [user('x'), calling(call('a'), call('b')), answer('a', interrupted), answer('b', '2'), user('well')] },
         'synthesized /messages/2 tool-result.synthesized',
       ],
     },
-    { repairToolPairs: 'synthesize' },
   ],
   [
-    'a result whose call was cut off the history is left out where that was asked for',
+    'a result whose call was cut off the history is text of the user',
     'chat-completions',
     { messages: [user('x'), answer('gone', 'r'), user('y')] },
     {
-      messages: [{ messages: [user('x'), user('y')] }, 'dropped /messages/1 tool-result.orphan'],
-      responses: [{ input: [item('user', 'x'), item('user', 'y')] }, 'dropped /messages/1 tool-pair.dropped'],
+      messages: [{ messages: [user('x'), user('r'), user('y')] }, 'approximated /messages/1 tool-result.orphan-as-text'],
+      responses: [{ input: [item('user', 'x'), item('user', 'r'), item('user', 'y')] }, 'approximated /messages/1 tool-result.orphan-as-text'],
     },
-    { repairToolPairs: 'drop' },
   ],
 ]
 

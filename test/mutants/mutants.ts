@@ -252,7 +252,12 @@ export const mutants: Mutant[] = [
     find: "type: freeform ? 'custom_tool_call' : 'function_call',",
     replace: "type: 'function_call',",
   },
-  { fault: 'a failed tool is told without a note', room: responses, find: "if (isError) report.add('tool-result.error-flag', at, 'isError')", replace: '' },
+  {
+    fault: 'a failed tool is told without a note',
+    room: responses,
+    find: "if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')",
+    replace: '',
+  },
   {
     fault: 'a foreign seal is passed on bare',
     room: responses,
@@ -445,7 +450,7 @@ export const mutants: Mutant[] = [
   },
   { fault: 'results come in the order of the client', room: messages, find: 'results.parts.push(...parts)', replace: 'results.parts.unshift(...parts)' },
   { fault: 'an earlier result of a call goes in silence', room: messages, find: "if (earlier) report.leave('tool-result.duplicate', earlier)", replace: '' },
-  { fault: 'a dangling call gets no result', room: messages, find: 'invented.add(made)\n  return [made]', replace: 'invented.add(made)\n  return []' },
+  { fault: 'an interrupted call gets no result', room: 'translate', find: 'return [...repaired, ...missing]', replace: 'return repaired' },
   {
     fault: 'a default limit is not told',
     room: messages,

@@ -6,7 +6,6 @@ import type { JsonObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isUnresolvable } from '../../kit/state.ts'
-import { noResult } from '../../kit/turns.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
 import { encodeMark, splitMessageMark, takeMessageMark, withMark } from './cache.ts'
 import { encodeCallId, isDirect } from './calls.ts'
@@ -110,7 +109,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
           if (part.type !== 'tool-result') writing.report.add('part.unsupported', part.at)
           else {
             const message = encodeResult(part, turn, { writing, media })
-            if (writing.invented?.has(part)) writing.report.addMade('tool-result.synthesized', message)
+            if (part.synthesized) writing.report.addMade('tool-result.synthesized', message)
             written.push(Object.assign(message, mark))
           }
         }
@@ -188,6 +187,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
     isError,
     itemId,
     status,
+    synthesized,
     caller,
     cache,
     at,
@@ -199,7 +199,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   report.rest(rest, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
   report.onceEach('message.ids', at, { itemId, status })
-  if (isError) report.add('tool-result.error-flag', at, 'isError')
+  if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
   report.ext(partExt, at)
   report.ext(ext, messageAt)
 
@@ -328,9 +328,8 @@ function placesById(turns: readonly Message[], idOf: (part: Part) => string | un
 }
 
 /** Moves the results of each turn's calls directly after the turn, in the order of the calls. */
-function placeResults(turns: Message[], late: ReadonlySet<Part>, writing: Writing): Message[] {
+function placeResults(turns: Message[], late: ReadonlySet<Part>, { report }: Writing): Message[] {
   if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
-  const { report, options } = writing
   const placed: Message[] = []
   const results = placesById(turns, part => (part.type === 'tool-result' ? part.callId : undefined))
   const uses = placesById(turns, part => (part.type === 'tool-call' ? part.id : undefined))
@@ -342,14 +341,8 @@ function placeResults(turns: Message[], late: ReadonlySet<Part>, writing: Writin
     if (taken.has(place)) continue
     const calls = turn.role === 'assistant' ? callsOf(turn) : []
     if (calls.length === 0) {
-      const result = resultOf(turn)
-      if (!result || (options.repairToolPairs ?? 'keep') === 'keep') {
-        noteMoved(result)
-        placed.push(turn)
-      } else {
-        report.leave('tool-result.orphan', result)
-        report.ext(turn.ext, turn.at)
-      }
+      noteMoved(resultOf(turn))
+      placed.push(turn)
       continue
     }
     const ids = new Map(calls.map((call, i) => [call.id, i]))
@@ -365,26 +358,9 @@ function placeResults(turns: Message[], late: ReadonlySet<Part>, writing: Writin
       taken.add(at)
       answers.push(answer)
     }
-    repairDangling(turn, answers, writing)
     const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
     answers.sort((a, b) => order(a) - order(b))
     placed.push(turn, ...answers)
   }
   return placed
-}
-
-/** Leaves out the calls of a turn that have no answer, or adds made-up answers, as `repairToolPairs` says. Changes both. */
-function repairDangling(turn: Message, answers: Message[], { report, options, invented }: Writing): void {
-  const answered = new Set(answers.map(answer => resultOf(answer)?.callId))
-  const dangling = callsOf(turn).filter(({ id }) => !answered.has(id))
-  if (options.repairToolPairs === 'drop' && dangling.length > 0) {
-    for (const call of dangling) report.leave('tool-call.dangling', call)
-    turn.parts = turn.parts.filter(part => !(part.type === 'tool-call' && dangling.includes(part)))
-  }
-  if (options.repairToolPairs === 'synthesize')
-    for (const call of dangling) {
-      const part = noResult(call)
-      invented?.add(part)
-      answers.push({ role: 'tool', origin: 'message', parts: [part] })
-    }
 }

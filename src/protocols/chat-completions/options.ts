@@ -96,11 +96,6 @@ export type ChatCompletionsOptions = {
    * front, which voids prompt caches.
    */
   systemPlacement?: 'auto' | 'keep' | 'user' | 'hoist'
-  /**
-   * Calls without a result and results without a call, which some servers refuse. Default `keep`: written as they are.
-   * `synthesize`: a lonely call gets an answer. `drop`: a lonely call is left out. The last two also leave out lonely results.
-   */
-  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** Earlier uses of tools that another provider ran. Default `drop`: the text after them tells the outcome. `text`: each in one line of text. */
   serverToolHistory?: 'drop' | 'text'
   /**
@@ -158,7 +153,6 @@ export const options = {
   errorPrefix: 'text',
   instructionsRole: ['system', 'developer'],
   systemPlacement: ['auto', 'keep', 'user', 'hoist'],
-  repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverTools: ['drop', 'map'],
   foreignProofs: ['drop', 'wrap'],
 } as const satisfies OptionTable<ChatCompletionsOptions>

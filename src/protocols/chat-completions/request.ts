@@ -138,7 +138,6 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     nameOf,
     spaceOf: name => spaceOf(name, value.tools),
     told: new Set(),
-    invented: new Set(),
   }
   const form = ownForm(ext) ?? {}
   // The most common keys come last, because V8 searches this list from its end.

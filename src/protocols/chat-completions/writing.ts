@@ -17,8 +17,6 @@ export type Writing = {
   isLost?(name: string): boolean
   /** Freeform tools and their calls are written as functions. */
   wraps?: boolean
-  /** Results that were made up, see `repairToolPairs`. */
-  invented?: Set<Part>
   /** Names that already have their note. Absent: no tool is declared, so each call makes its own note. */
   told?: Set<string>
   /** How the reply's text is wrapped, see `EncodingContext`. */

@@ -139,7 +139,23 @@ type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
 export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart[] {
   const { report } = writing
-  const { type: _, callId, name, namespace: __, kind: ___, content: all, structured, isError, itemId, status, signature: ____, at, ext, ...rest } = part
+  const {
+    type: _,
+    callId,
+    name,
+    namespace: __,
+    kind: ___,
+    content: all,
+    structured,
+    isError,
+    itemId,
+    status,
+    synthesized,
+    signature: ____,
+    at,
+    ext,
+    ...rest
+  } = part
   report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })

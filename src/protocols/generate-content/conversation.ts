@@ -232,10 +232,10 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
   if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeInstructions(leading, writing)
-  const { turns, pairs, invented } = groupTurns(first < 0 ? [] : messages.slice(first), report, options.repairToolPairs ?? 'keep')
+  const { turns, pairs } = groupTurns(first < 0 ? [] : messages.slice(first), report)
   const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => (writing.opens ? !signature : signature?.issuer !== protocolName))
   const callOf = (result: ToolResultPart) => pairs.get(result)
-  const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, invented, parts => system.push(...parts))
+  const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
@@ -257,7 +257,7 @@ function encodeInstructions(messages: readonly Message[], writing: RequestWritin
 
 type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }
 
-function encodeTurns(turns: readonly Turn[], writing: RequestWriting, invented: ReadonlySet<Part>, hoist: (parts: GeminiPart[]) => void): JsonObject[] {
+function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (parts: GeminiPart[]) => void): JsonObject[] {
   const { report, options } = writing
   const hoists = options.systemPlacement === 'hoist'
   const wires: Wire[] = []
@@ -275,7 +275,7 @@ function encodeTurns(turns: readonly Turn[], writing: RequestWriting, invented: 
     const isResults = parts.some(({ type }) => type === 'tool-result')
     const written = flatMap(parts, part => {
       const one = encodePart(part, writing)
-      if (invented.has(part)) for (const made of one) report.addMade('tool-result.synthesized', made)
+      if (part.type === 'tool-result' && part.synthesized) for (const made of one) report.addMade('tool-result.synthesized', made)
       const [first] = one
       if (first && writing.unsigned?.has(part)) report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')
       return one

@@ -71,7 +71,6 @@ export const notes = {
   'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },
   'tool-call.number': { kind: 'approximated', reason: 'a number of the arguments has more digits than one can have here', source: '5.11' },
   'tool-call.id': { kind: 'approximated', reason: 'the id of a call is left out, as asked, and pairs are told by their order', source: '2.7' },
-  'tool-call.dangling': { kind: 'dropped', reason: 'a call without result is left out, as asked', source: '2.2' },
   'tool-result.name': { kind: 'synthesized', reason: 'a result demands the name of its function, and no call tells it', source: '2.7' },
   'tool-result.media-moved': {
     kind: 'approximated',
@@ -80,9 +79,6 @@ export const notes = {
   },
   'tool-result.moved': { kind: 'approximated', reason: 'results of calls stand right after them, in their order', source: '2.2' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
-  'tool-result.synthesized': { kind: 'synthesized', reason: 'a call demands a result, and the conversation has none', source: '2.2' },
-  'tool-result.orphan-as-text': { kind: 'approximated', reason: 'a result without its call is written as what it holds', source: '2.2' },
-  'tool-result.orphan': { kind: 'dropped', reason: 'a result without its call is left out, as asked', source: '2.2' },
   'finish.approximated': { kind: 'approximated', reason: 'the nearest finish reason is written', source: '2.17' },
   'finish.details': { kind: 'approximated', reason: 'a finish reason has no details beside a message', source: '2.17' },
   'finish.truncated-as-length': { kind: 'approximated', reason: 'the reply stopped early and is told as if it had reached its limit, as asked', source: '3.8' },

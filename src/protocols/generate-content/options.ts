@@ -42,12 +42,6 @@ export type GeminiOptions = {
   gcToolInvocations?: 'include' | 'omit'
   /** The API version in the path of a written request. Default `v1beta`, where everything is defined. */
   gcApiVersion?: 'v1beta' | 'v1' | 'v1alpha'
-  /**
-   * Calls without a result and results without a call. `keep` (default): written as they are, and the server may refuse them.
-   * `synthesize`: such a call gets the result «(no result)», and the content of such a result becomes text. `drop`: both are
-   * left out.
-   */
-  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** Earlier uses of tools that another provider ran. `drop` (default): the text after them tells the outcome. `text`: each in one line of text. */
   serverToolHistory?: 'drop' | 'text'
   /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
@@ -82,7 +76,6 @@ export const options = {
   gcLabels: 'flag',
   gcToolInvocations: ['include', 'omit'],
   gcApiVersion: ['v1beta', 'v1', 'v1alpha'],
-  repairToolPairs: ['keep', 'synthesize', 'drop'],
   serverToolHistory: ['drop', 'text'],
   serverTools: ['drop', 'map'],
   expandClientTools: 'flag',

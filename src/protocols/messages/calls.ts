@@ -113,6 +113,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
     itemId,
     toolset,
     status,
+    synthesized,
     cache,
     signature: _____,
     at,
@@ -135,5 +136,7 @@ export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], w
     ...(isError !== undefined && (isError || ownOf(ext)) && { is_error: isError }),
     ...(toolset !== undefined && { toolset_name: toolset }),
   }
-  return marked(wireOf(result, ext), part, writing)
+  const block = marked(wireOf(result, ext), part, writing)
+  if (synthesized) report.addMade('tool-result.synthesized', block)
+  return block
 }

@@ -154,7 +154,7 @@ type Placing = { writing: RequestWriting; hoist(blocks: MessagesRawBlock[]): voi
 function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject[] {
   const { writing } = placing
   const { report, options } = writing
-  const { turns, ids, invented } = groupTurns(messages, report, options.repairToolPairs ?? 'keep')
+  const { turns, ids } = groupTurns(messages, report)
   // One copy for the whole conversation: a copy for each part took a twentieth of the encoding time of a long one.
   const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   const written: Written = { wires: [], waiting: [] }
@@ -162,7 +162,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
   for (const turn of turns) {
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
-    const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn, invented)
+    const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn)
     const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0].ext) : {}
     if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
     else if (turn.role === 'assistant') {
@@ -235,13 +235,9 @@ function asTagged(block: MessagesRawBlock): MessagesRawBlock {
   return block.type === 'text' ? { ...block, text: `<system>${String(block['text'])}</system>` } : block
 }
 
-function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing, invented: ReadonlySet<Part>): MessagesRawBlock[] {
+function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing): MessagesRawBlock[] {
   const known = role === 'system' ? parts.filter(part => isTold(part, writing)) : parts
-  const encode = (part: Part) => {
-    const blocks = encodeWithCarrier(part, writing, role)
-    if (invented.has(part)) for (const block of blocks) writing.report.addMade('tool-result.synthesized', block)
-    return blocks
-  }
+  const encode = (part: Part) => encodeWithCarrier(part, writing, role)
   const leads = (part: Part) => role === 'user' && part.type === 'tool-result'
   const blocks: MessagesRawBlock[] = []
   for (const part of known) if (leads(part)) blocks.push(...encode(part))

@@ -73,12 +73,6 @@ export type MessagesOptions = {
   defaultMaxTokens?: number | ((model: string | undefined) => number)
   /** The API version whose rules a written request keeps. Default `2023-06-01`; the newer one has no sampling fields. */
   apiVersion?: '2023-06-01' | '2026-10-21'
-  /**
-   * Calls without a result and results without a call. `keep` (default): written as they are, and the server may refuse them.
-   * `synthesize`: such a call gets the result «(no result)», and the content of such a result becomes text. `drop`: both are
-   * left out.
-   */
-  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** Writes the fast tier as `speed: fast`, which some models refuse. Default false. */
   fastIsSpeed?: boolean
   /**
@@ -134,7 +128,6 @@ export const options = {
   amJsonMode: ['drop', 'instruct'],
   defaultMaxTokens: 'number',
   apiVersion: ['2023-06-01', '2026-10-21'],
-  repairToolPairs: ['keep', 'synthesize', 'drop'],
   fastIsSpeed: 'flag',
   amPrefixMismatch: ['drop_block'],
   amToolAddition: ['merge', 'block'],

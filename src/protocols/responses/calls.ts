@@ -132,6 +132,7 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
     itemId: _itemId,
     caller,
     status,
+    synthesized,
     at,
     ext,
     signature,
@@ -145,7 +146,7 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   const item = kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output'
   const own = ownItem(message, item)
-  if (isError) report.add('tool-result.error-flag', at, 'isError')
+  if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
   if (!writing.calls.has(callId) && wireCallId(callId, writing) !== callId) report.add('tool-call.id', at, 'callId')
   if (!own && name !== undefined && writing.calls.get(callId) !== name) report.rest({ name }, at)
   const prefix = isError && options.errorPrefix ? options.errorPrefix : ''
@@ -160,7 +161,9 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
     caller: own ? caller : undefined,
   }
   if (caller !== undefined && !own && !isDirect(caller)) report.rest({ caller }, at)
-  return wireOf(known, own?.ext)
+  const wire = wireOf(known, own?.ext)
+  if (synthesized) report.addMade('tool-result.synthesized', wire)
+  return wire
 }
 
 function encodeOutput(content: Part[], own: Message | undefined, prefix: string, writing: Writing): unknown {

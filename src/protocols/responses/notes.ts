@@ -72,8 +72,6 @@ export const notes = {
   'tool-call.id': { kind: 'approximated', reason: 'the id of a call has at most 64 characters here', source: '2.7' },
   'tool-call.id-twice': { kind: 'approximated', reason: 'two calls of one answer must not share an id', source: '2.7' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
-  'tool-result.synthesized': { kind: 'synthesized', reason: 'a call must have a result', source: '2.2' },
-  'tool-pair.dropped': { kind: 'dropped', reason: 'a call without result, or a result without call', source: '2.2' },
   'server-tool.dropped': { kind: 'dropped', reason: 'the record of a tool that only another provider knows', source: '2.5' },
   'server-tool.as-text': { kind: 'approximated', reason: 'the record of a tool that only another provider knows is told as text', source: '2.5' },
   'file.foreign-id': { kind: 'dropped', reason: 'a file id is valid only where it was issued', source: '2.3' },

@@ -47,12 +47,6 @@ export type ResponsesOptions = {
    * unknown service tier is left out. Default false: the true word is written.
    */
   strictEnums?: boolean
-  /**
-   * Calls without a result and results without a call, both of which the server refuses. Default `keep`: written as they are.
-   * `synthesize`: such a call gets an error as its result, such a result is left out. `drop`: both are left out, with the
-   * reasoning that led to them.
-   */
-  repairToolPairs?: 'keep' | 'synthesize' | 'drop'
   /** Put before the text of a tool result that is an error, for which the protocol has no flag. Default: nothing. */
   errorPrefix?: string
   /** Writes audio into messages, which only some models take. Default false: it is left out, with a note. */
@@ -97,7 +91,6 @@ export const options = {
   rsMidStreamError: ['both', 'failed-only'],
   rsMissingUsage: ['null', 'zero'],
   strictEnums: 'flag',
-  repairToolPairs: ['keep', 'synthesize', 'drop'],
   errorPrefix: 'text',
   rsInputAudio: 'flag',
   serverTools: ['drop', 'map'],

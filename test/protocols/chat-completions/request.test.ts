@@ -288,21 +288,11 @@ describe('turns of other protocols', () => {
     expect(write(failed, { errorPrefix: 'Error: ' }).messages[1]).toMatchObject({ content: 'Error: boom' })
   })
 
-  test('calls without results and results without calls are repaired on demand', () => {
+  test('calls without results and results without calls are written as they are', () => {
     const broken = [say('assistant', call('c1')), say('user', text('go on')), say('tool', result('c9', 'lost'))]
     expect(write(broken).messages.map(({ role }) => role)).toEqual(['assistant', 'user', 'tool'])
-    expect(write(broken, { repairToolPairs: 'synthesize' })).toMatchObject({
-      messages: [{}, { role: 'tool', tool_call_id: 'c1', content: '(no result)' }, { role: 'user' }],
-      codes: ['tool-result.orphan', 'tool-result.synthesized'],
-    })
-    expect(write(broken, { repairToolPairs: 'drop' })).toMatchObject({
-      messages: [{ role: 'user' }],
-      codes: ['tool-call.dangling', 'tool-result.orphan'],
-    })
-    // What is left out was not moved.
     const late = [say('user', text('go on'), result('c9', 'lost'))]
     expect(write(late).codes).toEqual(['tool-result.moved'])
-    expect(write(late, { repairToolPairs: 'drop' })).toMatchObject({ messages: [{ role: 'user' }], codes: ['tool-result.orphan'] })
   })
 
   test('an id that is too long is shortened alike on both sides', () => {

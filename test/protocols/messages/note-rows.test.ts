@@ -171,16 +171,6 @@ describe('reasoning', () => {
   })
 })
 
-test.each<[string, MappingOptions['repairToolPairs'], string, object[], string[]]>([
-  ['is written as text', 'synthesize', 'tool-result.orphan-as-text', [user, { role: 'user', content: 'done' }], ['approximated /messages/1']],
-  ['is left out', 'drop', 'tool-result.orphan', [user], ['dropped /messages/1']],
-])('a result without a call %s', (_, repairToolPairs = 'keep', code, written, noted) => {
-  const body = chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })
-  const { body: there, notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', repairToolPairs })
-  expect((there as { messages: unknown }).messages).toEqual(written)
-  expect(tell(notes, code)).toEqual(noted)
-})
-
 const start = {
   type: 'message_start',
   message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], usage: { input_tokens: 1, output_tokens: 1 } },

@@ -314,18 +314,9 @@ describe('turns', () => {
   ])('only the model thinks, whoever signed it: %s', (_, before) => {
     const thought: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 't' }], signature: { issuer: 'messages', value: 'cw==' } }
     const told = message('tool', { type: 'tool-result', callId: 'c1', kind: 'function', content: [thought, text('r')] })
-    const { wire, codes } = write({ messages: [user('q'), ...before, told] }, { repairToolPairs: 'synthesize' })
+    const { wire, codes } = write({ messages: [user('q'), ...before, told] })
     expect(JSON.stringify(wire)).not.toContain('"thinking"')
     expect(codes).toContain('part.unsupported')
-  })
-
-  test('a call whose answer would stand after a hoisted instruction is answered', () => {
-    const { wire } = write(
-      { messages: [user('q'), assistant(call('c1')), message('system', text('S'))] },
-      { repairToolPairs: 'synthesize', systemPlacement: 'hoist' },
-    )
-    expect(wire.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
-    expect(typesIn(wire, 2)).toEqual(['tool_result'])
   })
 
   test('a result without a call stands before what else the user says', () => {
@@ -368,14 +359,10 @@ describe('turns', () => {
     expect(again).toBe(id)
   })
 
-  test('a call without result is left alone, answered or dropped', () => {
-    const dangling = [user('a'), assistant(text('b'), call('c')), user('d')]
-    expect(write({ messages: dangling }).codes).toEqual([])
-    expect(write({ messages: dangling }, { repairToolPairs: 'synthesize' }).wire.messages[2]?.content).toMatchObject([
-      { type: 'tool_result', is_error: true },
-      { type: 'text' },
-    ])
-    expect(write({ messages: dangling }, { repairToolPairs: 'drop' }).codes).toEqual(['tool-call.dangling'])
+  test('a call without result is left alone', () => {
+    const { wire, codes } = write({ messages: [user('a'), assistant(text('b'), call('c')), user('d')] })
+    expect(wire.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(codes).toEqual([])
   })
 
   test('empty and blank text never becomes a block', () => {

@@ -50,7 +50,6 @@ export const examples: Record<string, Example> = {
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'tool-call.id': fromItems(items.says(user, items.call('c'.repeat(41), '{}'), items.result('c'.repeat(41)))),
   'tool-call.empty-input': fromItems(items.says(user, items.call('c1', ''), items.result('c1'))),
-  'tool-call.dangling': fromItems(items.says(user, items.call('c1', '{}')), { repairToolPairs: 'drop' }),
   'tool-call.nameless': elsewhere.stream('chat-completions')(
     [chat.chunk({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] }), chat.chunk({ content: 'yes' }, { finish_reason: 'stop' })],
     {},
@@ -63,6 +62,7 @@ export const examples: Record<string, Example> = {
   ),
   'tool-call.input-object': elsewhere.request('chat-completions')(
     chat.says(user, { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: { a: 1 } } }] }),
+    { repairToolPairs: 'keep' },
   ),
   'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true })))),
   'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image])))),
@@ -70,8 +70,6 @@ export const examples: Record<string, Example> = {
   'tool-result.flattened': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])))),
   'tool-result.duplicate': fromItems(items.says(user, items.call('c1', '{}'), items.result('c1'), items.result('c1'))),
   'tool-result.moved': fromItems(items.says(user, items.call('c1', '{}'), user, items.result('c1'))),
-  'tool-result.synthesized': fromItems(items.says(user, items.call('c1', '{}')), { repairToolPairs: 'synthesize' }),
-  'tool-result.orphan': fromItems(items.says(user, items.result('c1')), { repairToolPairs: 'drop' }),
   'tool-result.call-id': elsewhere.request('chat-completions')(
     chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }, { role: 'tool', content: 'done' }),
   ),

@@ -88,8 +88,7 @@ export const examples: Record<string, Example> = {
   ),
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
   'tool-call.id': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
-  'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
-  'tool-result.name': fromChat(chat.says(user, result('c1'))),
+  'tool-result.name': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'keep' }),
   'tool-result.flattened': fromBlocks(
     blocks.says(
       user,
@@ -112,9 +111,6 @@ export const examples: Record<string, Example> = {
   }),
   'tool-result.moved': fromChat({ ...chat.says(user, called('c1'), user, result('c1')), model: older }),
   'tool-result.duplicate': fromChat({ ...chat.says(user, called('c1'), result('c1'), result('c1')), model: older }),
-  'tool-result.synthesized': fromChat({ ...chat.says(user, called('c1')), model: older }, { repairToolPairs: 'synthesize' }),
-  'tool-result.orphan-as-text': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'synthesize' }),
-  'tool-result.orphan': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'drop' }),
   'server-tool.dropped': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
   ),

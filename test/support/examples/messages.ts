@@ -89,10 +89,6 @@ export const examples: Record<string, Example> = {
   'tool-call.id': fromChat(chat.says(user, called('a b'), result('a b'))),
   'tool-call.cut': chatReply(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
-  'tool-call.dangling': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'drop' }),
-  'tool-result.synthesized': fromChat(chat.says(user, called('c1')), { repairToolPairs: 'synthesize' }),
-  'tool-result.orphan': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'drop' }),
-  'tool-result.orphan-as-text': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'synthesize' }),
   'tool-result.duplicate': fromChat(chat.says(user, called('c1'), result('c1'), result('c1'))),
   'tool-result.flattened': fromChat(chat.says(user, called('c1'), { ...result('c1'), content: [{ type: 'table', rows: [[1]] }] })),
   'tool-result.moved': fromChat(chat.says(user, called('c1'), user, result('c1'))),
@@ -196,6 +192,7 @@ export const examples: Record<string, Example> = {
   ),
   'tool-call.input-text': lost.request('messages')(
     blocks.request({ messages: [user, { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: '{"q":"x"}' }] }] }),
+    { repairToolPairs: 'keep' },
   ),
   'reasoning.carrier-lost': lost.request('messages')(
     blocks.says(

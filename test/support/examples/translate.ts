@@ -4,6 +4,8 @@ import { blocks, chat } from './wires.ts'
 const { reply, stream } = makers('chat-completions')
 const itemsReply = makers('responses').reply
 
+const user = { role: 'user', content: 'hi' }
+
 /** One for each note that is made between two protocols. */
 export const examples: Record<string, Example> = {
   'stream.unreadable-frame': stream('messages')(blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
@@ -29,6 +31,7 @@ export const examples: Record<string, Example> = {
   'output.unwrap-failed': makers('generate-content').reply('chat-completions')(chat.reply({ content: '["a"]' }), {
     context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
   }),
+  'tool-result.orphan-as-text': makers('messages').request('chat-completions')(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
   'tool-call.nameless': itemsReply('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {},
