@@ -74,8 +74,8 @@ export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
  * when it is nested inside another one.
  */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
-/** `context`: of requests only. `signatures`: of replies, when the caller keeps them for the client. */
-export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; signatures?: Signatures }
+/** `context`, and `isEmpty` (no message of the conversation was written): of requests only. `signatures`: of replies, when the caller keeps them for the client. */
+export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; isEmpty?: boolean; signatures?: Signatures }
 
 /** How a gateway keeps reasoning signatures for clients that do not send them back. */
 export type KeptProofs<Options> = {

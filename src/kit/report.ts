@@ -12,6 +12,11 @@ export const commonNotes = {
   'field.unknown': { kind: 'dropped', reason: 'a field this library does not know, kept only within its own protocol', source: '0.3' },
   'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
   'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
+  'part.foreign': {
+    kind: 'approximated',
+    reason: 'a content part in the form of another protocol is read as the text, image or file that it holds',
+    source: '2.3',
+  },
   'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
   'state.unresolvable': {
     kind: 'dropped',

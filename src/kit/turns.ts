@@ -6,6 +6,17 @@ export function isInstruction({ type }: Part): boolean {
   return type === 'text' || type === 'control' || type === 'opaque'
 }
 
+/** Is it a message of the user, the model or a tool? */
+export function isTurn({ role }: Message): boolean {
+  return role !== 'system' && role !== 'developer'
+}
+
+/** Do encoded messages hold no conversation? For protocols that accept instructions inside of it, also alone, if the source has no other messages. */
+export function holdsNoTurn(written: readonly object[], messages: readonly Message[]): boolean {
+  if (written.some(wire => !('role' in wire) || (wire.role !== 'system' && wire.role !== 'developer'))) return false
+  return written.length === 0 || messages.some(isTurn) || messages.every(({ origin }) => origin === 'instructions')
+}
+
 /** Do the parts contain a thought with the signature of this one already? Some clients copy what one call carries to other calls. */
 export function isRepeatedThought({ type, signature }: Part, parts: readonly Part[]): boolean {
   if (type !== 'reasoning' || !signature?.value) return false

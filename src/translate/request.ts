@@ -3,6 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import { holdsEnvelope } from '../kit/envelope.ts'
 import { createReport } from '../kit/report.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
+import { refuseEmpty } from './empty-conversation.ts'
 import { refuseForeign } from './foreign.ts'
 import { translateNotes } from './notes.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
@@ -49,6 +50,7 @@ export function translateRequest(
   const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { fieldNames, ...options })
   const notes = [...decoded.notes, ...report.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
+  if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })
   return {
     body: encoded.wire,
     notes,

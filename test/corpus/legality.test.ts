@@ -9,6 +9,7 @@ import { corpusFiles, recordedStreams, shared, skipReason } from './data.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const noMessage = 'it holds nothing but instructions, and the target demands a message, which nobody may invent'
+const emptyMessage = 'its only message is empty, so no message is left to send'
 
 const beginsWithCall = 'it begins with a call, and the target demands a turn of the user before it, which nobody may invent'
 
@@ -27,7 +28,9 @@ const requestExceptions: Exceptions = {
     beginsWithCall,
   'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_own_reasoning_history.2.json → generate-content':
     beginsWithCall,
-  'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → messages': noMessage,
+  'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → chat-completions': emptyMessage,
+  'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → responses': emptyMessage,
+  'generate-content/requests/pydantic-ai__gemini.test_google.test_google_model_empty_user_prompt.json → messages': emptyMessage,
   'chat/requests/pydantic-ai__openai.test_openai.test_openai_model_without_system_prompt.json → messages': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-detailed-usage.json → messages': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-streaming-detailed-usage.json → messages': noMessage,

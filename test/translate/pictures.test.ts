@@ -77,8 +77,11 @@ test.each([
   ['that failed', { status: 'failed', result: null }],
   ['whose result was shortened', { status: 'completed', result: 'iVBORw0K...gg==' }],
 ])('an image generation %s is no picture', (_, more) => {
-  const input = [{ id: 'ig_1', type: 'image_generation_call', ...more }]
+  const input = [
+    { id: 'ig_1', type: 'image_generation_call', ...more },
+    { role: 'user', content: 'hi' },
+  ]
   const { body, notes } = translateRequest({ model: 'm', input }, { from: 'responses', to: 'generate-content' })
-  expect(body).toMatchObject({ contents: [] })
+  expect(body).toMatchObject({ contents: [{ role: 'user', parts: [{ text: 'hi' }] }] })
   expect(notes).toContainEqual(expect.objectContaining({ code: 'server-tool.dropped', path: '/input/0' }))
 })

@@ -56,7 +56,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   others.push(...(images ?? []))
   if (audio) others.push(decodeAudioAnswer(audio, at))
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
-  const said = onlyEmpty ? [] : decodeContent(content, at)
+  const said = onlyEmpty ? [] : decodeContent(content, at, reading.report)
   const taken = reading.thinkTags ? extractTags(said) : said
   const body = [...taken]
   if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')

@@ -1,10 +1,12 @@
 import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeMark, encodeMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
-import { keep, protocolName, splitNulls, wireOf } from './own.ts'
+import type { ChatReport } from './notes.ts'
+import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
 import type { Writing } from './writing.ts'
@@ -14,14 +16,14 @@ type TextSource = Extract<MediaPart['source'], { type: 'text' | 'parts' }>
 type Content = string | readonly ChatPart[] | null | undefined
 
 /** `content` of any message; `at` is the path of the message. Null and absence give no parts. */
-export function decodeContent(content: Content, at: string): Part[] {
+export function decodeContent(content: Content, at: string, report: ChatReport): Part[] {
   if (content === undefined || content === null) return []
   if (typeof content === 'string') return [{ type: 'text', text: content, at: `${at}/content` }]
-  return content.map((part, i) => decodePart(part, `${at}/content/${i}`))
+  return content.map((part, i) => decodePart(part, `${at}/content/${i}`, report))
 }
 
 // The casts: the schema has checked each kind, but `ChatPart` also allows unknown kinds with any `type`, so the compiler cannot narrow.
-function decodePart(part: ChatPart, at: string): Part {
+function decodePart(part: ChatPart, at: string, report: ChatReport): Part {
   switch (part.type) {
     case 'text':
       return decodeText(part as ChatTextPart, at)
@@ -37,8 +39,12 @@ function decodePart(part: ChatPart, at: string): Part {
     }
     case 'thinking':
       return decodeThinkingBlock(part as ChatThinkingPart, at)
-    default:
-      return { type: 'opaque', protocol: protocolName, raw: part, at }
+    default: {
+      const foreign = foreignPart(part, at, protocolName)
+      if (!foreign) return { type: 'opaque', protocol: protocolName, raw: part, at }
+      report.add('part.foreign', at)
+      return { ...foreign.part, ...keep(foreign.rest, {}, { foreign: part }) }
+    }
   }
 }
 
@@ -60,6 +66,8 @@ export function encodeParts(parts: readonly Part[], writing: Writing): JsonObjec
 
 function encodePart(part: Part, writing: Writing): JsonObject[] {
   const { report } = writing
+  const { foreign } = ownForm(part.ext) ?? {}
+  if (isObject(foreign)) return [foreign]
   switch (part.type) {
     case 'text': {
       const block = encodeText(part, writing)

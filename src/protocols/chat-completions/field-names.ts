@@ -2,6 +2,7 @@ import type { FieldNames } from '../../protocol.ts'
 
 /** The wire field of each canonical field. */
 export const fieldNames: FieldNames = {
+  turns: 'messages',
   'error.details': 'error',
   'error:status': 'code',
   expiresAt: 'expires_at',

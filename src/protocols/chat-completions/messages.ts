@@ -43,7 +43,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
       role,
       origin: 'message',
       ...(name !== undefined && { name }),
-      parts: decodeContent(content, at),
+      parts: decodeContent(content, at, report),
       at,
       ...keep(unknown, nothing, { content: spelling(content, nothing) }),
     }
@@ -73,7 +73,7 @@ function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, 
   if (!tool_call_id && !legacy) report.add('tool-result.call-id', at)
   if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
   const callId = linked || asked?.id || 'call_unknown'
-  const parts = content === '' ? [] : decodeContent(content, at)
+  const parts = content === '' ? [] : decodeContent(content, at, report)
   const part: ToolResultPart = { type: 'tool-result', callId, ...(name !== undefined && { name }), kind: asked?.kind ?? 'function', content: parts, at }
   const form = {
     content: spelling(content, nothing),

@@ -11,8 +11,8 @@ export function placesOf(messages: readonly Message[], tools: readonly Tool[] = 
   for (const tool of tools) if (tool.type === 'function') placeMark(tool, places)
   for (const { parts, ext, at: messageAt } of messages) {
     for (const part of parts) {
-      placeMark(part, places)
-      if (part.type === 'tool-result') for (const inner of part.content) placeMark(inner, places)
+      placeFields(part, places)
+      if (part.type === 'tool-result') for (const inner of part.content) placeFields(inner, places)
       if (part.signature) placeSignature(part, ownForm(ext)?.['carriers'], places)
     }
     const last = parts.at(-1)
@@ -22,6 +22,11 @@ export function placesOf(messages: readonly Message[], tools: readonly Tool[] = 
     places[`${last.at}:cache.ttl`] = `${name}/ttl`
   }
   return places
+}
+
+function placeFields(part: Part, places: FieldNames): void {
+  placeMark(part, places)
+  if (part.type === 'media' && isObject(ownForm(part.ext)?.['foreign'])) for (const field of ['detail', 'filename']) places[`${part.at}:${field}`] = field
 }
 
 function placeMark({ at, cache, ext }: Pick<Part, 'at' | 'cache' | 'ext'>, places: FieldNames): void {

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
+import { holdsNoTurn } from '../../kit/turns.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { limitMarks } from './cache.ts'
 import { decodeContent } from './content.ts'
@@ -72,7 +73,7 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     metadata: decodeMetadata(body.metadata, put),
     state: some({ store: body.store }),
     safety: some({ moderation: body.moderation }),
-    prediction: body.prediction && { parts: decodeContent(body.prediction.content, '/prediction') },
+    prediction: body.prediction && { parts: decodeContent(body.prediction.content, '/prediction', report) },
     stream: decodeStream(body, put),
   })
   if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
@@ -175,9 +176,10 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions || 'functions' in definitions, writing)
+  const encoded = encodeMessages(conversation, writing)
   const written = defined({
     model,
-    messages: encodeMessages(conversation, writing),
+    messages: encoded,
     ...definitions,
     ...choice,
     ...encodeOutput(value, writing, form),
@@ -203,7 +205,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wire = wireOf(written, ext)
   report.settle(wire)
   const context = some({ tools: Object.keys(renamed).length > 0 ? { ...renamed } : undefined, output: writing.output })
-  return { wire, notes: report.notes, ...(context && { context }) }
+  const isEmpty = !native && holdsNoTurn(encoded, messages)
+  return { wire, notes: report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
 
 /** Servers refuse a tool choice in a request without tools. */

@@ -2,6 +2,7 @@ import type { FieldNames } from '../../protocol.ts'
 
 /** Where this wire has a canonical field. */
 export const fieldNames: FieldNames = {
+  turns: 'contents',
   'sampling.temperature': 'generationConfig/temperature',
   'sampling.topP': 'generationConfig/topP',
   'sampling.topK': 'generationConfig/topK',

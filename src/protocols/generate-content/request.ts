@@ -251,7 +251,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   }
   const body = asItCame(wire, form?.['snake'])
   const outer = typeof form?.['outer'] === 'string' ? { model: spelledModel(form['outer'], model) } : {}
-  return { wire: wrapAgain(body, form?.['wrapper'], { ...outer, ...beside }), notes: report.notes, context }
+  const isEmpty = !native && conversation.contents.length === 0
+  return { wire: wrapAgain(body, form?.['wrapper'], { ...outer, ...beside }), notes: report.notes, context, ...(isEmpty && { isEmpty }) }
 }
 
 /** The model for a body: spelled as it came (`models/` or not), with the new name if the model was changed. */

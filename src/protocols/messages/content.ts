@@ -3,6 +3,7 @@ import type { Message, Part, Signature, TextPart } from '../../canonical/message
 import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject } from '../../kit/json.ts'
 import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
@@ -99,7 +100,7 @@ class ProofsInFront {
 
 /** Decodes a block that `MessagesBlock` has checked. */
 export function decodeBlock(block: MessagesRawBlock, at: string, report: MessagesReport): Part {
-  if (!isModelled(block)) return decodeOther(block, at)
+  if (!isModelled(block)) return decodeOther(block, at, report)
   switch (block.type) {
     case 'text':
       return decodeText(block, at)
@@ -147,7 +148,7 @@ function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
   return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, silent) }
 }
 
-function decodeOther(block: MessagesRawBlock, at: string): Part {
+function decodeOther(block: MessagesRawBlock, at: string, report: MessagesReport): Part {
   const { type } = block
   if (type === 'server_tool_use')
     return { type: 'server-tool', phase: 'call', tool: serverToolOfName(block['name']), id: textOf(block['id']), protocol: protocolName, raw: block, at }
@@ -157,6 +158,11 @@ function decodeOther(block: MessagesRawBlock, at: string): Part {
   if (control) {
     const tools = control === 'tool-addition' ? addedTools(block['tool'], `${at}/tool`) : undefined
     return { type: 'control', control, protocol: protocolName, raw: block, ...defined({ tools }), at }
+  }
+  const foreign = foreignPart(block, at, protocolName)
+  if (foreign) {
+    report.add('part.foreign', at)
+    return { ...foreign.part, ...keep(foreign.rest, {}, { foreign: block }) }
   }
   return { type: 'opaque', protocol: protocolName, raw: block, at }
 }
@@ -197,6 +203,8 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
 
 export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report } = writing
+  const { foreign } = ownForm(part.ext) ?? {}
+  if (isObject(foreign)) return [foreign as MessagesRawBlock]
   switch (part.type) {
     case 'text':
       return encodeText(part, writing, role)

@@ -2,6 +2,7 @@ import type { FieldNames } from '../../protocol.ts'
 
 /** The path of each canonical field on this wire. */
 export const fieldNames: FieldNames = {
+  turns: 'messages',
   'error:status': 'type',
   maxOutputTokens: 'max_tokens',
   stop: 'stop_sequences',

@@ -215,7 +215,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }
-  return { wire, notes: report.notes, context }
+  return { wire, notes: report.notes, context, ...(!native && conversation.messages.length === 0 && { isEmpty: true }) }
 }
 
 const isUnsigned = (signature: Signature | undefined) => signature === undefined

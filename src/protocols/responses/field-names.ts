@@ -2,6 +2,7 @@ import type { FieldNames } from '../../protocol.ts'
 
 /** The path of each canonical field in this protocol. */
 export const fieldNames: FieldNames = {
+  turns: 'input',
   'error.details': 'error',
   'error:status': 'code',
   // Unknown keys of the error itself.

@@ -8,6 +8,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
+import { holdsNoTurn } from '../../kit/turns.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { expandChoice, expandTools } from './client-tools.ts'
 import { decodeReasoningSpec, encodeReasoningSpec } from './effort.ts'
@@ -161,7 +162,9 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   writing.report.settle(wire)
   const { tools, output } = writing
   const context = some({ tools: Object.keys(tools).length > 0 ? tools : undefined, output })
-  return { wire, notes: writing.report.notes, ...(context && { context }) }
+  const { input } = wire
+  const isEmpty = !writing.native && Array.isArray(input) && holdsNoTurn(input as JsonObject[], value.messages)
+  return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
 
 /** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */

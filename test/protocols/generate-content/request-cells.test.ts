@@ -70,7 +70,7 @@ describe('notes lead to the field that they are of', () => {
     [
       'what stands beside a result among the instructions',
       'generate-content → messages',
-      { contents: [{ role: 'system', parts: [{ functionResponse: { name: 'f', response: {} }, thought: true }] }] },
+      { contents: [{ role: 'system', parts: [{ functionResponse: { name: 'f', response: {} }, thought: true }] }, ...contents({ text: 'hi' }).contents] },
       {},
       ['system.not-text /contents/0/parts/0/functionResponse', 'field.unknown /contents/0/parts/0/thought'],
     ],
@@ -78,17 +78,24 @@ describe('notes lead to the field that they are of', () => {
 })
 
 describe('a text that says nothing, and its signature', () => {
-  const bare = contents({ thoughtSignature: 'QQ==' })
+  const said = contents({ text: 'hi' }).contents
+  const bare = { contents: [...contents({ thoughtSignature: 'QQ==' }).contents, ...said] }
   const lost = ['reasoning.foreign-signature /contents/0/parts/0/thoughtSignature']
   test.each<Row>([
-    ['is no message', 'generate-content → chat-completions', bare, { messages: [] }, lost],
-    ['is no item', 'generate-content → responses', bare, { input: [] }, lost],
-    ['is no block', 'generate-content → messages', bare, { messages: [] }, lost],
-    ['without a signature it goes unsaid', 'generate-content → chat-completions', contents({ text: '' }), { messages: [] }, []],
+    ['is no message', 'generate-content → chat-completions', bare, { messages: [{ content: 'hi' }] }, lost],
+    ['is no item', 'generate-content → responses', bare, { input: [{ content: [{ text: 'hi' }] }] }, lost],
+    ['is no block', 'generate-content → messages', bare, { messages: [{ content: 'hi' }] }, lost],
+    [
+      'without a signature it goes unsaid',
+      'generate-content → chat-completions',
+      { contents: [...contents({ text: '' }).contents, ...said] },
+      { messages: [{ content: 'hi' }] },
+      [],
+    ],
     [
       'is no instruction',
       'generate-content → responses',
-      { systemInstruction: { parts: [{ thoughtSignature: 'QQ==' }] }, contents: [] },
+      { systemInstruction: { parts: [{ thoughtSignature: 'QQ==' }] }, contents: said },
       absent('instructions'),
       ['reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'],
     ],
@@ -97,9 +104,9 @@ describe('a text that says nothing, and its signature', () => {
   test('what is not known of an instruction changes nothing of where it stands', () => {
     const { written, notes } = told('generate-content → responses', {
       systemInstruction: { parts: [{ text: 'Be terse.', thoughtSignature: 'QQ==', x_extra: 1 }] },
-      contents: [],
+      contents: said,
     })
-    expect(written).toMatchObject({ instructions: 'Be terse.', input: [] })
+    expect(written).toMatchObject({ instructions: 'Be terse.', input: [{ content: [{ text: 'hi' }] }] })
     expect(notes).toEqual(['field.unknown /systemInstruction/parts/0/x_extra', 'reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'])
   })
 
@@ -140,7 +147,13 @@ describe('how much to think (2.8)', () => {
     [
       'an effort that nobody knows says nothing, and leaves the budget to speak',
       'messages → generate-content',
-      { model: 'm', max_tokens: 9, messages: [], thinking: { type: 'enabled', budget_tokens: 2048 }, output_config: { effort: 'odd' } },
+      {
+        model: 'm',
+        max_tokens: 9,
+        messages: [{ role: 'user', content: 'hi' }],
+        thinking: { type: 'enabled', budget_tokens: 2048 },
+        output_config: { effort: 'odd' },
+      },
       { generationConfig: { thinkingConfig: { thinkingBudget: 2048, includeThoughts: true } } },
       ['field.unsupported /output_config/effort', 'reasoning.shown /thinking/type'],
     ],
@@ -355,7 +368,7 @@ describe('the voice of an answer (2.9)', () => {
     [
       'and comes from there',
       'chat-completions → generate-content',
-      { model: 'm', messages: [], modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
+      { model: 'm', messages: [{ role: 'user', content: 'hi' }], modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
       { generationConfig: { responseModalities: ['TEXT', 'AUDIO'], speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'alloy' } } } } },
       ['output.voice /audio'],
     ],

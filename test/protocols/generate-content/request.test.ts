@@ -388,7 +388,13 @@ describe('what is written for another protocol', () => {
     ],
     [{ type: 'none' }, { mode: 'NONE' }],
   ])('the choice %j holds for a tool that the client runs, where that is a function here', (choice, functionCallingConfig) => {
-    const body = { model: 'm', max_tokens: 9, messages: [], tools: [{ type: 'bash_20250124', name: 'bash' }], tool_choice: choice }
+    const body = {
+      model: 'm',
+      max_tokens: 9,
+      messages: [{ role: 'user', content: 'hi' }],
+      tools: [{ type: 'bash_20250124', name: 'bash' }],
+      tool_choice: choice,
+    }
     for (const option of [{ serverTools: 'map' }, { expandClientTools: true }] as const) {
       const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', ...option })
       expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }], toolConfig: { functionCallingConfig } })
@@ -456,7 +462,7 @@ describe('what is written for another protocol', () => {
       { type: 'bash_20250124', name: 'bash' },
       { type: 'web_search_20250305', name: 'web_search' },
     ]
-    const body = { model: 'm', max_tokens: 9, messages: [], tools }
+    const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools }
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', expandClientTools: true })
     expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }] })
     expect(notes).toMatchObject([
@@ -474,7 +480,7 @@ describe('what is written for another protocol', () => {
     ['is not asked of functions alone', [look, { type: 'bash_20250124', name: 'bash' }], {}, false],
     ['is not asked of tools of the provider alone', [search, { type: 'code_execution_20250825', name: 'code_execution' }], {}, false],
   ])('what the provider ran %s', (_, tools, options, asked) => {
-    const body = { model: 'm', max_tokens: 9, messages: [], tools, tool_choice: { type: 'auto' } }
+    const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'auto' } }
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map', ...options })
     expect((wire as { toolConfig?: Body }).toolConfig?.['includeServerSideToolInvocations']).toBe(asked || undefined)
     expect(notes.filter(({ code }) => code === 'tool.invocations')).toEqual(
@@ -484,7 +490,7 @@ describe('what is written for another protocol', () => {
 
   test('that no tool is to be called cannot be said of tools that the provider runs', () => {
     const told = (tools: Body[]) => {
-      const body = { model: 'm', max_tokens: 9, messages: [], tools, tool_choice: { type: 'none' } }
+      const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'none' } }
       return translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map', onUnresolvable: 'note' }).notes.map(({ code }) => code)
     }
     expect(told([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool_choice.without-tools')
@@ -670,7 +676,7 @@ describe('thoughts that the signature of a call carries', () => {
 })
 
 test('unknown fields of an object in snake_case are noted where they stand', () => {
-  const body = { contents: [], generation_config: { zap: 1, thinking_config: { odd: 2 } }, tool_config: { rare: 3 } }
+  const body = { contents: [{ parts: [{ text: 'hi' }] }], generation_config: { zap: 1, thinking_config: { odd: 2 } }, tool_config: { rare: 3 } }
   const { notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions' })
   expect(notes.filter(({ code }) => code === 'field.unknown').map(({ path }) => path)).toEqual([
     '/generation_config/zap',

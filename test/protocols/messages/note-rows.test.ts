@@ -32,7 +32,14 @@ describe('media', () => {
     expect(tell(notes, 'media.mime')).toEqual(['synthesized /messages/0/content/1/source/media_type'])
   })
 
-  const picture = (url: string) => chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url } }] })
+  const picture = (url: string) =>
+    chat.says({
+      role: 'user',
+      content: [
+        { type: 'image_url', image_url: { url } },
+        { type: 'text', text: 'see' },
+      ],
+    })
   const source = (body: object, convertMedia: MappingOptions['convertMedia']) => {
     const { body: there, notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', ...(convertMedia && { convertMedia }) })
     const [first] = (there as { messages: { content: { source?: unknown }[] }[] }).messages

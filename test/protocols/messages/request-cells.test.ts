@@ -287,7 +287,17 @@ describe('documents of messages, toward others (2.3)', () => {
   })
 
   test.each(['chat-completions', 'responses'] as const)('a file id is refused toward %s, for only its issuer knows it', to => {
-    const body = blocks({ messages: [{ role: 'user', content: [{ type: 'document', source: file }] }] })
+    const body = blocks({
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'document', source: file },
+            { type: 'text', text: 'see' },
+          ],
+        },
+      ],
+    })
     expect(() => translateRequest(body, { from: 'messages', to })).toThrow(/file id/)
     expect(told(body, { from: 'messages', to, onUnresolvable: 'note' }).notes).toContain(`file.foreign-id ${at}`)
   })

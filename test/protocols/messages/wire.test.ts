@@ -111,7 +111,13 @@ describe('what stands on a message beside its blocks', () => {
     ['two results', [answered('a'), answered('b')]],
     ['two results of one call', [answered('a'), answered('a')]],
     ['a result and text', [answered('a'), { type: 'text', text: 'x' }]],
-    ['a file for a container', [{ type: 'container_upload', file_id: 'f' }]],
+    [
+      'a file for a container',
+      [
+        { type: 'container_upload', file_id: 'f' },
+        { type: 'text', text: 'x' },
+      ],
+    ],
   ])('with %s is noted once, by whoever writes it', (_, content) => {
     const body = { model: 'm', max_tokens: 50, messages: [{ role: 'user', x_vendor: 1, content }] }
     for (const to of ['chat-completions', 'responses'] as const) {

@@ -232,7 +232,10 @@ test('where it is wished, a request goes without the tools that only another pro
 })
 
 test('a choice without tools is noted where it stands', () => {
-  const { wire, notes } = cross('generate-content', { contents: [], toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } } })
+  const { wire, notes } = cross('generate-content', {
+    contents: [{ parts: [{ text: 'hi' }] }],
+    toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['look'] } },
+  })
   expect(wire).not.toHaveProperty('tool_choice')
   expect(notes).toEqual([
     'tool_choice.without-tools /toolConfig/functionCallingConfig/mode',

@@ -17,6 +17,7 @@ export const examples: Record<string, Example> = {
     }),
   ),
   'part.unknown': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'text', text: 'hi' }, { type: 'novelty' }] })),
+  'part.foreign': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'input_text', text: 'hi' }] })),
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
   'state.unresolvable': makers('chat-completions').request('responses')(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'tool-result.synthesized': makers('chat-completions').request('responses')(items.says({ role: 'user', content: 'hi' }, items.call('c1', '{}'))),

@@ -57,7 +57,7 @@ export const examples: Record<string, Example> = {
     ['field.unsupported'],
   ),
   'refusal.as-text': fromChat(chat.says(user, { role: 'assistant', refusal: 'no' })),
-  'media.unsupported': fromItems(items.says({ role: 'user', content: [{ type: 'input_image', image_url: 'data:nothing' }] })),
+  'media.unsupported': fromItems(items.says(user, { role: 'user', content: [{ type: 'input_image', image_url: 'data:nothing' }] })),
   'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
   'media.url': fromChat(chat.says(file({ type: 'image_url', image_url: { url: 'https://example.org/a.png' } }))),
   'media.transcript': request('canonical')(canonical.request([{ type: 'media', kind: 'audio', source: { type: 'reference', id: 'a1' }, transcript: 'hello' }])),
