@@ -38,7 +38,15 @@ function higher(one: Fault | undefined, other: Fault | undefined): Fault | undef
   return other.rank > one.rank ? other : one
 }
 
-const wordFor = { string: 'text', boolean: 'true or false', number: 'a number', undefined: 'nothing', null: 'null', unknown: 'anything' } as const
+const wordFor = {
+  string: 'text',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'a whole number',
+  undefined: 'nothing',
+  null: 'null',
+  unknown: 'anything',
+} as const
 
 /** Why a schema refuses a value. Slow; called only after its guard has refused the value. */
 function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
@@ -48,6 +56,7 @@ function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
     case 'string':
     case 'boolean':
     case 'number':
+    case 'int':
       return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`)
     case 'null':
     case 'undefined':

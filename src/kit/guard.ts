@@ -31,6 +31,8 @@ export function guardOf(def: Def): Guard {
       return value => typeof value === 'boolean'
     case 'number':
       return value => Number.isFinite(value)
+    case 'int':
+      return value => Number.isInteger(value)
     case 'null':
       return value => value === null
     case 'undefined':

@@ -50,7 +50,7 @@ export class Schema<out T, out IsOptional extends boolean = false> {
 export type AnySchema = Schema<unknown, boolean>
 
 export type Def =
-  | { type: 'unknown' | 'string' | 'boolean' | 'number' | 'undefined' | 'null' }
+  | { type: 'unknown' | 'string' | 'boolean' | 'number' | 'int' | 'undefined' | 'null' }
   | { type: 'literal'; values: readonly unknown[] }
   | { type: 'optional' | 'nullable'; innerType: AnySchema }
   | { type: 'refined'; innerType: AnySchema; holds: (value: unknown) => boolean; isForOthers: boolean }
@@ -88,6 +88,7 @@ export const unknown = (): Schema<unknown> => new Schema({ type: 'unknown' })
 export const string = (): Schema<string> => new Schema({ type: 'string' })
 export const boolean = (): Schema<boolean> => new Schema({ type: 'boolean' })
 export const number = (): Schema<number> => new Schema({ type: 'number' })
+export const int = (): Schema<number> => new Schema({ type: 'int' })
 export const nothing = (): Schema<null> => new Schema({ type: 'null' })
 export const absent = (): Schema<undefined> => new Schema({ type: 'undefined' })
 export const literal = <const T extends Word>(...values: readonly [T, ...T[]]): Schema<T> => new Schema({ type: 'literal', values })

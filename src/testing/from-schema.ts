@@ -258,6 +258,8 @@ function ofKind(schema: AnySchema, key: string, depth: number): Arbitrary<unknow
       return isChecked(schema) ? checkedText(def, bag, key, accepts(schema)) : textFor(key)
     case 'template_literal':
       return matching((schema as z.core.$ZodTemplateLiteral)._zod.pattern)
+    case 'int':
+      return wholeNumber(key)
     case 'number':
       return hasBounds(bag) ? boundedNumber(bag, numbers[key]?.filter(accepts(schema))) : freeNumber(key, def)
     case 'bigint':
@@ -339,6 +341,10 @@ function recordOf(schema: AnySchema, def: Def, depth: number): Arbitrary<unknown
   const isFree = schema instanceof Schema || !def.keyType || (defOf(def.keyType).type === 'string' && !isChecked(def.keyType))
   const names = isFree || !def.keyType ? shortText : build(def.keyType, '', depth + 1).map(String)
   return fc.oneof({ weight: isFree ? 2 : 0, arbitrary: schemaObject }, { weight: 1, arbitrary: fc.dictionary(names, value, { maxKeys: 3 }) })
+}
+
+function wholeNumber(key: string): Arbitrary<unknown> {
+  return numbers[key] ? fc.constantFrom(...numbers[key].filter(Number.isInteger)) : fc.integer({ min: 0, max: 5000 })
 }
 
 function freeNumber(key: string, def: Def): Arbitrary<unknown> {

@@ -62,6 +62,11 @@ afterAll(async () => {
 
 /** Paths as `error.param` writes them. */
 const invalid: [param: string, body: object][] = [
+  ['input', {}],
+  ['input', { input: '' }],
+  ['input', { input: [] }],
+  ['input', { instructions: 'Be kind.' }],
+  ['input[0]', { input: [{ type: 'message', role: 'user', content: [] }] }],
   ['input', { input: 3 }],
   ['input', { input: {} }],
   ['input[0]', { input: [null] }],
@@ -83,6 +88,8 @@ const invalid: [param: string, body: object][] = [
   ['input[1].output', after({ type: 'function_call_output', call_id: 'call_1', output: 3 })],
   ['instructions', ask('text', { instructions: 3 })],
   ['max_output_tokens', ask('text', { max_output_tokens: 'many' })],
+  ['max_output_tokens', ask('text', { max_output_tokens: 20.5 })],
+  ['max_output_tokens', ask('text', { max_output_tokens: 0 })],
   ['temperature', ask('text', { temperature: 'hot' })],
   ['top_p', ask('text', { top_p: 'all' })],
   ['top_logprobs', ask('text', { top_logprobs: 'all' })],

@@ -21,6 +21,8 @@ function write({ def }: AnySchema): z.ZodType {
     case 'null':
     case 'undefined':
       return z[def.type]()
+    case 'int':
+      return z.number().refine(Number.isInteger)
     case 'literal':
       return z.literal(def.values as string[])
     case 'optional':

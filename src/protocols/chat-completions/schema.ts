@@ -5,6 +5,7 @@ import * as s from '../../kit/schema.ts'
 
 const text = s.string().nullish()
 const number = s.number().nullish()
+const whole = s.int().nullish()
 const flag = s.boolean().nullish()
 
 const breakpoint = s.object({ mode: text, ttl: text }).nullish()
@@ -125,13 +126,13 @@ export const ChatRequest = s.object({
   functions: s.array(ChatFunction).nullish(),
   logit_bias: s.record(s.number()).nullish(),
   logprobs: flag,
-  top_logprobs: number,
-  max_completion_tokens: number,
-  max_tokens: number,
+  top_logprobs: whole,
+  max_completion_tokens: whole,
+  max_tokens: whole,
   metadata: s.record(s.unknown()).nullish(),
   modalities: s.array(s.string()).nullish(),
   moderation: s.unknown().optional(),
-  n: number,
+  n: whole,
   parallel_tool_calls: flag,
   prediction: s.object({ type: text, content: s.union([s.array(ChatPart), s.string()]) }).nullish(),
   prompt_cache_key: text,
@@ -145,7 +146,7 @@ export const ChatRequest = s.object({
   thinking_budget: s.union([s.number(), s.unknown()]).optional(),
   response_format: ChatResponseFormat.nullish(),
   safety_identifier: text,
-  seed: number,
+  seed: whole,
   service_tier: text,
   stop: s.union([s.array(s.string()), s.string()]).nullish(),
   store: flag,
@@ -153,7 +154,7 @@ export const ChatRequest = s.object({
   stream_options: s.object({ include_usage: flag, include_obfuscation: flag }).nullish(),
   temperature: number,
   top_p: number,
-  top_k: number,
+  top_k: whole,
   min_p: number,
   repetition_penalty: number,
   tool_choice: s.unknown().optional(),

@@ -5,6 +5,7 @@ import * as s from '../../kit/schema.ts'
 const object = s.record(s.unknown())
 const word = s.string().nullish()
 const count = s.number().nullish()
+const whole = s.int().nullish()
 const flag = s.boolean().nullish()
 
 const blob = s.object({ mimeType: word, data: s.string(), displayName: word })
@@ -93,21 +94,21 @@ const toolConfig = s.object({
 })
 export type GeminiToolConfig = s.Infer<typeof toolConfig>
 
-const thinkingConfig = s.object({ includeThoughts: flag, thinkingBudget: count, thinkingLevel: word })
+const thinkingConfig = s.object({ includeThoughts: flag, thinkingBudget: whole, thinkingLevel: word })
 export type GeminiThinkingConfig = s.Infer<typeof thinkingConfig>
 
 export const GeminiGenerationConfig = s.object({
   temperature: count,
   topP: count,
   topK: count,
-  candidateCount: count,
-  maxOutputTokens: count,
+  candidateCount: whole,
+  maxOutputTokens: whole,
   stopSequences: s.array(s.string()).nullish(),
   presencePenalty: count,
   frequencyPenalty: count,
-  seed: count,
+  seed: whole,
   responseLogprobs: flag,
-  logprobs: count,
+  logprobs: whole,
   responseMimeType: word,
   responseSchema: object.nullish(),
   responseJsonSchema: s.unknown().optional(),

@@ -100,7 +100,7 @@ export type MessagesTool = s.Infer<typeof MessagesTool>
 
 export const MessagesThinking = s.object({
   type: s.string(),
-  budget_tokens: s.number().nullish(),
+  budget_tokens: s.int().nullish(),
   display: s.string().nullish(),
 })
 
@@ -120,11 +120,11 @@ export type MessagesToolChoice = s.Infer<typeof MessagesToolChoice>
 export const MessagesRequest = s.object({
   model: s.string().optional(),
   messages: s.array(MessagesMessage),
-  max_tokens: s.number().nullish(),
+  max_tokens: s.int().nullish(),
   system: s.union([s.string(), s.array(MessagesBlock)]).nullish(),
   temperature: s.number().nullish(),
   top_p: s.number().nullish(),
-  top_k: s.number().nullish(),
+  top_k: s.int().nullish(),
   stop_sequences: s.array(s.string()).nullish(),
   stream: s.boolean().nullish(),
   thinking: MessagesThinking.nullish(),

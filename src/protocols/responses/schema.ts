@@ -6,6 +6,7 @@ import * as s from '../../kit/schema.ts'
 const text = s.string().nullish()
 const flag = s.boolean().nullish()
 const count = s.number().nullish()
+const whole = s.int().nullish()
 const anyObject = s.object({})
 
 const breakpoint = s.object({ mode: text, ttl: text }).nullish()
@@ -149,11 +150,14 @@ export const ResponsesRequest = s.object({
   model: text,
   input: s.union([s.string(), s.array(ResponsesItem)]).nullish(),
   instructions: text,
-  max_output_tokens: count,
-  max_tool_calls: count,
+  max_output_tokens: s
+    .int()
+    .refine(limit => limit !== 0)
+    .nullish(),
+  max_tool_calls: whole,
   temperature: count,
   top_p: count,
-  top_logprobs: count,
+  top_logprobs: whole,
   presence_penalty: count,
   frequency_penalty: count,
   parallel_tool_calls: flag,
