@@ -1,3 +1,4 @@
+import type { Note } from '../canonical/note.ts'
 import type { NoteTable } from '../protocol.ts'
 
 /** Notes that belong to neither of the two protocols. */
@@ -25,4 +26,15 @@ export const translateNotes = {
   },
   'tool-result.orphan-as-text': { kind: 'approximated', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
   'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
+  'response.id-renewed': {
+    kind: 'synthesized',
+    reason: 'the upstream repeats its ids, or the response is stored under an id of its own, so it gets a new one',
+    source: '6.2',
+  },
 } as const satisfies NoteTable
+
+/** The notes of an encoder that was not shown the id: it reports that there was none. */
+export function ofRenewedId(notes: readonly Note[]): Note[] {
+  const code = 'response.id-renewed'
+  return notes.map(note => (note.code === 'response.id' ? { ...note, code, reason: translateNotes[code].reason } : note))
+}

@@ -5,7 +5,7 @@ import { failedEnd, noteUntold } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
 import { retryWords } from '../kit/retry-hint.ts'
 import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
-import { translateNotes } from './notes.ts'
+import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { failUnusable } from './unusable-calls.ts'
@@ -40,7 +40,8 @@ export function translateCounted(body: unknown, from: Protocol, to: Protocol, { 
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
   const report = createReport(to.name, translateNotes, encoding.fieldNames)
   if (restored.error) noteUntold(restored, report)
-  const all = [...notes, ...encoded.notes, ...report.notes]
+  const isRenewed = id !== undefined && restored.id === undefined
+  const all = [...notes, ...(isRenewed ? ofRenewedId(encoded.notes) : encoded.notes), ...report.notes]
   refuseIfStrict(all, strict, to.name)
   return { body: encoded.wire, notes: all, ...(encoded.signatures && { signatures: encoded.signatures }), ...outcomeOf(restored) }
 }

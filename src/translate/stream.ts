@@ -11,6 +11,7 @@ import { createFrameRewriter } from '../sse/rewrite.ts'
 import { createTextReader } from '../sse/text.ts'
 import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
 import { createJsonWriter } from './json-writer.ts'
+import { ofRenewedId } from './notes.ts'
 import { renamedFrame } from './renamed-frame.ts'
 import { restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
@@ -61,6 +62,7 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
   const watching: UsableState = { usable: {} }
   let out = ''
   let hasSpoken = false
+  let isRenewed = false
   const json = createJsonWriter()
   const write = (wire: unknown) => {
     hasSpoken = true
@@ -76,11 +78,13 @@ function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...op
       const named = model ?? event.model ?? request?.model
       const places = reader.places()
       if (places) encoding = begin(places)
-      encode(Object.assign(start, keptId(id, renewId), named !== undefined && { model: named }))
+      const kept = keptId(id, renewId)
+      isRenewed = id !== undefined && kept.id === undefined
+      encode(Object.assign(start, kept, named !== undefined && { model: named }))
     } else if (endsUnusable(watching, event)) reader.refuse(unusableCalls)
     else restoreEvent(restoring, event, encode)
   }
-  const notes = () => [...reader.notes(), ...restoring.notes, ...encoding.notes]
+  const notes = () => [...reader.notes(), ...restoring.notes, ...(isRenewed ? ofRenewedId(encoding.notes) : encoding.notes)]
   const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)
   const refuse = ({ reason, code, path }: Note) => {
     const before = [...encoding.notes]

@@ -61,7 +61,8 @@ function asInstruction(message: Message, { report, options }: Writing): Message 
     report.leave('system.not-text', part)
     return false
   })
-  if (parts.length === 0 && message.parts.length > 0) {
+  const isSilent = parts.every(part => part.type === 'text' && part.text === '' && !part.cache) && message.origin !== 'instructions'
+  if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
     report.ext(message.ext, message.at)
     report.rest({ name: message.name }, message.at)
     return undefined

@@ -32,6 +32,9 @@ export const examples: Record<string, Example> = {
     context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
   }),
   'tool-result.orphan-as-text': makers('messages').request('chat-completions')(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
+  'response.id-renewed': reply('messages')(blocks.reply([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
+    'response.created',
+  ]),
   'tool-call.nameless': itemsReply('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {},
