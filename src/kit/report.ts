@@ -23,6 +23,7 @@ export const commonNotes = {
     reason: 'only the provider of the source protocol can do this: look up stored data, run in the background, or compact the conversation',
     source: '2.14',
   },
+  'event.progress': { kind: 'dropped', reason: 'the progress of a tool that the provider runs, for which only its own protocol has events', source: '3.2' },
   'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answers this call, and servers refuse a call without one', source: '2.2' },
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },

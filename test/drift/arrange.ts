@@ -58,10 +58,9 @@ function inCompany(body: JsonObject, { key, call, tool }: List): { body: JsonObj
   const items = Array.isArray(body[key]) ? (body[key] as JsonObject[]) : []
   const [first] = items
   const before = first && call(first)
-  // A conversation of a system message alone would be refused.
-  const after = items.length === 0 || first?.['role'] === 'system' || first?.['role'] === 'developer' ? [asked(key)] : []
+  // A conversation in which the user says nothing may be refused.
   const tools = Array.isArray(body['tools']) && body['tools'].length > 0 ? body['tools'] : [tool]
-  return { body: { ...body, [key]: [...(before ? [before] : []), ...items, ...after], tools }, shifted: before !== undefined }
+  return { body: { ...body, [key]: [...(before ? [before] : []), ...items, asked(key)], tools }, shifted: before !== undefined }
 }
 
 const asked = (key: string): JsonObject => (key === 'contents' ? { role: 'user', parts: [{ text: 'a' }] } : { role: 'user', content: 'a' })

@@ -98,8 +98,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'ping':
         if (state.phase === 'begun') emit({ type: 'ping' })
         return
-      // Progress of a provider's tool. The note about the part of the tool says that it is not written.
       case 'opaque':
+        reportOf(state).once('event.progress', undefined)
         return
       case 'error':
         fail(state, event.error, emit)

@@ -21,6 +21,11 @@ export const examples: Record<string, Example> = {
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
   'state.unresolvable': makers('chat-completions').request('responses')(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
   'tool-result.synthesized': makers('chat-completions').request('responses')(items.says({ role: 'user', content: 'hi' }, items.call('c1', '{}'))),
+  'event.progress': makers('chat-completions').stream('responses')([
+    ...items.opening,
+    { type: 'response.web_search_call.searching', output_index: 1, item_id: 'ws_1' },
+    ...items.ending('yes'),
+  ]),
   'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
     'response.created',
   ]),
