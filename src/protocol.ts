@@ -219,8 +219,8 @@ export type Frames = {
   wrap(json: string, wire: unknown): string
   /** Clients lose frames that contain U+2028 or U+2029, so both are escaped also in frames that otherwise pass unchanged. Default false. */
   escapesLines?: boolean
-  /** Clients read on after an error frame, so the connection is broken off behind it. Default false. */
-  breaksOff?: boolean
+  /** Breaks the connection off behind an error frame, because clients read on after it, or retry only then. `retryable`: only where a retry may help. */
+  breaksOff?: 'always' | 'retryable'
   /** Keeps an idle connection open; clients ignore it. */
   ping: string
   /** Frames that end a stream as failed, in whatever state it is. `count`: the number of frames before, if known. */

@@ -58,6 +58,11 @@ export function failedStream({ raw: _, ...error }: CanonicalError, notes: readon
   return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(failed, { notes }) : new Refusal(failed)
 }
 
+/** Is it worth sending a request again that failed with this status? */
+export const isRetryableStatus = (status: number) => status === 408 || status === 429 || status >= 500
+
+export const mayRetry = ({ error, headers }: Refusal) => isRetryableStatus(error.status) && headers['x-should-retry'] !== 'false'
+
 /** A retry would be refused by `strict` as well, so clients are asked not to retry. */
 function refusedByStrict(error: CanonicalError, more: { notes?: readonly Note[]; cause?: unknown }): Refusal {
   return new Refusal(error, { ...more, headers: { 'x-should-retry': 'false' } })

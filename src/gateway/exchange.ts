@@ -39,7 +39,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   let served: Candidate | undefined
   const keeping = service.replyStore && keepingOf(service, ask, trace)
   const relay = createRelay({
-    breaksOff: protocol.frames.breaksOff === true && !asList,
+    breaksOff: !asList && protocol.frames.breaksOff,
     protocol,
     keepAliveMs: defaults.keepAliveMs,
     maxEventLength: defaults.eventLimit,

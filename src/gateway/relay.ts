@@ -1,12 +1,12 @@
 import type { CanonicalError } from '../canonical/error.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Frames, Protocol } from '../protocol.ts'
 import { escapeLineSeparatorBytes } from '../sse/line-separators.ts'
 import { createTextReader } from '../sse/text.ts'
 import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { encoded, joined } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
-import { clientLeft, failedStream, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
+import { clientLeft, failedStream, mayRetry, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -22,8 +22,8 @@ export type RelayOptions = {
   keepAliveMs: number
   /** See `Settings`. */
   maxEventLength: number
-  /** After a failure the body throws at its end, so that the host breaks the connection off. */
-  breaksOff: boolean
+  /** See `Frames`. After such a failure the body throws at its end, so that the host breaks the connection off. */
+  breaksOff: Frames['breaksOff'] | false
   /** Gets what is sent. `whole` is awaited before the last piece of a complete reply is sent. */
   keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
   /** Aborts the upstream call, in any phase. */
@@ -299,11 +299,16 @@ class RunningRelay implements Relay {
     return left ? '' : out
   }
 
+  #breaksAfter(failure: Refusal): boolean {
+    const { breaksOff } = this.#options
+    return breaksOff === 'retryable' ? mayRetry(failure) : breaksOff === 'always'
+  }
+
   #complete(failure: Refusal | undefined): void {
     if (this.#done) return
     this.#done = true
     this.#failed = failure !== undefined
-    if (this.#options.breaksOff && failure && failure.error.kind !== 'cancelled' && !this.#source?.translator.finished) this.#break = failure
+    if (failure && failure.error.kind !== 'cancelled' && !this.#source?.translator.finished && this.#breaksAfter(failure)) this.#break = failure
     this.#clock.stop()
     this.#options.onEnd(failure, this.#source?.translator)
   }

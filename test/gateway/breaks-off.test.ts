@@ -1,11 +1,36 @@
 import { GoogleGenAI } from '@google/genai'
 import { describe, expect, test } from 'vitest'
-import { failureIn, half, hosts, listen, mounted, one, pairs, pathOf, post, requests, sendStream, streams, textBeforeBreak, upstream } from './support.ts'
+import {
+  asking,
+  failureIn,
+  half,
+  hosts,
+  listen,
+  mounted,
+  one,
+  type Protocol,
+  pairs,
+  pathOf,
+  post,
+  requests,
+  sendStream,
+  streams,
+  textBeforeBreak,
+  upstream,
+} from './support.ts'
+
+/** An error inside a stream that says that the request is wrong. */
+const refusals: Record<Protocol, string> = {
+  'chat-completions': 'data: {"error":{"message":"Not this","type":"invalid_request_error","param":null,"code":null}}\n\n',
+  responses: 'event: error\ndata: {"type":"error","sequence_number":9,"code":"invalid_prompt","message":"Not this","param":null}\n\n',
+  messages: 'event: error\ndata: {"type":"error","error":{"type":"invalid_request_error","message":"Not this"}}\n\n',
+  'generate-content': 'data: {"error":{"code":400,"message":"Not this","status":"INVALID_ARGUMENT"}}\n\n',
+}
 
 const toGoogle = pairs.filter(([client]) => client === 'generate-content')
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(pairs)('breaks the connection behind the error frame only where clients read past it: %s from %s', async (client, served) => {
+  test.each(pairs)('breaks the connection behind the error frame where clients need it to retry: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream([...half(served), 20], { cut: true }))
     const ask = await start(one(url, served))
     let broke = false
@@ -14,18 +39,24 @@ describe.each(hosts)('through %s', (_, start) => {
       broke = true
     })
     expect(failureIn(text, client)?.message).toBe('the upstream broke the connection')
-    expect(broke).toBe(client === 'generate-content')
+    expect(broke).toBe(client === 'generate-content' || client === 'messages')
   })
 
-  test.each(toGoogle)('ends a complete stream without a break: %s from %s', async (client, served) => {
+  test.each(pairs)('ends a complete stream without a break: %s from %s', async (client, served) => {
     const { url } = await upstream(sendStream(streams[served]))
     const ask = await start(one(url, served))
-    let broke = false
-    await textBeforeBreak(await ask(pathOf(client, { stream: true }), post(requests[client])), () => {
-      broke = true
-    })
-    expect(broke).toBe(false)
+    await textBeforeBreak(await ask(...asking(client, { stream: true })), () => expect.unreachable())
   })
+
+  test.each(pairs.filter(([client]) => client === 'messages'))(
+    'ends a stream without a break when a retry would fail in the same way: %s from %s',
+    async (client, served) => {
+      const { url } = await upstream(sendStream([...half(served), refusals[served]]))
+      const ask = await start(one(url, served))
+      const text = await textBeforeBreak(await ask(...asking(client, { stream: true })), () => expect.unreachable())
+      expect(failureIn(text, client)?.message).toContain('Not this')
+    },
+  )
 
   test('ends a list that the upstream itself sends and cuts off as valid JSON', async () => {
     const first = JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text: 'a'.repeat(100_000) }] }, index: 0 }] })

@@ -3,7 +3,7 @@ import { retryHint } from '../../kit/retry-hint.ts'
 import type { Protocol } from '../../protocol.ts'
 import { createFrameParser } from '../../sse/parse.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { kindOf, Refusal, refuse } from '../error.ts'
+import { isRetryableStatus, kindOf, Refusal, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import { blotted } from './blot.ts'
 import type { Candidate } from './catalog.ts'
@@ -30,10 +30,9 @@ export function failureOf(
   const whole = deep ? undefined : parseJson(shown)
   const body = whole === undefined && !deep ? eventIn(shown) : whole
   const kept = keptHeaders(headers, channel.returnHeaders)
-  const retry = status === 408 || status === 429 || status >= 500
   // 0 is no request for a certain wait, so our own applies.
   const waitMs = retryHint(headers, Date.now() / 1000) || undefined
-  const again = headers['x-should-retry'] === 'false' ? 'never' : retry ? 'here' : concernsChannel.has(status) ? 'elsewhere' : 'never'
+  const again = headers['x-should-retry'] === 'false' ? 'never' : isRetryableStatus(status) ? 'here' : concernsChannel.has(status) ? 'elsewhere' : 'never'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
   if (/^\s*</.test(shown)) {

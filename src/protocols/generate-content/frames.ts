@@ -16,6 +16,6 @@ export const frames: Frames = {
   wrap,
   ping: '\r\n\r\n',
   escapesLines: true,
-  breaksOff: true,
+  breaksOff: 'always',
   failure: error => write(encodeErrorBody(error)),
 }
