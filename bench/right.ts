@@ -15,7 +15,7 @@ export async function wrongInStream(text: string, protocol: ProtocolName, kind: 
 
 export function wrongInReply(body: unknown, protocol: ProtocolName, kind: Kind): string | undefined {
   const got = normalizeResponse(body, { protocol })
-  const calls = (response: typeof got) => JSON.stringify(toolCallsOf(response).map(({ name, input }) => [name, JSON.parse(input)]))
+  const calls = (response: typeof got) => JSON.stringify(toolCallsOf(response).map(({ name, input }) => [name, input]))
   if (textOf(got) !== textOf(expected[kind])) return 'the text is not the same'
   return calls(got) === calls(expected[kind]) ? undefined : 'the calls are not the same'
 }

@@ -18,9 +18,9 @@ export class TranslationError extends Error {
   /** JSON pointer into the body; `''` is the whole body. */
   readonly path: string
   /** The notes made so far, when the error is about what would be lost. */
-  readonly notes?: Note[]
+  declare readonly notes?: Note[]
   /** A machine-readable code for the client, if its protocol has one for this error. */
-  readonly reason?: string
+  declare readonly reason?: string
 
   constructor(at: { code: ErrorCode; protocol: string; path: string; notes?: Note[]; reason?: string; cause?: unknown }, message: string) {
     super(`${at.protocol}${at.path ? ` at ${at.path}` : ''}: ${message}`, at.cause === undefined ? undefined : { cause: at.cause })

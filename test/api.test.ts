@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import {
   collectStream,
@@ -231,6 +232,24 @@ describe('whole and streamed', () => {
 test('a reply is read in nobody’s dialect', () => {
   const canonical = normalizeResponse(chatReply, { protocol: 'chat-completions' })
   expect([textOf(canonical), toolCallsOf(canonical), usageOf(canonical)?.input]).toEqual(['Hello', [], 3])
+})
+
+test.each([
+  ['parsed', 'function', '{"q":"x"}', { q: 'x' }],
+  ['an empty object when there are no arguments', 'function', '', {}],
+  ['undefined when the text is not JSON', 'function', '{"q":', undefined],
+  ['the text when the tool takes text', 'freeform', '{"q":"x"}', '{"q":"x"}'],
+] as const)('gives the input of a tool call %s', (_, kind, inputText, input) => {
+  const call =
+    kind === 'function'
+      ? { id: 'c1', type: 'function', function: { name: 'look', arguments: inputText } }
+      : { id: 'c1', type: 'custom', custom: { name: 'look', input: inputText } }
+  const reply = { ...chatReply, choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }] }
+  expect(toolCallsOf(normalizeResponse(reply, { protocol: 'chat-completions' }))).toMatchObject([{ id: 'c1', name: 'look', kind, input, inputText }])
+})
+
+test('shows only the fields that an error has when it is printed', () => {
+  expect(inspect(new TranslationError({ code: 'malformed', protocol: 'messages', path: '/messages' }, 'expected a list'))).not.toContain('undefined')
 })
 
 test('an unknown protocol name is told, with those that there are', () => {

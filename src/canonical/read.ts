@@ -15,9 +15,29 @@ export function reasoningOf(response: CanonicalResponse): string {
     .join('\n\n')
 }
 
-/** The tool calls of the first candidate that the client should run, in order. */
-export function toolCallsOf(response: CanonicalResponse): ToolCallPart[] {
-  return partsOf(response).filter(part => part.type === 'tool-call')
+/**
+ * A tool call to run. `input`: the arguments, parsed; `{}` when the model gave none, the text itself for a freeform tool, undefined when
+ * the text is not valid JSON. `inputText`: the text as the model wrote it.
+ */
+export type ToolCall = Omit<ToolCallPart, 'input'> & { input: unknown; inputText: string }
+
+/**
+ * The tool calls of the first candidate that the client should run, in order. Never throws for invalid arguments.
+ * @example for (const { id, name, input } of toolCallsOf(response)) results[id] = await tools[name](input)
+ */
+export function toolCallsOf(response: CanonicalResponse): ToolCall[] {
+  return partsOf(response).flatMap(part =>
+    part.type === 'tool-call' ? [{ ...part, input: part.kind === 'freeform' ? part.input : parsed(part.input), inputText: part.input }] : [],
+  )
+}
+
+function parsed(text: string): unknown {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** The token counts of the reply. Undefined: the source had none. */

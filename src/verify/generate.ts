@@ -185,7 +185,7 @@ function tellCall({ tell }: Probe, name: string, reply: CanonicalResponse, ms: n
       ms,
       mend: 'Coding tools cannot work with a model that calls no tools: try a larger model, or look whether the server takes tools at all.',
     })
-  const input = parseJson(call.input)
+  const { input } = call
   if (call.name !== 'get_weather' || !isObject(input))
     return tell(name, 'failed', `calls ${call.name} with what is no JSON object`, {
       ms,

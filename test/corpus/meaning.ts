@@ -61,7 +61,7 @@ export function expectHeard(heard: Heard, source: CanonicalResponse, notes: Note
   if (heard.text !== text && heard.text !== text + refusal) expect(heard.text).toBe(text)
   const mapped = notes.some(({ code }) => /^tool[-_]call\.id/.test(code))
   const comparable = (calls: Heard['calls']) => calls.map(({ id, name, input }) => ({ ...(!mapped && { id }), name, input: unwrapped(input) }))
-  const calls = toolCallsOf(source).map(call => ({ id: call.id, name: flat(call), input: parse(call.input) }))
+  const calls = toolCallsOf(source).map(call => ({ id: call.id, name: flat(call), input: parse(call.inputText) }))
   expect(comparable(heard.calls)).toEqual(comparable(calls))
 }
 

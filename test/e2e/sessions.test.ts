@@ -168,7 +168,7 @@ function meaningOf(protocol: ProtocolName, reply: unknown) {
     name,
     ...(namespace !== undefined && { namespace }),
     freeform: kind === 'freeform',
-    input: kind === 'freeform' ? input : (JSON.parse(input || '{}') as unknown),
+    input,
   }))
   return { text: textOf(response), reasoning: reasoningOf(response), calls }
 }

@@ -4,7 +4,7 @@ import { collect } from '../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { checkGrammar } from '../../src/canonical/grammar.ts'
 import type { Part, ToolCallPart } from '../../src/canonical/message.ts'
-import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
+import { type ToolCall, textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import { isLimit, isWholeInput } from '../../src/kit/cut-calls.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { all, pairs } from '../../src/testing/bodies.ts'
@@ -107,7 +107,8 @@ describe.each(all)('$name: the stream encoder', protocol => {
         const dropped = protocol.name === 'generate-content' ? cutCallOf(events) : undefined
         expect(heard.calls.map(({ name }) => name)).toEqual(callsInOrderOfStart(events).flatMap(({ id, name }) => (id === dropped?.id ? [] : [name])))
         for (const call of toolCallsOf(response))
-          if (call.kind === 'function' && call.id !== dropped?.id) expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.input || '{}'))
+          if (call.kind === 'function' && call.id !== dropped?.id)
+            expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.inputText || '{}'))
       }),
       runs(1000),
     )
@@ -174,11 +175,11 @@ function callsInOrderOfStart(events: CanonicalEvent[]): ToolCallPart[] {
 }
 
 /** The call of the first candidate that a token limit cut off: without whole arguments, and with nothing behind it. */
-function cutCallOf(events: CanonicalEvent[]): ToolCallPart | undefined {
+function cutCallOf(events: CanonicalEvent[]): ToolCall | undefined {
   const { candidates } = collect(events).response
   const last = events.findLast(event => 'candidate' in event && event.candidate === 0 && !['message.end', 'finish'].includes(event.type))
   const started = events.find(event => event.type === 'part.start' && event.candidate === 0 && last?.type === 'part.end' && event.part === last.part)
   const id = started?.type === 'part.start' && started.head.type === 'tool-call' ? started.head.id : undefined
   const call = toolCallsOf({ candidates }).find(call => call.id === id)
-  return call?.kind === 'function' && candidates[0]?.finish && isLimit(candidates[0].finish) && !isWholeInput(call.input) ? call : undefined
+  return call?.kind === 'function' && candidates[0]?.finish && isLimit(candidates[0].finish) && !isWholeInput(call.inputText) ? call : undefined
 }
