@@ -26,6 +26,7 @@ export const notes = {
     reason: 'two items of reasoning must not share an id, so the later one goes without',
     source: '2.8 rule 4',
   },
+  'reasoning.dropped-upstream': { kind: 'dropped', reason: 'the provider left reasoning of the request out', source: '2.8.1' },
   'reasoning.left-out': { kind: 'dropped', reason: 'the request goes without its reasoning, as asked', source: '2.8 rule 5' },
   'reasoning.carrier-orphaned': { kind: 'dropped', reason: 'the part that a carried signature belonged to is gone', source: '2.8 rule 2' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'a token budget for reasoning is said as an effort', source: '2.8' },

@@ -31,7 +31,7 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   const messages = decodeItems(body.output ?? [], '/output', report, body.model ?? undefined)
   const value = {
     candidates: [decodeCandidate(body, messages)],
-    ...decodeHead(body),
+    ...decodeHead(body, report),
     ...(body.usage && { usage: decodeUsage(body.usage) }),
     ...(hasFailed(body) && { error: readFailure(body.error ?? {}) }),
   }
@@ -55,7 +55,7 @@ const isError = ({ error, output, status }: JsonObject) => error != null && outp
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
 
 /** The fields of a snapshot outside its items, usage and ending. */
-export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'candidates'> {
+export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Omit<CanonicalResponse, 'candidates'> {
   const {
     id,
     created_at: createdAt,
@@ -67,6 +67,7 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
     error: _e,
     incomplete_details: _i,
     usage: _u,
+    input_transformations: transformations,
     ...rest
   } = body
   const fields: JsonObject = {}
@@ -82,6 +83,10 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
   if (body.incomplete_details != null && hasFailed(body)) fields['incomplete_details'] = body.incomplete_details
   const nothing: JsonObject = {}
   for (const key of usual) if (body[key] === null) nothing[key] = null
+  if (areRemovals(transformations)) {
+    for (const index of transformations.keys()) report.add('reasoning.dropped-upstream', `/input_transformations/${index}`)
+    nothing['input_transformations'] = transformations
+  } else if (transformations !== undefined) fields['input_transformations'] = transformations
   return defined({
     id: id || undefined,
     model: model ?? undefined,
@@ -90,6 +95,11 @@ export function decodeHead(body: ResponsesResponse): Omit<CanonicalResponse, 'ca
     serviceTier: tier ?? undefined,
     ...keep(fields, nothing, { echo, error, ...absentOf(body, usual) }),
   })
+}
+
+/** A list that says only that reasoning of the request was removed. */
+function areRemovals(value: unknown): value is JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(entry => isObject(entry) && entry['type'] === 'reasoning' && entry['action'] === 'removed')
 }
 
 function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidate {

@@ -149,7 +149,7 @@ function begin(state: DecoderState, event: JsonObject, type: string, emit: EmitE
   const lifecycle = known.has(type) && type.startsWith('response.') && 'response' in event
   let head: ReturnType<typeof decodeHead> = {}
   try {
-    if (lifecycle) head = decodeHead(snapshotOf(event))
+    if (lifecycle) head = decodeHead(snapshotOf(event), reportOf(state))
   } finally {
     state.id = head.id
     state.model = head.model
@@ -173,7 +173,7 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
   const status = said === undefined || said === null || said === 'in_progress' || said === 'queued' ? meant : said
   const usage = body.usage ? decodeUsage(body.usage) : undefined
   if (status === 'failed') {
-    const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body)
+    const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body, reportOf(state))
     emit({ type: 'update', ...head })
     if (usage) emit({ type: 'usage', usage })
     state.error ??= readFailure(body.error ?? {})
@@ -188,7 +188,7 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
     breakOff(state, emit)
     return
   }
-  const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body)
+  const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body, reportOf(state))
   emit({ type: 'update', ...head })
   const messages = Object.values(state.items)
     .filter(({ carrier }) => !carrier)

@@ -39,6 +39,12 @@ export const examples: Record<string, Example> = {
     [],
   ),
   'store.default': fromChat(chat.request({}), {}, ['reasoning.include-encrypted']),
+  'reasoning.dropped-upstream': makers('chat-completions').reply('responses')(
+    items.reply([items.text('yes')], {
+      created_at: 1,
+      input_transformations: [{ id: 'rs_1', type: 'reasoning', action: 'removed', reason: 'model_mismatch' }],
+    }),
+  ),
   'reasoning.older-summary': elsewhere.request('responses')(items.request({ reasoning: { effort: 'low', generate_summary: 'auto' } }), {}, [
     'reasoning.summary',
   ]),
