@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Citation } from '../../../src/canonical/message.ts'
+import { translateResponse } from '../../../src/index.ts'
 import { decodeGrounding, encodeGrounding } from '../../../src/protocols/generate-content/citations.ts'
 
 const web = (uri: string, title = 't') => ({ web: { uri, title } })
@@ -115,4 +116,26 @@ describe('grounding is written', () => {
     const { found } = decodeGrounding(grounding, [answer('a🙂b')])
     expect(write({ text: 'a🙂b', citations: found.map(({ citation }) => citation) }).grounding).toEqual(grounding)
   })
+})
+
+test.each([
+  ['maps', { uri: 'https://maps.example/?cid=1', title: 'Cafe', placeId: 'places/abc', text: 'Good coffee' }, ['placeId', 'text']],
+  ['web', { uri: 'https://a.example', title: 'A', domain: 'a.example' }, ['domain']],
+])('notes only what a citation does not hold when a %s chunk became one', (kind, source, lost) => {
+  const body = {
+    candidates: [
+      {
+        content: { role: 'model', parts: [{ text: 'Hi there' }] },
+        finishReason: 'STOP',
+        groundingMetadata: {
+          groundingChunks: [{ [kind]: source }],
+          groundingSupports: [{ segment: { endIndex: 2, text: 'Hi' }, groundingChunkIndices: [0] }],
+        },
+      },
+    ],
+  }
+  const { body: wire, notes } = translateResponse(body, { from: 'generate-content', to: 'responses', now: 1, model: 'm' })
+  expect(JSON.stringify(wire)).toContain(source.uri)
+  const chunk = `/candidates/0/groundingMetadata/groundingChunks/0/${kind}`
+  expect(notes.filter(({ path }) => path.startsWith(chunk)).map(({ path }) => path)).toEqual(lost.map(key => `${chunk}/${key}`))
 })
