@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from '../e2e/gateway.ts'
+import { textBeforeBreak } from '../gateway/support.ts'
 
 /** What other servers of `/v1/messages` validate and answer, against an upstream of each protocol. */
 
@@ -145,6 +146,13 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     const response = await post({ stream: true, ...body })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     return framesOf(await response.text()).map(({ wire }) => wire as Event)
+  }
+  /** The events before the connection breaks. */
+  const brokenStream = async (body: object): Promise<Event[]> => {
+    const breaks = vi.fn()
+    const text = await textBeforeBreak(await post({ stream: true, ...body }), breaks)
+    expect(breaks).toHaveBeenCalledOnce()
+    return framesOf(text).map(({ wire }) => wire as Event)
   }
   /** What the upstream receives for a body that it answers. */
   const received = async (body: object) => {
@@ -369,8 +377,8 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     expect(events.at(-2)?.delta).toMatchObject({ stop_reason: 'tool_use' })
   })
 
-  test('ends with an error event and no message_stop when the upstream breaks off', async () => {
-    const events = await stream(scenario('cut'))
+  test('ends with an error event, no message_stop and a broken connection when the upstream breaks off', async () => {
+    const events = await brokenStream(scenario('cut'))
     expect(events.at(-1)).toMatchObject({
       type: 'error',
       error: { type: expect.any(String), message: expect.any(String) },
