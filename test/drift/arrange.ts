@@ -69,7 +69,7 @@ const asked = (key: string): JsonObject => (key === 'contents' ? { role: 'user',
 function completed(protocol: string, body: unknown): unknown {
   if (!isObject(body)) return body
   if (protocol === 'messages') return { ...body, stop_reason: body['stop_reason'] ?? 'end_turn' }
-  if (protocol === 'responses') return { ...body, status: body['status'] ?? 'completed' }
+  if (protocol === 'responses') return { ...body, status: body['status'] ?? (isObject(body['error']) ? 'failed' : 'completed') }
   if (protocol !== 'generate-content' || 'candidates' in body || 'promptFeedback' in body) return body
   return { candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP' }], ...body }
 }
@@ -81,9 +81,17 @@ export function streamed(protocol: string, event: unknown, isBare = false): unkn
   const here = isBare ? [] : [one]
   if (protocol === 'messages') return messagesStream(type, one, here)
   if (protocol === 'responses') return responsesStream(type, here)
+  if (protocol === 'generate-content') return chunksStream(one, isBare)
   const chunk = (delta: JsonObject, finish: string | null) => ({ object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] })
   const isEnd = JSON.stringify(one).includes('"finish_reason":"')
   return [...(isEnd ? [] : here), chunk({ role: 'assistant', content: 'a' }, null), ...(isEnd && !isBare ? here : [chunk({}, 'stop')]), '[DONE]']
+}
+
+/** A chunk whose candidate has a finish reason is the last, and so is one that has no answer. */
+function chunksStream(one: JsonObject, isBare: boolean): JsonObject[] {
+  const last = { candidates: [{ content: { role: 'model', parts: [{ text: 'a' }] }, index: 0, finishReason: 'STOP' }] }
+  if (isBare) return [last]
+  return 'promptFeedback' in one || JSON.stringify(one).includes('"finishReason":') ? [one] : [one, last]
 }
 
 function messagesStream(type: string, one: JsonObject, here: JsonObject[]): unknown[] {

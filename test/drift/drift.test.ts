@@ -124,6 +124,19 @@ describe('the report', () => {
     expect(faultsOf(rows)).toEqual([])
   })
 
+  test('walks chunks again as events when they are responses', () => {
+    const chunks = `
+      export type Response = { candidates: Candidate[]; not_yet?: string }
+      export type Event = Response
+      interface Candidate { content: { role: 'model'; parts: { text: string }[] }; avgLogprobs?: number }`
+    const rows = rowsOf({ protocol: 'generate-content', types: chunks }, fileOf(chunks))
+    const eventRows = rows.filter(({ kind }) => kind === 'event').map(({ name, verdicts }) => [name, verdicts[0]])
+    expect(eventRows).toContainEqual(['Response.not_yet', 'unknown'])
+    expect(eventRows).toContainEqual(['Candidate.avgLogprobs', 'unknown'])
+    expect(eventRows).toContainEqual(['Candidate.content.parts.text', 'mapped'])
+    expect(faultsOf(rows)).toEqual([])
+  })
+
   test('has a fault for what is lost without a reason', () => {
     const row: Row = { kind: 'request', name: 'a', trail: [], path: '/a', verdicts: ['mapped', 'lost', 'noted'] }
     expect(faultsOf([row, { ...row, reason: 'says nothing' }, { ...row, verdicts: ['noted'] }])).toEqual([row])

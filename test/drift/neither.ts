@@ -31,4 +31,6 @@ export const neither: readonly Neither[] = [
   row('messages', 'event', /^BetaCompactionContentBlockDelta\./, 'belongs to a block that has a note of its own'),
   row('generate-content', 'request', /^Content\.role$/, 'a system instruction has one role'),
   row('generate-content', 'response', /^Content\.role$/, one),
+  row('generate-content', 'event', /^Content\.role$/, one),
+  row('generate-content', 'event', /^Candidate\.index$/, 'a candidate without an index is the first, whose index is 0'),
 ]

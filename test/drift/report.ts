@@ -25,8 +25,9 @@ export function rowsOf({ protocol, types }: Pick<Roots, 'protocol' | 'types'>, f
   let seen = new Set<ts.Type>()
   return bodies.flatMap(([kind, name]) => {
     if (!exports(name)) return []
-    // What a response holds, an event may hold as well: it is walked once.
-    if (kind !== 'event') seen = new Set()
+    // What a response holds, an event may hold as well: it is walked once, unless each event is such a response.
+    const isChunk = kind === 'event' && definitions.typeOf(name) === definitions.typeOf('Response')
+    if (kind !== 'event' || isChunk) seen = new Set()
     else if (exports('Known')) seen.add(definitions.typeOf('Known'))
     return sitesOf(definitions, definitions.typeOf(name), seen).map(site => {
       const verdicts = targetsOf(protocol).map(to => judge(kind, site, { from: protocol as ProtocolName, to }))

@@ -11,6 +11,7 @@ import type OpenAI from 'openai'
 export type Request = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'stream'> & { stream?: boolean }
 export type Response = OpenAI.Chat.ChatCompletion
 export type Event = OpenAI.Chat.ChatCompletionChunk
+export type Failure = { error: OpenAI.ErrorObject }
 `,
   },
   {
@@ -26,6 +27,7 @@ export type Response = Omit<OpenAI.Responses.Response, 'output_text' | Repeated>
 export type Event = OpenAI.Responses.ResponseStreamEvent
 // Walked as a response.
 export type Known = OpenAI.Responses.Response
+export type Failure = { error: OpenAI.ErrorObject }
 `,
   },
   {
@@ -38,7 +40,9 @@ import type Anthropic from '@anthropic-ai/sdk'
 export type Request = Omit<Anthropic.Beta.MessageCreateParamsNonStreaming, 'betas' | 'stream'> & { stream?: boolean }
 export type Response = Anthropic.Beta.BetaMessage
 export type Event = Anthropic.Beta.BetaRawMessageStreamEvent
-export type Failure = Anthropic.ErrorResponse
+// With more types than an \`ErrorObject\` has, and the details that the SDK reads.
+interface Fault { message: string; type: Anthropic.ErrorType; details?: Anthropic.ErrorDetails }
+export type Failure = Omit<Anthropic.ErrorResponse, 'error'> & { error: Fault }
 `,
   },
   {
@@ -60,6 +64,8 @@ export type Request = {
 } & Pick<Config, Exclude<Top, 'systemInstruction' | 'tools'>>
 // The rest is computed by the SDK.
 export type Response = Pick<google.GenerateContentResponse, 'candidates' | 'createTime' | 'modelVersion' | 'promptFeedback' | 'responseId' | 'usageMetadata' | 'modelStatus'>
+// Its streams are read by other code than complete responses.
+export type Event = Response
 `,
   },
 ]
