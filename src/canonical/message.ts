@@ -45,7 +45,7 @@ export type Signature = {
   /** The protocol of the provider that made it. */
   issuer: string
   model?: string
-  form?: 'thinking' | 'redacted' | 'encrypted' | 'thought'
+  form?: 'thinking' | 'redacted' | 'encrypted' | 'thought' | 'phase'
 }
 
 type PartBase = Node & {

@@ -8,6 +8,7 @@ export const fieldNames: FieldNames = {
   expiresAt: 'expires_at',
   // Unknown keys of the error itself.
   details: '',
+  phase: '',
   candidateCount: 'n',
   candidates: 'choices',
   maxOutputTokens: 'max_completion_tokens',

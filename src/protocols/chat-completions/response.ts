@@ -10,6 +10,7 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { hasWords, withPhase } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
@@ -221,7 +222,7 @@ function encodeCandidate(
     report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
   }
   const inLayout = isKept && recordsLayout(options)
-  for (const one of messages) if (one.phase && !(inLayout && hasWords(one))) report.add('message.phase', one.at, 'phase')
+  for (const one of messages) if (one.phase && !(inLayout && hasWords(one.parts))) report.add('message.phase', one.at, 'phase')
   if (form['role'] === 'absent') delete message['role']
   else if ('role' in form) message['role'] = form['role']
   const ended = encodeEnding(finish, { at, place, report, options, form: ownForm(ext), hasCalls: parts.some(({ type }) => type === 'tool-call') })
@@ -244,13 +245,6 @@ function encodeCandidate(
   }
   return wire
 }
-
-/** Copies the phase of a message to each of its texts, because this wire joins the texts of all messages. */
-function withPhase({ parts, phase }: Message): Part[] {
-  return phase ? parts.map(part => (part.type === 'text' ? { ...part, phase } : part)) : parts
-}
-
-const hasWords = ({ parts }: Message) => parts.some(part => part.type === 'text' && part.text !== '')
 
 type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject | undefined; hasCalls: boolean }
 

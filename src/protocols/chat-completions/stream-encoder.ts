@@ -229,7 +229,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
         end: undefined,
         citations: [],
         message,
-        phase: choice.phases.get(message)?.phase,
+        phase: choice.phases.get(message)?.phase ?? (head.type === 'text' ? head.phase : undefined),
         ...(head.at !== undefined && { at: head.at }),
         ...held(),
       }

@@ -3,13 +3,26 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
+import { noPhases, takePhase } from '../../kit/phases.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, giveBack } from './carried-thoughts.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, ownForm, ownKeys, protocolName } from './own.ts'
-import { decodeHidden, decodeSignature, decodeThought, encodeReasoning, fieldsOf, placeholder, provesThought, rejoin, sign, silenceOf } from './reasoning.ts'
+import {
+  decodeHidden,
+  decodeSignature,
+  decodeThought,
+  encodeReasoning,
+  fieldsOf,
+  phasePart,
+  placeholder,
+  provesThought,
+  rejoin,
+  sign,
+  silenceOf,
+} from './reasoning.ts'
 import { type GeminiPart, isPartOf } from './schema.ts'
 import { serverParts, serverToolOfType } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
@@ -18,10 +31,12 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 /** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and thoughts are put there. */
 export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
+  const phases = noPhases()
   parts.forEach((given, index) => {
     const wire = withoutCarried(given, before, `${at}/${index}`)
     if (signsBefore(wire, before) || provesThought(wire, before)) return
     const part = decodePart(wire, `${at}/${index}`, reading)
+    if (takePhase(phases, part)) return
     // Hidden reasoning was sent on an empty text; if a client has put text into it, both are read.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
       before.push(part, { type: 'text', text: String(wire['text']), at: `${at}/${index}` })
@@ -141,9 +156,9 @@ function inResult(writing: Writing): Writing {
 }
 
 function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
-  const { report, native, beside, instructs } = writing
-  const { type: _, text, citations, logprobs, signature, at, ext, ...rest } = part
-  report.rest(rest, at)
+  const { report, native, beside, instructs, opens } = writing
+  const { type: _, text, citations, logprobs, signature, phase, at, ext, ...rest } = part
+  report.rest({ ...rest, ...(phase && !opens && { phase }) }, at)
   if (!beside) report.rest({ logprobs }, at)
   report.ext(ext, at)
   if (!beside) for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
@@ -157,7 +172,7 @@ function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
   const absent = ownForm(part.ext)?.['text'] === 'absent' && !text
   const written: GeminiPart = { ...ownKeys(part.ext), ...(!absent && { text }), ...signed }
   beside?.(part, written)
-  return [written]
+  return phase && opens && text ? [phasePart(phase), written] : [written]
 }
 
 function encodeRefusal(part: RefusalPart, writing: Writing): GeminiPart[] {

@@ -28,6 +28,8 @@ export type Lane = {
   around: JsonObject
   /** Messages of somebody other than the model, by number. */
   voices: Record<number, { role: Role; at: string | undefined }>
+  /** The phases of messages, by their number. `carried`: a text carries it. */
+  phases: Record<number, { phase: NonNullable<TextPart['phase']>; at: string | undefined; carried?: true }>
   open: Pending | undefined
   queue: Pending[]
   called: boolean
@@ -81,6 +83,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     candidate,
     around: {},
     voices: {},
+    phases: {},
     open: undefined,
     queue: [],
     called: false,

@@ -38,6 +38,7 @@ export const fieldNames: FieldNames = {
   async: 'behavior',
   blockedDomains: 'excludeDomains',
   signature: 'thoughtSignature',
+  phase: '',
   ...inside('functionCall', { input: 'args', signature: '../thoughtSignature' }),
   ...inside('functionCallingConfig', { name: 'allowedFunctionNames' }),
   ...inside('functionResponse', { callId: 'id', isError: 'response', signature: '../thoughtSignature' }),

@@ -8,6 +8,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
+import { noPhases, type PhasesInFront, takePhase } from '../../kit/phases.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
@@ -49,6 +50,7 @@ export type Answering = {
   /** The indexes of the parts that are thoughts, in order. */
   thoughts: number[]
   call: StreamedCall | undefined
+  phases: PhasesInFront
   /** The ended texts, in order. */
   answers: Answer[]
   raw: string | undefined
@@ -80,6 +82,7 @@ export function startAnswering(candidate: number, at: string): Answering {
     open: undefined,
     thoughts: [],
     call: undefined,
+    phases: noPhases(),
     answers: [],
     raw: undefined,
     message: undefined,
@@ -166,6 +169,7 @@ function readWhole(answering: Answering, part: GeminiPart, reply: Reply): Part {
 function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
   const { candidate } = answering
   const part = answering.nextPart++
+  takePhase(answering.phases, whole)
   if (whole.type === 'reasoning') answering.thoughts.push(part)
   answering.hasContent ||= isContent(whole)
   answering.hasBrokenCall ||= isBrokenCall(whole)
@@ -181,6 +185,12 @@ function takeText(answering: Answering, wire: PlainText, reply: Reply, emit: Emi
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
   if (!saysAnything(wire) || provesBefore(answering, wire, emit)) return
+  const { signature: carried } = text === '' ? decodeSignature(thoughtSignature) : {}
+  if (carried?.form === 'phase') {
+    closeParts(answering, emit)
+    takePhase(answering.phases, { type: 'reasoning', segments: [], signature: carried })
+    return
+  }
   const { open } = answering
   const goesOn = open?.kind === kind && !open.signed
   const signed = thoughtSignature ? readWhole(answering, wire, reply) : undefined

@@ -14,7 +14,7 @@ import { encodePart } from './content.ts'
 import { type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { ownKeys, protocolName } from './own.ts'
-import { sign } from './reasoning.ts'
+import { phasePart, sign } from './reasoning.ts'
 import { isCalled, replyWriting, standIn } from './response.ts'
 
 /** Writes the parts of one candidate in a stream: texts and thoughts as their deltas come, all other parts whole. */
@@ -90,7 +90,8 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
   }
   const [first, ...rest] = parts
-  writeParts(state, lane, sent === 0 ? [...apart(lane, [{ ...ownKeys(part.ext), ...first }]), ...rest] : parts, {}, emit)
+  const front = part.type === 'text' && part.phase ? [phasePart(part.phase)] : []
+  writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownKeys(part.ext), ...first }]), ...rest] : parts, {}, emit)
 }
 
 /** The pieces of a part that are not written yet. `divided`: the piece begins a segment that is not the first. */

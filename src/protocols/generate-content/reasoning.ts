@@ -1,7 +1,8 @@
-import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { phaseProof } from '../../kit/phases.ts'
 import { carriedBy } from './carried-thoughts.ts'
 import { keep, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiPart } from './schema.ts'
@@ -172,6 +173,11 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
     return [{ ...ownKeys(part.ext), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
   }
   return nonEmpty.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === nonEmpty.length - 1 && signed) }))
+}
+
+/** The part that tells a client the phase of the text behind it: an empty text, which other clients do not show. */
+export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiPart {
+  return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseProof(phase) }) }
 }
 
 /** Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one is unknown. */

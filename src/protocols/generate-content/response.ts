@@ -9,6 +9,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import { hasWords, withPhase } from '../../kit/phases.ts'
 import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
@@ -271,7 +272,7 @@ function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
 function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): Content {
   const { report } = writing
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
-  report.rest({ ...rest, ...defined({ name }), ...(phase && { phase }) }, at)
+  report.rest({ ...rest, ...defined({ name }), ...(phase && !hasWords(parts) && { phase }) }, at)
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
@@ -281,7 +282,7 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
     if (gathered) carryThoughts(gathered, part, written)
     return written
   }
-  return { around: { ...ownKeys(message.ext), ...form }, parts: flatMap(parts, write) }
+  return { around: { ...ownKeys(message.ext), ...form }, parts: flatMap(withPhase(message), write) }
 }
 
 /** Context for writing parts of a reply. */

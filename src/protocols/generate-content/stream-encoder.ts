@@ -1,6 +1,7 @@
 import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { holdCutCalls, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
@@ -53,7 +54,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         startMessage(state, event)
         return
       case 'part.start':
-        startPart(state, heard(state, event), `${event.part}`, event.head, emit)
+        startPart(state, heard(state, event), `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
         takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
@@ -62,6 +63,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         endPart(state, laneOf(state, event.candidate), event, emit)
         return
       case 'message.end':
+        notePhase(state, event)
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
@@ -115,12 +117,13 @@ type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { ty
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
   const { type: _, candidate, message, role, origin: __, id, phase, at, ext, ...rest } = event
   const report = reportOf(state)
-  report.rest({ ...rest, ...(phase && { phase }) }, at)
+  report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId: id })
   const lane = laneOf(state, candidate)
   lane.around = merge(lane.around, ownKeys(ext))
   if (role !== 'assistant') lane.voices[message] = { role, at }
+  if (phase) lane.phases[message] = { phase, at }
 }
 
 /** The candidate of a part. Notes that somebody other than the model speaks. */
@@ -129,6 +132,20 @@ function heard(state: EncoderState, { candidate, message, head }: EventOf<'part.
   const voice = lane.voices[message]
   if (voice && isOtherVoice(voice.role, [head])) reportOf(state).add('message.role', voice.at, 'role')
   return lane
+}
+
+/** A text with the phase of its message, which it carries to the client. */
+function withPhaseOf(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Part {
+  const opened = laneOf(state, candidate).phases[message]
+  if (head.type !== 'text' || !opened) return head
+  opened.carried = true
+  return { ...head, phase: opened.phase }
+}
+
+/** Notes the phase of a message without a text to carry it. */
+function notePhase(state: EncoderState, { candidate, message }: EventOf<'message.end'>): void {
+  const { phase, carried, at } = laneOf(state, candidate).phases[message] ?? {}
+  if (phase && !carried) reportOf(state).rest({ phase }, at)
 }
 
 function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {

@@ -5,6 +5,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject } from '../../kit/json.ts'
+import { noPhases, takePhase } from '../../kit/phases.ts'
 import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
@@ -14,7 +15,7 @@ import { byOrigin, decodeCitation, decodeEnabled, encodeCited } from './citation
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
-import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf } from './reasoning.ts'
+import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf, phaseBlock } from './reasoning.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
 import { decodeTool } from './tools.ts'
 import { controlBlocks, serverBlocks, serverToolOfName } from './vocabulary.ts'
@@ -27,6 +28,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
   let inFront: ProofsInFront | undefined
+  const phases = noPhases()
   content.forEach((block, index) => {
     const here = `${at}/${index}`
     const carrier = carrierOf(block)
@@ -40,6 +42,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
       else report.add('reasoning.carrier-lost', here)
     } else {
       const part = decodeBlock(block, here, report)
+      if (takePhase(phases, part)) return
       parts.push(part)
       inFront?.give(part, index)
     }
@@ -266,9 +269,9 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
 const none: ReturnType<typeof byOrigin> = [[], []]
 
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
-  const { report, native, to, newest } = writing
-  const { type: _, text, citations, cache, signature, at, ext, ...rest } = part
-  report.rest(rest, at)
+  const { report, native, to, newest, opens } = writing
+  const { type: _, text, citations, cache, signature, phase, at, ext, ...rest } = part
+  report.rest({ ...rest, ...(phase && !opens && { phase }) }, at)
   report.ext(ext, at)
   // An empty text that was made from a carrier block: only the carrier is written again.
   if (!text && signature && ownForm(part.ext)?.['carrier']) return []
@@ -278,13 +281,14 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
     for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
     return []
   }
+  const front = phase && opens ? [phaseBlock(phase)] : []
   const [own, foreign] = citations ? byOrigin(citations) : none
   if (to === 'client' && foreign.length > 0) {
     const cited = encodeCited(part, report)
-    return cited.map((block, index) => (index === cited.length - 1 ? marked(block, part, writing) : block))
+    return [...front, ...cited.map((block, index) => (index === cited.length - 1 ? marked(block, part, writing) : block))]
   }
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')
-  return [marked(wireOf({ type: 'text', text, ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }) }, ext), part, writing)]
+  return [...front, marked(wireOf({ type: 'text', text, ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }) }, ext), part, writing)]
 }

@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
-import type { ExtMap, Part, Role, Signature } from '../../canonical/message.ts'
+import type { ExtMap, Part, Role, Signature, TextPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { noteFinish } from '../../kit/failed-reply.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
@@ -48,8 +48,8 @@ export type EncoderState = MachineState & {
   fallback: { id: string; model?: string }
   phase: 'held' | 'begun' | 'done'
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
-  /** By number of the message: the role of its parts, and its path in the source. */
-  messages: Record<number, { role?: Role; at?: string }>
+  /** By number of the message: the role of its parts, its path in the source, its phase, and whether a text carries that. */
+  messages: Record<number, { role?: Role; at?: string; phase?: TextPart['phase']; carried?: true }>
   nextIndex: number
   /** One block is open at a time, because clients apply deltas to the newest one. */
   open: Block | undefined

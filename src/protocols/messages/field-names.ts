@@ -20,6 +20,7 @@ export const fieldNames: FieldNames = {
   'toolChoice.mode': 'tool_choice/type',
   'toolChoice.name': 'tool_choice/name',
   redacted: 'data',
+  phase: '',
   parallelToolCalls: 'tool_choice/disable_parallel_tool_use',
   'cache.auto': 'cache_control',
   'cache.auto.ttl': 'cache_control/ttl',

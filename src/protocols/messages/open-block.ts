@@ -10,7 +10,7 @@ import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
 import { type Block, type EncoderState, failByInput, isNative, reportOf } from './encoder-state.ts'
 import { ownKeys, protocolName, wireOf } from './own.ts'
-import { encodeCarrier, lengthOf, seal } from './reasoning.ts'
+import { encodeCarrier, lengthOf, phaseBlock, seal } from './reasoning.ts'
 import { replyCallId, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { marked } from './writing.ts'
@@ -51,6 +51,7 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
 function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: EmitWire): void {
   if (block.index !== undefined) return
   writeCarriers(state, emit)
+  if (block.head.type === 'text' && block.head.phase) writeBlock(state, phaseBlock(block.head.phase), emit)
   if (content['type'] === 'text') state.seen.text = true
   block.index = state.nextIndex++
   emit({ type: 'content_block_start', index: block.index, content_block: content })

@@ -1,8 +1,9 @@
 import type { Proof } from '../../canonical/event.ts'
-import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import type { Part, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { phaseProof } from '../../kit/phases.ts'
 import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, protocolName, splitNulls, wireOf } from './own.ts'
@@ -158,4 +159,9 @@ export function carrier({ signature, at }: Part, { report, opens }: Writing): ((
 
 export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): MessagesRawBlock {
   return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
+}
+
+/** The block that tells a client the phase of the text behind it. */
+export function phaseBlock(phase: NonNullable<TextPart['phase']>): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature: phaseProof(phase) }) }
 }

@@ -8,6 +8,7 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { hasWords, withPhase } from '../../kit/phases.ts'
 import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
@@ -155,11 +156,11 @@ function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesRep
 function encodeMessage(message: Message, native: boolean, report: MessagesReport, carriers: Carriers | undefined): JsonObject[] {
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }) }, at)
-  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+  if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(parts, { carriers, ...replyWriting(report, native && ownForm(ext) !== undefined) }, role)
+  return encodeParts(withPhase(message), { carriers, ...replyWriting(report, native && ownForm(ext) !== undefined) }, role)
 }
 
 /** How parts of a reply are written. */

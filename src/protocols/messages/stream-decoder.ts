@@ -7,6 +7,7 @@ import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
+import { noPhases, type PhasesInFront, takePhase } from '../../kit/phases.ts'
 import type { AnySchema, Infer } from '../../kit/schema.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
@@ -37,6 +38,7 @@ export type DecoderState = MachineState & {
   thoughts: number[]
   /** The signature of a carrier block, for the part after it. */
   waiting: { signature: Signature; at: string } | undefined
+  phases: PhasesInFront
   finish: Finish | undefined
   usage: JsonObject
 }
@@ -62,6 +64,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     closing: undefined,
     thoughts: [],
     waiting: undefined,
+    phases: noPhases(),
     finish: undefined,
     usage: {},
   }),
@@ -189,6 +192,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   enter(state, emit)
   flushClosing(state, emit)
   const whole = decodeBlock(block, at, reportOf(state))
+  if (takePhase(state.phases, whole)) return
   if (state.waiting && whole.signature) loseWaiting(state)
   else if (state.waiting) whole.signature = state.waiting.signature
   if (whole.signature) whole.signature = signedBy(state.model, whole.signature)

@@ -1,5 +1,6 @@
 import { mergeExt } from '../../canonical/collect.ts'
 import type { CanonicalEvent, PartStart } from '../../canonical/event.ts'
+import type { Part } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { isLimit, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
@@ -67,7 +68,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
       case 'part.start':
         begin(state, emit)
         noteVoice(state, event)
-        startPart(state, `${event.part}`, event.head, emit)
+        startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
         takeDelta(state, `${event.part}`, event.delta, emit)
@@ -76,6 +77,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         endPart(state, `${event.part}`, event.final, emit)
         return
       case 'message.end':
+        notePhase(state, event.message)
         if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
         reportOf(state).ext(event.ext, event.at)
         return
@@ -123,10 +125,10 @@ type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { ty
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
   const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event
   const report = reportOf(state)
-  report.rest({ ...rest, ...(phase && { phase }) }, at)
+  report.rest(rest, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId: id })
-  state.messages[message] = defined({ role, at })
+  state.messages[message] = defined({ role, at, phase: phase ?? undefined })
 }
 
 function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
@@ -138,6 +140,20 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
   if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
   if (promptBlocked) state.promptBlocked = promptBlocked
   if (ext) state.ext = mergeExt(state.ext, ext)
+}
+
+/** A text with the phase of its message, which it carries to the client. */
+function withPhaseOf({ messages }: EncoderState, { message, head }: PartStart): Part {
+  const opened = messages[message]
+  if (head.type !== 'text' || !opened?.phase) return head
+  opened.carried = true
+  return { ...head, phase: opened.phase }
+}
+
+/** Notes the phase of a message without a text to carry it. */
+function notePhase(state: EncoderState, message: number): void {
+  const { phase, carried, at } = state.messages[message] ?? {}
+  if (phase && !carried) reportOf(state).rest({ phase }, at)
 }
 
 function noteVoice(state: EncoderState, { message, head }: PartStart): void {

@@ -178,6 +178,8 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
   open(state, emit)
   // A second start of a part is ignored.
   if (state.parts[part]) return
+  const { head: around } = state.messages[message] ?? {}
+  if (around && head.type === 'text' && head.phase) around.phase ??= head.phase
   const opened = startPartState(message, head)
   state.parts[part] = opened
   state.active ??= part

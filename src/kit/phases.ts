@@ -1,0 +1,37 @@
+import type { Message, Part, Signature, TextPart } from '../canonical/message.ts'
+
+/**
+ * The phase of a message, for clients whose protocol has none: it is carried like a signature of its own, in front of the text.
+ */
+
+type Phase = NonNullable<TextPart['phase']>
+
+export const phaseProof = (phase: Phase): Signature => ({ value: phase, issuer: 'phase', form: 'phase' })
+
+/** The parts of a message, each text with the phase of the message. */
+export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): Part[] {
+  return phase ? parts.map(part => (part.type === 'text' ? { ...part, phase } : part)) : parts
+}
+
+/** Can its texts hold the phase of the message? Not if it has no words. */
+export const hasWords = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.text !== '')
+
+/** The phases that wait for the texts behind them. Several wait if a client moved them to the front. */
+export type PhasesInFront = { waiting: Phase[]; current: Phase | undefined }
+
+export const noPhases = (): PhasesInFront => ({ waiting: [], current: undefined })
+
+/** Takes the phase that a part carries, or gives one to a text. Changes both. True: the part carries nothing else. */
+export function takePhase(phases: PhasesInFront, part: Part): boolean {
+  const isCarrier = part.signature?.form === 'phase'
+  const phase = isCarrier ? phaseOf(part.signature?.value) : undefined
+  if (isCarrier) delete part.signature
+  if (phase) phases.waiting.push(phase)
+  if (part.type === 'tool-call') phases.current = undefined
+  if (part.type !== 'text') return isCarrier && part.type === 'reasoning'
+  phases.current = phases.waiting.shift() ?? phases.current
+  if (phases.current) part.phase = phases.current
+  return false
+}
+
+const phaseOf = (word: string | undefined): Phase | undefined => (word === 'commentary' || word === 'final_answer' ? word : undefined)
