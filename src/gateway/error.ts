@@ -5,6 +5,7 @@ import { endedEarly } from '../kit/failed-reply.ts'
 import { dotted } from '../kit/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'
+import type { FailureKind } from './hooks.ts'
 
 /** An exchange that ends with an error. `wireOf` writes it in the caller's protocol. */
 export class Refusal extends Error {
@@ -14,14 +15,29 @@ export class Refusal extends Error {
   readonly wire: { status: number; headers: Record<string, string>; body: string } | undefined
   /** The notes, if the request was refused because of what would be lost. */
   readonly notes: readonly Note[]
+  /** What failed, where status and protocol of the error do not tell. */
+  readonly failure: FailureKind | undefined
 
-  constructor(error: CanonicalError, { headers = {}, wire, notes = [], cause }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'cause'>> = {}) {
+  constructor(
+    error: CanonicalError,
+    { headers = {}, wire, notes = [], failure, cause }: Partial<Pick<Refusal, 'headers' | 'wire' | 'notes' | 'failure' | 'cause'>> = {},
+  ) {
     super(error.message, { cause })
     this.error = error
     this.headers = headers
     this.wire = wire
     this.notes = notes
+    this.failure = failure
   }
+}
+
+/** What failed. An error of our own that is not the client's is about the answer of the upstream, or a fault of the gateway. */
+export function failureKind({ failure, error: { protocol, status } }: Refusal): FailureKind {
+  if (failure) return failure
+  if (protocol !== undefined) return 'upstream_status'
+  if (status < 500) return 'client'
+  if (status === 504) return 'upstream_timeout'
+  return status === 502 ? 'upstream_invalid' : 'gateway'
 }
 
 export function refuse(status: number, kind: ErrorKind, message: string, more: Partial<CanonicalError> = {}): Refusal {
@@ -35,6 +51,11 @@ export function unknownModel(model: string): Refusal {
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
 export function streamEndedEarly(): Refusal {
   return refuse(endedEarly.status, endedEarly.kind, endedEarly.message)
+}
+
+/** The connection broke in the middle of the upstream's answer. */
+export function brokenOff(cause: unknown): Refusal {
+  return new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { failure: 'upstream_network', cause })
 }
 
 /** The client has disconnected. Nobody reads this error, but it is recorded. */

@@ -29,7 +29,7 @@ import { createCatalog } from './upstream/catalog.ts'
 
 export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
-export type { Exchange, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
+export type { Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 

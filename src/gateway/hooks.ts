@@ -10,6 +10,12 @@ import type { GatewayRequest } from './request.ts'
  */
 export type Identity = { name?: string; group?: string; requestsPerMinute?: number }
 
+/**
+ * Whose fault a failure is: the client's or its request's; an error that the upstream told; no connection to it, or a broken one; a time limit
+ * of the channel; an answer of it that cannot be used; or a fault of the gateway and its hooks.
+ */
+export type FailureKind = 'client' | 'upstream_status' | 'upstream_network' | 'upstream_timeout' | 'upstream_invalid' | 'gateway'
+
 /** The usage record of one exchange. A field is absent if the exchange ended before it was known. */
 export type UsageRecord = {
   /** Time of the request, ISO 8601. */
@@ -25,8 +31,10 @@ export type UsageRecord = {
   stream: boolean
   /** HTTP status of the response; 499: the client disconnected. */
   status: number
-  /** The error, also one after the status was sent. */
-  failure?: ErrorKind
+  /** What failed, also after the status was sent. */
+  failure?: FailureKind
+  /** The error of the failure, in the terms of all protocols. */
+  error?: ErrorKind
   /** The request id of the upstream. */
   upstreamRequestId?: string
   usage?: Usage

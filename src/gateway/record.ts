@@ -2,7 +2,7 @@ import type { Usage } from '../canonical/response.ts'
 import { isObject } from '../kit/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
-import type { Refusal } from './error.ts'
+import { failureKind, type Refusal } from './error.ts'
 import type { UsageRecord } from './hooks.ts'
 
 /** How an exchange ended. `protocol`: of the caller. */
@@ -60,7 +60,7 @@ function recordOf(
     ...(modelAsked !== undefined && { modelAsked }),
     ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
     ...(usage && { usage: onlyCounts(usage) }),
-    ...(failure && { failure: failure.error.kind }),
+    ...(failure && { failure: failureKind(failure), error: failure.error.kind }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
   }

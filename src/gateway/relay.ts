@@ -6,7 +6,7 @@ import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
 import type { StreamTranslator } from '../translate/stream.ts'
 import { encoded, joined } from './body/bytes.ts'
 import { type Clock, createClock, ping } from './clock.ts'
-import { clientLeft, failedStream, mayRetry, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
+import { brokenOff, clientLeft, failedStream, mayRetry, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
 
 type Chunk = string | Uint8Array
 
@@ -335,7 +335,7 @@ const failedEnd = ({ failedEnd: error }: StreamTranslator) => error && failedStr
 
 /** The Refusal for a broken connection, unless the gateway aborted it. */
 function broken(error: unknown): never {
-  throw error instanceof Refusal ? error : new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
+  throw error instanceof Refusal ? error : brokenOff(error)
 }
 
 function plus(out: Chunk, more: Chunk): Chunk {

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { Exchange, GatewayConfig, HookRequest, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
+import type { Exchange, FailureKind, GatewayConfig, HookRequest, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { fetchGateway } from '../../src/hosts/fetch.ts'
 import type { Note } from '../../src/index.ts'
 import type { TransportCall } from '../../src/transports/transport.ts'
 import {
   after,
   asking,
+  half,
   hosts,
   one,
   type Protocol,
@@ -70,13 +71,53 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
+  const up = 'http://127.0.0.1:1'
+  const faults: [
+    what: string,
+    failure: FailureKind,
+    status: number,
+    settings: { script?: Parameters<typeof upstream>[0]; channel?: object; hooks?: Hooks; body?: object },
+  ][] = [
+    ['a request without messages', 'client', 400, { body: { messages: 5 } }],
+    ['an unknown model', 'client', 404, { body: { model: 'unheard-of' } }],
+    ['an error response', 'upstream_status', 503, { script: sendJson(503, { type: 'error', error: { type: 'overloaded_error', message: 'No' } }) }],
+    ['a web page as an error', 'upstream_status', 403, { script: response => response.writeHead(403, { 'content-type': 'text/html' }).end('<p>No</p>') }],
+    ['a refused connection', 'upstream_network', 502, {}],
+    ['a broken connection', 'upstream_network', 502, { script: response => response.destroy() }],
+    ['a stream that breaks off', 'upstream_network', 200, { script: sendStream(half('messages'), { cut: true }), body: { stream: true } }],
+    ['a late answer', 'upstream_timeout', 504, { script: () => {}, channel: { timeouts: { firstByteMs: 30 } } }],
+    [
+      'silence in a stream',
+      'upstream_timeout',
+      200,
+      { script: sendStream([...half('messages'), 60_000]), body: { stream: true }, channel: { timeouts: { idleMs: 30 } } },
+    ],
+    ['a web page', 'upstream_invalid', 502, { script: response => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Hi</p>') }],
+    ['a redirect', 'upstream_invalid', 502, { script: response => response.writeHead(302, { location: '/' }).end() }],
+    ['a reply of another kind', 'upstream_invalid', 502, { script: sendJson(200, { ...replies.messages, content: 5 }) }],
+    ['a stream that ends early', 'upstream_invalid', 200, { script: sendStream(half('messages')), body: { stream: true } }],
+    ['a fault of the transport', 'gateway', 500, { hooks: { transport: { send: () => JSON.parse('{') } } }],
+    ['a fault in the answer of the transport', 'gateway', 500, { hooks: { transport: { send: async () => ({}) as never } } }],
+  ]
+
+  test.each(faults)('the record of %s says: %s', async (_, failure, status, { script, channel, hooks, body }) => {
+    const records: UsageRecord[] = []
+    const config = one(script ? (await upstream(script)).url : up, 'messages', { defaults: { retries: 0 } }, {}, channel)
+    const logger = { info() {}, warn() {}, error() {} }
+    const ask = await start(config, { logger, ...hooks, onUsage: record => void records.push(record) })
+    const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], ...body }))
+    await response.text().catch(() => {})
+    await until(() => records.length === 1)
+    expect([response.status, records]).toMatchObject([status, [{ status, failure }]])
+  })
+
   test('a record of a failure has its status', async () => {
     const records: UsageRecord[] = []
     const { url } = await upstream(sendJson(429, { error: { message: 'No' } }))
     const ask = await start(one(url, 'chat-completions'), { onUsage: record => void records.push(record) })
     await ask(paths['chat-completions'], post(requests['chat-completions']))
     await until(() => records.length === 1)
-    expect(records).toMatchObject([{ status: 429, failure: 'rate_limit', attempts: 1 }])
+    expect(records).toMatchObject([{ status: 429, failure: 'upstream_status', error: 'rate_limit', attempts: 1 }])
   })
 
   test.each(Object.keys(paths) as Protocol[])('a stream that fails after its status is written down once, as a failure: %s', async client => {
@@ -89,7 +130,9 @@ describe.each(hosts)('through %s', (_, start) => {
       await (await ask(...asking(client, { stream: true }))).text()
       await until(() => records.length > 0)
       await wait(20)
-      expect(records).toMatchObject([{ status: 200, failure: pieces.length > 1 ? 'overloaded' : expect.any(String) }])
+      expect(records).toMatchObject([
+        { status: 200, ...(pieces.length > 1 ? { failure: 'upstream_status', error: 'overloaded' } : { failure: 'upstream_invalid', error: 'internal' }) },
+      ])
     }
   })
 

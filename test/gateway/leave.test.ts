@@ -75,7 +75,7 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     left.abort()
     await reader.cancel().catch(() => {})
     await until(() => records.length === 1)
-    expect(records).toMatchObject([{ status: 499, failure: 'cancelled' }])
+    expect(records).toMatchObject([{ status: 499, failure: 'client', error: 'cancelled' }])
   })
 })
 
@@ -99,8 +99,8 @@ test('a client that leaves before its request is whole is no fault of the gatewa
   await handler(new Request('http://gateway.test/v1/messages', init))
   await handler.close(0)
   expect(told).toMatchObject([
-    ['info', { status: 499, failure: 'cancelled' }],
-    ['info', { status: 499, failure: 'cancelled' }],
+    ['info', { status: 499, failure: 'client', error: 'cancelled' }],
+    ['info', { status: 499, failure: 'client', error: 'cancelled' }],
   ])
 })
 

@@ -53,10 +53,15 @@ const passedOn: [what: string, protocol: Protocol, change: object, told: object]
     'a failure inside of its choice',
     'chat-completions',
     { choices: [{ index: 0, message: { role: 'assistant', content: long }, finish_reason: 'error', error: { code: 429, message: 'Overheated' } }] },
-    { ...counts, failure: 'rate_limit' },
+    { ...counts, failure: 'upstream_status', error: 'rate_limit' },
   ],
-  ['a failure without any choice', 'chat-completions', { choices: [] }, { ...counts, failure: 'internal' }],
-  ['a failure beside its items', 'responses', { status: 'failed', error: { code: 'server_error', message: 'Overheated' } }, { ...counts, failure: 'internal' }],
+  ['a failure without any choice', 'chat-completions', { choices: [] }, { ...counts, failure: 'upstream_status', error: 'internal' }],
+  [
+    'a failure beside its items',
+    'responses',
+    { status: 'failed', error: { code: 'server_error', message: 'Overheated' } },
+    { ...counts, failure: 'upstream_status', error: 'internal' },
+  ],
 ]
 
 describe.each(hosts)('through %s', (_, start) => {
@@ -88,7 +93,7 @@ describe.each(hosts)('through %s', (_, start) => {
         expect(answered.status).toBe(stream ? 200 : 502)
         await answered.text()
         await until(() => records.length === 1)
-        expect(records[0]).toMatchObject({ failure: 'internal' })
+        expect(records[0]).toMatchObject({ failure: 'upstream_invalid', error: 'internal' })
       }
     },
   )

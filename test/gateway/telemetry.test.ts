@@ -62,7 +62,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await (await ask(paths.responses, post(requests.responses))).text()
     await until(() => spans.getFinishedSpans().length === 1)
     const [span] = spans.getFinishedSpans()
-    expect(span).toMatchObject({ status: { code: SpanStatusCode.ERROR, message: 'overloaded' }, attributes: { 'error.type': 'overloaded' } })
+    expect(span).toMatchObject({ status: { code: SpanStatusCode.ERROR, message: 'upstream_status' }, attributes: { 'error.type': 'upstream_status' } })
   })
 
   test('tokens and times are measured', async () => {
@@ -125,7 +125,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const finished = spans.getFinishedSpans().map(({ name, attributes, events, status, links }) => ({ name, attributes, events, status, links }))
     const points = measured.getMetrics().flatMap(({ scopeMetrics }) => scopeMetrics.flatMap(({ metrics }) => metrics))
     expect(points.length).toBeGreaterThan(0)
-    if (leaves) expect(finished).toMatchObject([{ attributes: { 'error.type': 'cancelled' } }, { attributes: { 'error.type': 'cancelled' } }])
+    if (leaves) expect(finished).toMatchObject([{ attributes: { 'error.type': 'client' } }, { attributes: { 'error.type': 'client' } }])
     expect(JSON.stringify([finished, points])).not.toMatch(/planted|Hel|upstream-secret/)
   })
 })

@@ -153,7 +153,7 @@ describe.each(hosts)('the page through %s', (_, start) => {
     const seen = await of(alice)
     expect(seen.models.map(({ id }) => id)).toEqual(['fast', 'deep'])
     expect(seen.usage).toMatchObject([
-      { modelAsked: 'hidden', protocolIn: 'chat-completions', status: 404, failure: 'not_found' },
+      { modelAsked: 'hidden', protocolIn: 'chat-completions', status: 404, failure: 'client' },
       { modelAsked: 'fast', protocolIn: 'messages', stream: false, status: 200, attempts: 1, usage: { input: expect.any(Number), output: expect.any(Number) } },
     ])
     expect((await of(bob)).usage).toMatchObject([{ modelAsked: 'deep', stream: true }])

@@ -3,7 +3,7 @@ import { urlOf } from '../../address/paths.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { Service } from '../ask.ts'
-import { Refusal, refuse } from '../error.ts'
+import { failureKind, Refusal, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry } from '../options.ts'
 import { withoutSecrets } from '../upstream/blot.ts'
@@ -31,8 +31,9 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const found = known.get(channel.name)
     if (found && found.until > now) return found
     const ids = ask(channel).catch((error: unknown) => {
-      const { error: reason } = error instanceof Refusal ? error : unreachable(error)
-      listed.failure = new Refusal({ ...reason, message: `no models can be listed; channel ${channel.name}: ${reason.message}` }, { cause: error })
+      const reason = error instanceof Refusal ? error : unreachable(error)
+      const message = `no models can be listed; channel ${channel.name}: ${reason.message}`
+      listed.failure = new Refusal({ ...reason.error, message }, { failure: failureKind(reason), cause: error })
       // An upstream whose listing fails has the models that it had.
       return found?.ids ?? []
     })

@@ -3,7 +3,7 @@ import type { Protocol } from '../../protocol.ts'
 import type { Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
 import { encoded, join, textOf } from '../body/bytes.ts'
-import { Refusal, refuse } from '../error.ts'
+import { brokenOff, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
 /** The bound of a reply that has to be in memory as a whole. */
@@ -27,7 +27,7 @@ export function watch(body: TransportAnswer['body'], idleMs: number, controller:
         return await chunks.next()
       } catch (error) {
         if (controller.signal.aborted) throw controller.signal.reason
-        throw new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { cause: error })
+        throw brokenOff(error)
       } finally {
         clearTimeout(timer)
       }

@@ -1,6 +1,6 @@
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
-import { type Refusal, reasonOf, refuse } from '../error.ts'
+import { failureKind, Refusal, reasonOf, refuse } from '../error.ts'
 import { call, type Opened } from './call.ts'
 import type { Candidate } from './catalog.ts'
 import type { Failure } from './failure.ts'
@@ -57,9 +57,10 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
 /** The response when the breakers of all channels are open. */
 function breakerIsOpen({ breakers }: Service, { channel }: Candidate, restMs: number): Refusal {
   const last = breakers.lastFailure(channel)
-  const reason = last && 'again' in last ? `, last with: ${last.refusal.error.message}` : ''
+  const refusal = last && 'again' in last ? last.refusal : undefined
+  const reason = refusal ? `, last with: ${refusal.error.message}` : ''
   const message = `the channel ${channel.name} has failed ${channel.breaker.failures} times in a row${reason}. It is tried again in ${Math.ceil(restMs / 1000)} s`
-  return refuse(503, 'unavailable', message, { retryAfterMs: restMs })
+  return new Refusal({ status: 503, kind: 'unavailable', message, retryAfterMs: restMs }, { ...(refusal && { failure: failureKind(refusal) }) })
 }
 
 /** Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream asked, else for a random, growing time. */

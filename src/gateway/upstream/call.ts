@@ -5,7 +5,7 @@ import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
-import { Refusal, refusalOf, refuse } from '../error.ts'
+import { failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { beyondConnection, forwardedHeaders, safeHeaders, upstreamDefaults, withLists } from '../headers.ts'
 import { freshIds } from '../ids.ts'
 import { beginningOf, readSome, replay, type Watched, watch } from './answer.ts'
@@ -83,7 +83,8 @@ async function send(
   } catch (error) {
     if (own.signal.aborted) return { refusal: own.signal.reason instanceof Refusal ? own.signal.reason : refusalOf(error, 'upstream'), again: 'elsewhere' }
     if (error instanceof Refusal) return { refusal: error, again: 'never' }
-    return { refusal: unreachable(error), again: 'here' }
+    const refusal = unreachable(error)
+    return { refusal, again: failureKind(refusal) === 'gateway' ? 'never' : 'here' }
   } finally {
     clearTimeout(timer)
   }

@@ -3,7 +3,7 @@ import { retryHint } from '../../kit/retry-hint.ts'
 import type { Protocol } from '../../protocol.ts'
 import { createFrameParser } from '../../sse/parse.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { isRetryableStatus, kindOf, Refusal, refuse } from '../error.ts'
+import { isRetryableStatus, kindOf, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import { blotted } from './blot.ts'
 import type { Candidate } from './catalog.ts'
@@ -37,7 +37,8 @@ export function failureOf(
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
   if (/^\s*</.test(shown)) {
     const message = `the upstream answered ${status} with a web page`
-    return failure(new Refusal({ status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }, { headers: kept }))
+    const error = { status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
+    return failure(new Refusal(error, { headers: kept, failure: 'upstream_status' }))
   }
   const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
   // A body that is not JSON must not be returned as JSON.
@@ -58,12 +59,24 @@ function eventIn(text: string): unknown {
   return error
 }
 
-/** There was no answer: no connection, or it was closed. */
+/** There was no answer: no connection, or it was closed, or the transport of the application has a fault. */
 export function unreachable(error: unknown): Refusal {
   const code = codeOf(error)
-  const timeout = code !== undefined && /TIMEOUT|ETIMEDOUT/.test(code)
+  if (code === undefined && isFault(error)) return refusalOf(error, 'upstream')
   const message = `the upstream could not be reached${code ? ` (${code})` : ''}`
-  return new Refusal({ status: timeout ? 504 : 502, kind: timeout ? 'timeout' : 'internal', message }, { cause: error })
+  if (/TIMEOUT|ETIMEDOUT/.test(code ?? '')) return new Refusal({ status: 504, kind: 'timeout', message }, { cause: error })
+  return new Refusal({ status: 502, kind: 'internal', message }, { failure: 'upstream_network', cause: error })
+}
+
+/** An error in a program. `fetch` throws TypeErrors, too, when there is no connection: with a cause, or with words of its own in some runtimes. */
+function isFault(error: unknown): boolean {
+  const isOfProgram = [TypeError, ReferenceError, RangeError, SyntaxError].some(kind => error instanceof kind)
+  return (
+    isOfProgram &&
+    error instanceof Error &&
+    error.cause === undefined &&
+    !/^(fetch|failed to fetch|load failed|network|error (sending|reading))/i.test(error.message)
+  )
 }
 
 function codeOf(error: unknown): string | undefined {
