@@ -308,7 +308,9 @@ class RunningRelay implements Relay {
     if (this.#done) return
     this.#done = true
     this.#failed = failure !== undefined
-    if (failure && failure.error.kind !== 'cancelled' && !this.#source?.translator.finished && this.#breaksAfter(failure)) this.#break = failure
+    // Of a reply that ends properly with a failure, bytes of the same protocol have no error frame.
+    const isPassedOn = this.#source?.raw && this.#source.translator.finished
+    if (failure && failure.error.kind !== 'cancelled' && !isPassedOn && this.#breaksAfter(failure)) this.#break = failure
     this.#clock.stop()
     this.#options.onEnd(failure, this.#source?.translator)
   }

@@ -58,6 +58,27 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
+  test.each(['messages', 'generate-content'] as const)('breaks the connection behind the error of a reply that says that it failed: %s', async client => {
+    const chunk = (delta: object, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ id: 'x', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
+    const { url } = await upstream(sendStream([chunk({ content: 'Hel' }, null), 20, chunk({}, 'error'), 'data: [DONE]\n\n']))
+    const ask = await start(one(url, 'chat-completions'))
+    let broke = false
+    const text = await textBeforeBreak(await ask(...asking(client, { stream: true })), () => {
+      broke = true
+    })
+    expect(failureIn(text, client)).toBeDefined()
+    expect(broke).toBe(true)
+  })
+
+  test('passes a failed reply of the same protocol without a break', async () => {
+    const failed = { candidates: [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'bad call' }] }
+    const { url } = await upstream(sendStream([`data: ${JSON.stringify(failed)}\n\n`]))
+    const ask = await start(one(url, 'generate-content'))
+    const text = await textBeforeBreak(await ask(...asking('generate-content', { stream: true })), () => expect.unreachable())
+    expect(text).toContain('MALFORMED_FUNCTION_CALL')
+  })
+
   test('ends a list that the upstream itself sends and cuts off as valid JSON', async () => {
     const first = JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text: 'a'.repeat(100_000) }] }, index: 0 }] })
     const { url } = await upstream(sendStream([`[${first},\n${first.slice(0, 30)}`, 20], { cut: true }))
