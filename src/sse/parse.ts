@@ -28,9 +28,11 @@ export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength =
   const tooLong = () => new RangeError(`a frame is longer than ${maxLength}`)
   /** Takes the lines of a bare JSON object. Undefined: none is open. */
   let feedBare: ((line: string) => void) | undefined
-  const takeBareLine = (line: string) => {
+  const takeBareLine = (given: string) => {
+    // Some of these errors are the only item of a list.
+    const line = feedBare ? given : given.trimStart().replace(/^\[/, '').trimStart()
     if (!feedBare) {
-      if (!line.trimStart().startsWith('{')) return
+      if (!line.startsWith('{')) return
       feedBare = createArrayParser(
         data => {
           feedBare = undefined

@@ -33,6 +33,9 @@ describe('text/event-stream', () => {
       ['on one line', JSON.stringify(error)],
       ['on several lines', JSON.stringify(error, null, 2)],
       ['with CRLF', JSON.stringify(error, null, 2).replaceAll('\n', '\r\n')],
+      ['alone in a list', JSON.stringify([error])],
+      ['in a list on several lines', `[${JSON.stringify(error, null, 2)}\n]`],
+      ['below the bracket of a list', JSON.stringify([error], null, 2)],
     ])('becomes a frame when an object stands %s', (_, text) => {
       for (const end of ['', '\n', '\r\n\r\n']) {
         const found = frames([...`data: 1\n\n${text}${end}`])
