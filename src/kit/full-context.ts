@@ -16,6 +16,8 @@ export const tellsOverflow = (message: string): boolean => !throttled.test(messa
 const sums: [sum: RegExp, limit: RegExp][] = [
   [/\b(?<input>\d+) \+ (?<output>\d+) > (?<limit>\d+)\b/, /(?:)/],
   [/\((?<input>\d+) in the messages, (?<output>\d+) in the completion\)/, /context length is (?<limit>\d+)/],
+  [/\((?<input>\d+) of text input, (?:(?<more>\d+) of tool input, )?(?<output>\d+) in the output\)/, /context length is (?<limit>\d+)/],
+  [/(?<input>\d+) tokens from the input messages and (?<output>\d+) tokens for the completion/, /context length of (?<limit>\d+)/],
   [/requested (?<output>\d+) output tokens and your prompt contains at least (?<input>\d+) input tokens/, /context length is (?<limit>\d+)/],
 ]
 
@@ -26,7 +28,7 @@ const sums: [sum: RegExp, limit: RegExp][] = [
 export function outputOverflowIn(message: string): { input: number; output: number; limit: number } | undefined {
   for (const [sum, bound] of sums) {
     const found = { ...bound.exec(message)?.groups, ...sum.exec(message)?.groups }
-    const [input, output, limit] = [Number(found['input']), Number(found['output']), Number(found['limit'])]
+    const [input, output, limit] = [Number(found['input']) + Number(found['more'] ?? 0), Number(found['output']), Number(found['limit'])]
     if (input <= limit && input + output > limit) return { input, output, limit }
   }
   return undefined

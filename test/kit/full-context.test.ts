@@ -33,6 +33,16 @@ describe('a full context', () => {
   const vllm =
     "This model's maximum context length is 8192 tokens. However, you requested 1000 output tokens and your prompt contains at least 8000 input tokens, for a total of at least 9000 tokens."
 
+  const sglang =
+    "Requested token count exceeds the model's maximum context length of 8192 tokens. You requested a total of 9000 tokens: 8000 tokens from the input messages and 1000 tokens for the completion."
+  const openRouter = (counts: string) =>
+    `This endpoint's maximum context length is 8192 tokens. However, you requested about 9000 tokens (${counts}). Please reduce the length of either one.`
+
+  test.each([sglang, openRouter('8000 of text input, 1000 in the output'), openRouter('7000 of text input, 1000 of tool input, 1000 in the output')])(
+    'of prompt and output together is told apart by servers that copy OpenAI: %s',
+    message => expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
+  )
+
   test.each([sum, vllm, 'input length and `max_tokens` exceed context limit: 8000 + 1000 > 8192'])('of prompt and output together is told apart: %s', message =>
     expect(outputOverflowIn(message)).toEqual({ input: 8000, output: 1000, limit: 8192 }),
   )
