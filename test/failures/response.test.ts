@@ -93,6 +93,7 @@ describe('how an answer ended', () => {
     ['content_filter', 'refusal', 'content_filter', 'SAFETY', ['messages']],
     ['eos', 'end_turn', 'completed', 'STOP', []],
     ['model_length', 'max_tokens', 'max_output_tokens', 'MAX_TOKENS', []],
+    ['model_context_window_exceeded', 'model_context_window_exceeded', 'max_output_tokens', 'MAX_TOKENS', ['responses', 'generate-content']],
     ['something_new', 'end_turn', 'completed', 'OTHER', others('chat-completions')],
   ])('chat completions says «%s»: a word that clients know, whole and streamed', async (finish, messages, responses, google, noted) => {
     const words: Record<string, string> = { messages, responses, 'generate-content': google }

@@ -20,6 +20,7 @@ const finishReasons = new Map<string, FinishReason>([
   ['stop_sequence', 'stop_sequence'],
   ['model_length', 'length'],
   ['max_tokens', 'length'],
+  ['model_context_window_exceeded', 'context_window'],
   ['tool_use', 'tool_calls'],
   ['sensitive', 'content_filter'],
   ['error', 'error'],

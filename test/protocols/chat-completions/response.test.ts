@@ -82,6 +82,7 @@ describe('reading', () => {
     ['content_filter', false, 'content_filter'],
     ['eos', false, 'stop'],
     ['model_length', false, 'length'],
+    ['model_context_window_exceeded', false, 'context_window'],
     ['insufficient_system_resource', false, 'error'],
     ['brand_new', false, 'other'],
     ['', false, 'other'],
