@@ -93,6 +93,37 @@ describe.each(Object.keys(expected) as ProtocolName[])('a call that the token li
   })
 })
 
+describe.each(['chat-completions', 'responses', 'generate-content'] as const)('an empty call at the end of a messages reply, toward %s', to => {
+  const call = { type: 'tool_use', id: 'c1', name: 'f', input: {} }
+  const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', usage: { input_tokens: 1, output_tokens: 1 } }
+  const events = (stop_reason: string) => [
+    { type: 'message_start', message: { ...head, content: [], stop_reason: null } },
+    { type: 'content_block_start', index: 0, content_block: call },
+    { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '' } },
+    ...(stop_reason === 'max_tokens' ? [] : [{ type: 'content_block_stop', index: 0 }]),
+    { type: 'message_delta', delta: { stop_reason }, usage: { output_tokens: 1 } },
+    { type: 'message_stop' },
+  ]
+  const inStream = async (stop_reason: string) => {
+    const text = events(stop_reason).map(event => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+    const translator = createStreamTranslator({ from: 'messages', to, now: 1 })
+    const out = text.map(one => translator.push(one)).join('') + translator.end()
+    return argumentsIn((await collectStream([out], { protocol: to, now: 1 })).body)
+  }
+  const inWhole = (stop_reason: string) => argumentsIn(translateResponse({ ...head, content: [call], stop_reason }, { from: 'messages', to, now: 1 }).body)
+
+  test('is not completed when the token limit cut it off', async () => {
+    expect(inWhole('max_tokens')).toBe(expected[to](''))
+    expect(await inStream('max_tokens')).toBe(expected[to](''))
+  })
+
+  test('has an empty object as arguments when the model finished', async () => {
+    const empty = to === 'generate-content' ? {} : '{}'
+    expect(inWhole('tool_use')).toEqual(empty)
+    expect(await inStream('tool_use')).toEqual(empty)
+  })
+})
+
 test('an empty call toward chat-completions is completed once the next part begins', () => {
   const events = [
     {

@@ -2,7 +2,7 @@ import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
-import { markCut } from '../../kit/cut-calls.ts'
+import { isLimit, markCut } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -37,8 +37,12 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
     if (part.signature) part.signature = signedBy(model, part.signature)
     if (allowed && part.type === 'tool-call' && !allowed.includes(part.name)) report.add('tool_choice.not-allowed', part.at)
   }
+  const finish = decodeFinish(stop_reason, stop_sequence, stop_details)
+  const last = parts.at(-1)
+  // A call that a limit cut off before its arguments came has an empty object as input.
+  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}') last.input = ''
   const message: Message = { role: 'assistant', origin: 'message', parts, ...keep({}, {}, { content: 'blocks' }) }
-  const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish: decodeFinish(stop_reason, stop_sequence, stop_details) }) }
+  const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish }) }
   const value: CanonicalResponse = {
     candidates: [candidate],
     ...defined({ id: id || undefined, model }),

@@ -4,6 +4,7 @@ import type { Part, Signature } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
+import { isLimit } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
@@ -33,7 +34,7 @@ export type DecoderState = MachineState & {
   latest?: string
   nextPart: number
   /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
-  closing: { part: number; final?: Part } | undefined
+  closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
   /** Numbers of the reasoning parts, in order. */
   thoughts: number[]
   /** The signature of a carrier block, for the part after it. */
@@ -263,11 +264,11 @@ function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   if (!open) return
   delete state.open[index]
   flushClosing(state, emit)
-  if (open.type === 'tool_use' && !open.json) {
-    const { input = {} } = open.raw
-    emit({ type: 'part.delta', candidate: 0, part: open.part, delta: { kind: 'input', text: typeof input === 'string' ? input : JSON.stringify(input) } })
-  }
-  state.closing = { part: open.part, ...finalOf(open) }
+  const { input = {} } = open.raw
+  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  const isEmpty = open.type === 'tool_use' && !open.json && text === '{}'
+  if (open.type === 'tool_use' && !open.json && !isEmpty) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: { kind: 'input', text } })
+  state.closing = { part: open.part, isEmpty, ...finalOf(open) }
 }
 
 /** The final part, for blocks that can be decoded in full only at their end. */
@@ -282,10 +283,13 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
   return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
 }
 
-function flushClosing(state: DecoderState, emit: EmitEvent): void {
-  const { closing } = state
-  if (!closing) return
+/** `isLast`: nothing of the reply follows. A call without input is complete, unless it is the last one and a limit ended the reply. */
+function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
+  if (!state.closing) return
+  const { isEmpty, ...closing } = state.closing
   state.closing = undefined
+  const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
+  if (isEmpty && !isCut) emit({ type: 'part.delta', candidate: 0, part: closing.part, delta: { kind: 'input', text: '{}' } })
   emit({ type: 'part.end', candidate: 0, ...closing })
 }
 
@@ -320,9 +324,9 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
   const { type: _, delta, usage, input_transformations, ...beside } = wire
   if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
   begin(state, {}, emit)
-  flushClosing(state, emit)
   const { stop_reason, stop_sequence, stop_details, ...more } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
+  flushClosing(state, emit, Object.keys(state.open).length === 0)
   takeUsage(state, usage, emit)
   const inside = splitNulls(more).present
   // After a change of models inside of the stream they come here.
@@ -335,11 +339,8 @@ function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void 
 function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { type: _, ...beside } = wire
   begin(state, {}, emit)
-  flushClosing(state, emit)
-  for (const index of Object.keys(state.open)) {
-    stopBlock(state, { index: Number(index) }, emit)
-    flushClosing(state, emit)
-  }
+  for (const index of Object.keys(state.open)) stopBlock(state, { index: Number(index) }, emit)
+  flushClosing(state, emit, true)
   const { present: said, nothing } = splitNulls(beside)
   const { ext } = keep(said, nothing)
   if (ext) emit({ type: 'update', ext })
