@@ -44,8 +44,11 @@ export function isClaimed(method: string, path: string, { page, mounted }: { pag
   if (page && playgroundOf(tidy)) return true
   if (matchOf(tidy) ?? matchStored(tidy)) return true
   // The model id is one segment: clients encode a slash in it.
-  return matchListing(tidy) !== undefined && !/\/models\/[^/]+\//.test(tidy)
+  return /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(tidy) && !isForeignOperation(method, tidy)
 }
+
+/** Is this an operation on a model that is not supported, and not a description of a model requested in a wrong way? */
+const isForeignOperation = (method: string, path: string): boolean => method === 'POST' && /:[a-z]+$/i.test(path)
 
 /** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
 export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route {
@@ -69,8 +72,7 @@ export function routeOf({ method, path: raw, query, headers, base, page }: Asked
   if (list) {
     const protocol = dialectOf(path, headers, query)
     const { model } = list
-    // An operation that is not supported, and not a description of a model requested in a wrong way.
-    if (method === 'POST' && /:[a-z]+$/i.test(model ?? '')) return { kind: 'wrong-path', protocol, message: noSuch(path) }
+    if (isForeignOperation(method, path)) return { kind: 'wrong-path', protocol, message: noSuch(path) }
     if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
   }

@@ -42,6 +42,10 @@ describe.each(frameworks)('in %s', (_, express) => {
     ['POST', '/responses'],
     ['POST', '/chat/completions'],
     ['GET', '/v1/models/extra/thing'],
+    ['GET', '/v2/models'],
+    ['POST', '/v2/messages'],
+    ['POST', '/v3/responses'],
+    ['POST', '/v1beta/models/m:embedContent'],
   ])('%s %s stays with the application when mounted at the root', async (method, path) => {
     const app = express()
     app.use(demo())
