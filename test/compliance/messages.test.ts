@@ -116,6 +116,7 @@ const invalid: [path: string, body: object][] = [
   ['/messages/1/content/0/type', holding('user', { text: 'Hello' })],
   ['/messages/1/content/0/text', holding('user', { type: 'text' })],
   ['/messages/1/content/0/source', holding('user', { type: 'image' })],
+  ['/messages/1/content/0/source/type', holding('user', { type: 'image', source: {} })],
   [
     '/messages/1/content/0/source/data',
     holding('user', {
@@ -301,6 +302,18 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     ['blocks', [{ ...result, content: [{ type: 'text', text: 'RESULT-one' }] }]],
     ['an error', [{ ...result, is_error: true }]],
     ['followed by text', [result, { type: 'text', text: 'Go on.' }]],
+    [
+      'an image',
+      [
+        {
+          ...result,
+          content: [
+            { type: 'text', text: 'RESULT-one' },
+            { type: 'image', source: { type: 'base64', media_type: 'image/png', data: pixel } },
+          ],
+        },
+      ],
+    ],
     ['preceded by text', [{ type: 'text', text: 'Here it is:' }, result]],
   ])('sends a tool result that is %s', async (_, content) => {
     const messages = [user('scenario:tool'), { role: 'assistant', content: [call] }, user(content)]
@@ -320,6 +333,22 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     }))
     const messages = [user('scenario:parallel'), { role: 'assistant', content: first.content }, user(results)]
     expect(textOf(await ask(scenario('parallel', { messages, tools })))).toBe('Found RESULT-0 and RESULT-1')
+  })
+
+  test('sends a system message between the turns', async () => {
+    const messages = [user('FIRST'), { role: 'assistant', content: 'SECOND' }, user('scenario:text'), { role: 'system', content: 'THIRD' }]
+    expect(await received(scenario('text', { messages }))).toMatch(/FIRST.*SECOND.*scenario:text.*THIRD/)
+  })
+
+  test('takes redacted thinking of an earlier turn', async () => {
+    const assistant = {
+      role: 'assistant',
+      content: [
+        { type: 'redacted_thinking', data: 'c2VhbGVk' },
+        { type: 'text', text: 'SECOND' },
+      ],
+    }
+    expect(await received(scenario('text', { messages: [user('FIRST'), assistant, user('scenario:text')] }))).toContain('SECOND')
   })
 
   test('ends with max_tokens when the upstream reaches the limit', async () => {

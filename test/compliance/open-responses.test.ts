@@ -89,6 +89,38 @@ const resource = z.object({
 })
 type Resource = z.infer<typeof resource>
 
+const index = z.int().min(0)
+const place = { item_id: z.string().min(1), output_index: index }
+const inContent = { ...place, content_index: index }
+const inSummary = { ...place, summary_index: index }
+const summaryPart = z.object({ type: z.literal('summary_text'), text: z.string() })
+const part = z.union([text, refusal, z.object({ type: z.literal('reasoning_text'), text: z.string() })])
+const eventOf = <const T extends string, S extends z.ZodRawShape>(type: T, shape: S) => z.object({ type: z.literal(type), sequence_number: index, ...shape })
+/** The events that a stream may hold. */
+const streamed = z.discriminatedUnion('type', [
+  eventOf('response.created', { response: resource }),
+  eventOf('response.in_progress', { response: resource }),
+  eventOf('response.completed', { response: resource }),
+  eventOf('response.incomplete', { response: resource }),
+  eventOf('response.failed', { response: resource }),
+  eventOf('response.output_item.added', { output_index: index, item }),
+  eventOf('response.output_item.done', { output_index: index, item }),
+  eventOf('response.content_part.added', { ...inContent, part }),
+  eventOf('response.content_part.done', { ...inContent, part }),
+  eventOf('response.output_text.delta', { ...inContent, delta: z.string(), logprobs: z.array(z.unknown()) }),
+  eventOf('response.output_text.done', { ...inContent, text: z.string(), logprobs: z.array(z.unknown()) }),
+  eventOf('response.refusal.delta', { ...inContent, delta: z.string() }),
+  eventOf('response.refusal.done', { ...inContent, refusal: z.string() }),
+  eventOf('response.function_call_arguments.delta', { ...place, delta: z.string() }),
+  eventOf('response.function_call_arguments.done', { ...place, arguments: z.string() }),
+  eventOf('response.reasoning_summary_part.added', { ...inSummary, part: summaryPart }),
+  eventOf('response.reasoning_summary_part.done', { ...inSummary, part: summaryPart }),
+  eventOf('response.reasoning_summary_text.delta', { ...inSummary, delta: z.string() }),
+  eventOf('response.reasoning_summary_text.done', { ...inSummary, text: z.string() }),
+  eventOf('response.reasoning_text.delta', { ...inContent, delta: z.string() }),
+  eventOf('response.reasoning_text.done', { ...inContent, text: z.string() }),
+])
+
 const user = (content: unknown) => ({ type: 'message', role: 'user', content })
 const lookup = {
   type: 'function',
@@ -105,20 +137,27 @@ beforeAll(async () => {
 })
 afterAll(() => gateway.close())
 
-// Between equal protocols the bytes of the upstream pass unchanged: what it leaves out, wireglot does not add.
-describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses with an upstream of %s', served => {
-  const post = (body: object) =>
-    fetch(`${gateway.base}/v1/responses`, {
+// Between equal protocols the bytes pass unchanged, so the upstream gets tools with the keys that it requires.
+describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
+  const post = (body: { tools?: unknown; [key: string]: unknown }) => {
+    const { tools } = body
+    const isChanged = served === 'responses' && Array.isArray(tools)
+    return fetch(`${gateway.base}/v1/responses`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ model: modelBehind(served), ...body }),
+      body: JSON.stringify({
+        model: modelBehind(served),
+        ...body,
+        ...(isChanged && { tools: tools.map((tool: object) => ({ parameters: null, strict: null, ...tool })) }),
+      }),
     })
-  const ask = async (body: object): Promise<Resource> => {
+  }
+  const ask = async (body: { [key: string]: unknown }): Promise<Resource> => {
     const response = await post(body)
     expect(response.status).toBe(200)
     return resource.parse(await response.json())
   }
-  const stream = async (body: object) => {
+  const stream = async (body: { [key: string]: unknown }) => {
     const response = await post({ stream: true, ...body })
     expect(response.headers.get('content-type')).toContain('text/event-stream')
     return framesOf(await response.text()).map(({ wire }) => wire as { type: string; sequence_number: number; response: unknown } | '[DONE]')
@@ -140,7 +179,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
 
   test('streams events in order, numbered, with complete resources', async () => {
     const events = await stream({ input: 'scenario:text' })
-    expect(events.at(-1)).toBe('[DONE]')
+    if (served !== 'responses') expect(events.at(-1)).toBe('[DONE]')
     const told = events.filter(event => event !== '[DONE]')
     expect(told.map(event => event.sequence_number)).toEqual(told.map((_, nth) => nth))
     const types = told.map(({ type }) => type)
@@ -159,7 +198,6 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     const index = at(told.find(({ type }) => type === 'response.output_text.delta') ?? {})
     const message = told.filter(event => at(event) === index).map(({ type }) => type)
     expect([...new Set(message)]).toEqual(order)
-    for (const event of told) if ('response' in event) resource.parse(event.response)
     expect(wordsOf(resource.parse(told.at(-1)?.response))).toContain('wörld')
   })
 
@@ -167,6 +205,29 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     const before = gateway.upstreams.get(served)?.requests.length ?? 0
     expect((await ask({ input: [{ type: 'message', role, content: 'Talk like a pirate.' }, user('scenario:text')] })).status).toBe('completed')
     expect(JSON.stringify(gateway.upstreams.get(served)?.requests[before])).toContain('Talk like a pirate.')
+  })
+
+  test.each([
+    ['text', {}],
+    ['tool', { tools: [lookup] }],
+    ['parallel', { tools: [lookup] }],
+    ['json', { text: { format: { type: 'json_object' } } }],
+    ['long', {}],
+    ['refuse', {}],
+  ])('streams only complete events for scenario %s', async (name, more) => {
+    const events = (await stream({ input: `scenario:${name} as JSON`, ...more })).filter(event => event !== '[DONE]')
+    expect(events.flatMap(event => streamed.safeParse(event).error?.issues.map(({ path, message }) => [event.type, path, message]) ?? [])).toEqual([])
+    // A filter of generate-content cuts off a text that has begun.
+    const isCut = name === 'long' || (name === 'refuse' && served === 'generate-content')
+    expect(events.at(-1)?.type).toBe(isCut ? 'response.incomplete' : 'response.completed')
+  })
+
+  test('takes phases of assistant messages', async () => {
+    const assistant = (phase: string, content: string) => ({ type: 'message', role: 'assistant', phase, content })
+    const input = [assistant('commentary', 'The saved number helps.'), assistant('final_answer', 'It is four.'), user('scenario:text')]
+    const before = gateway.upstreams.get(served)?.requests.length ?? 0
+    expect(await ask({ input })).toMatchObject({ status: 'completed', output: expect.arrayContaining([expect.objectContaining({ type: 'message' })]) })
+    expect(JSON.stringify(gateway.upstreams.get(served)?.requests[before])).toMatch(/The saved number helps\..*It is four\..*scenario:text/)
   })
 
   test('repeats the instructions', async () => {
@@ -192,6 +253,8 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     const done = events.find(({ type }) => type === 'response.function_call_arguments.done')
     expect(deltas.join('')).toBe('{"q":"one"}')
     expect(done?.arguments).toBe('{"q":"one"}')
+    for (const type of ['response.output_item.added', 'response.output_item.done'])
+      expect(events).toContainEqual(expect.objectContaining({ type, item: expect.objectContaining({ type: 'function_call', name: 'lookup' }) }))
   })
 
   test('takes the output of a call', async () => {
@@ -263,6 +326,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
 
   test('ends a stream that failed with response.failed and an error with code and message', async () => {
     const last = (await stream({ input: 'scenario:cut' })).findLast(event => event !== '[DONE]')
+    if (served === 'responses') return expect(last).toMatchObject({ type: 'error', error: { message: expect.any(String) } })
     expect(last).toMatchObject({ type: 'response.failed' })
     const failed = resource.parse((last as { response: unknown }).response)
     expect(failed).toMatchObject({ status: 'failed', error: { code: expect.any(String), message: expect.any(String) } })
@@ -276,4 +340,16 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
       expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', message: expect.any(String) } })
     },
   )
+})
+
+describe('/v1/responses with any upstream', () => {
+  test('refuses to compact a conversation without a model', async () => {
+    const response = await fetch(`${gateway.base}/v1/responses/compact`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input: [user('Compact this.')] }),
+    })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error', message: expect.stringContaining('model') } })
+  })
 })

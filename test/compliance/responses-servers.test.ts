@@ -120,6 +120,7 @@ const invalid: [param: string, body: object][] = [
   ['previous_response_id', ask('text', { previous_response_id: 'resp_unknown' })],
   ['conversation', ask('text', { conversation: 'conv_1' })],
   ['background', ask('text', { background: true })],
+  ['prompt', ask('text', { prompt: { id: 'pmpt_1' } })],
 ]
 
 // Between equal protocols the bytes pass unchanged, and the upstream validates them.
@@ -201,6 +202,11 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     ['store: false', { store: false }],
     ['parallel_tool_calls: false', { tools: [lookup], parallel_tool_calls: false }],
     ['truncation', { truncation: 'auto' }],
+    ['log probabilities', { include: ['message.output_text.logprobs'], top_logprobs: 2 }],
+    ['a limit of tool calls', { max_tool_calls: 3 }],
+    ['a tool of the provider beside a function', { tools: [{ type: 'web_search' }, lookup] }],
+    ['an unknown field', { not_yet: 1 }],
+    ['null for what is optional', { temperature: null, tools: null, tool_choice: null, text: null, reasoning: null, instructions: null, store: null }],
   ])('answers a request with %s', async (_, more) => {
     expect(textOf(await replyOf(postTo(gateway, ask('text', more))))).toBe('Hello, wörld 🎉')
   })

@@ -25,9 +25,10 @@ export type Failure = { status: number; type: string; message: string; retryAfte
 export type Wire = {
   /** Where it is served; where the path tells more: undefined for no such path, and whether a stream is asked for. */
   path: string | ((url: string) => { stream: boolean } | undefined)
-  answer(script: Script): unknown
+  /** `asked`: the body of the request, which some responses repeat. */
+  answer(script: Script, asked?: unknown): unknown
   /** Frames of the stream. */
-  stream(script: Script): string[]
+  stream(script: Script, asked?: unknown): string[]
   failure(failure: Failure): unknown
   /** The tools of a request. */
   toolsOf(body: unknown): Told[]
@@ -115,10 +116,10 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     if (faults.length > 0) return fail({ status: 400, type: 'invalid_request_error', message: `not legal: ${faults.join('; ')}` })
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
-    if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script)))
+    if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script, body)))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     // Cut in odd places, as networks do.
-    const text = Buffer.from(stream(script).join(''))
+    const text = Buffer.from(stream(script, body).join(''))
     for (let at = 0; at < text.length; at += 97) res.write(text.subarray(at, at + 97))
     if (script.breaks === 'cut') return setTimeout(() => res.destroy(), 20)
     return res.end()

@@ -20,6 +20,38 @@ const head = {
   metadata: {},
 }
 
+type Asked = { tools?: object[]; text?: { format?: { type: string } }; reasoning?: object } & { [key: string]: unknown }
+
+/** What a complete response repeats of its request, with null or the default for what the request leaves out. Nothing without a request. */
+function repeated(asked: unknown): object {
+  if (asked === undefined) return {}
+  const { tools = [], text, reasoning, model: _model, input: _input, stream: _stream, include: _include, stream_options: _options, ...rest } = asked as Asked
+  const format = text?.format ?? { type: 'text' }
+  return {
+    completed_at: null,
+    incomplete_details: null,
+    instructions: null,
+    previous_response_id: null,
+    max_output_tokens: null,
+    max_tool_calls: null,
+    temperature: 1,
+    top_p: 1,
+    presence_penalty: 0,
+    frequency_penalty: 0,
+    top_logprobs: 0,
+    truncation: 'disabled',
+    store: true,
+    background: false,
+    service_tier: 'default',
+    safety_identifier: null,
+    prompt_cache_key: null,
+    ...rest,
+    tools: tools.map(tool => ({ description: null, parameters: null, strict: null, ...tool })),
+    text: { ...text, format: format.type === 'json_schema' ? { description: null, strict: false, ...format } : format },
+    reasoning: { effort: null, summary: null, ...reasoning },
+  }
+}
+
 const proof = 'ZW5jcnlwdGVk'
 
 type Item = { id: string; type: string; status?: string; [key: string]: unknown }
@@ -39,13 +71,14 @@ const endOf = ({ ending }: Script) =>
 
 export const wire: Wire = {
   path: '/v1/responses',
-  answer: script => ({ ...head, ...endOf(script), output: itemsOf(script), usage }),
-  stream(script) {
+  answer: (script, asked) => ({ ...head, ...repeated(asked), ...endOf(script), output: itemsOf(script), usage }),
+  stream(script, asked) {
     const { breaks } = script
+    const begun = { ...head, ...repeated(asked) }
     const frames: string[] = []
     const send = (type: string, rest: object) => frames.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: frames.length, ...rest })}\n\n`)
-    send('response.created', { response: { ...head, status: 'in_progress', output: [], usage: null } })
-    send('response.in_progress', { response: { ...head, status: 'in_progress', output: [], usage: null } })
+    send('response.created', { response: { ...begun, status: 'in_progress', output: [], usage: null } })
+    send('response.in_progress', { response: { ...begun, status: 'in_progress', output: [], usage: null } })
     itemsOf(script).forEach((item, output_index) => {
       const at = { item_id: item.id, output_index }
       if (item.type === 'reasoning') {
@@ -76,11 +109,11 @@ export const wire: Wire = {
     })
     if (breaks === 'error') {
       send('error', { error: { type: 'server_error', code: 'server_error', message: 'Broke down', param: null } })
-      send('response.failed', { response: { ...head, status: 'failed', error: { code: 'server_error', message: 'Broke down' }, output: [], usage: null } })
+      send('response.failed', { response: { ...begun, status: 'failed', error: { code: 'server_error', message: 'Broke down' }, output: [], usage: null } })
     }
     if (breaks) return frames
     const end = endOf(script)
-    send(end.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response: { ...head, ...end, output: itemsOf(script), usage } })
+    send(end.status === 'incomplete' ? 'response.incomplete' : 'response.completed', { response: { ...begun, ...end, output: itemsOf(script), usage } })
     return frames
   },
   failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
