@@ -63,7 +63,10 @@ describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName
           const request = asked(JSON.parse(JSON.stringify(sent), (_, value: unknown) => (typeof value === 'string' ? hurt(value) : value)))
           expect(strictOf(upstream).checkRequest(request)).toEqual([])
           const proofs = thinker.proofs(request)
-          expect(proofs.filter(value => value.includes('xs1.') || value.startsWith('eHMxLmV5') || answer.proofs.includes(value))).toEqual([])
+          // What Google made stands in its own field without an envelope, which nothing has damaged.
+          const bare = JSON.stringify(sent)
+          const wrapped = answer.proofs.filter(value => !bare.includes(JSON.stringify(value)))
+          expect(proofs.filter(value => value.includes('xs1.') || value.startsWith('eHMxLmV5') || wrapped.includes(value))).toEqual([])
         }),
         runs(1000),
       )

@@ -37,7 +37,7 @@ export type ChatCompletionsOptions = {
   ccReasoningInHistory?: 'never' | 'tool-turns' | 'always'
   /**
    * Calls of the history whose reasoning is missing, because the client forgot it. `omit` (default). `blank`:
-   * a space stands in for it, for servers that refuse calls without (DeepSeek, Kimi).
+   * a space stands in for it, for servers that refuse calls without (DeepSeek).
    */
   ccMissingReasoning?: 'omit' | 'blank'
   /** Media in tool results, which tool messages cannot hold. Default `user-message`: they follow in a user message. `drop`: they are left out. */

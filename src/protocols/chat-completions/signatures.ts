@@ -6,12 +6,15 @@ import { protocolName } from './own.ts'
 
 /** The protocol defines no field for the signature of a call or a text. These are the paths that its servers and clients use. */
 const places = [
+  // What only this library reads. It says more than a bare signature does.
+  ['extra_content', 'wireglot', 'signature'],
   // Google's compatible endpoint.
   ['extra_content', 'google', 'thought_signature'],
   // Proxies in front of it.
   ['provider_specific_fields', 'thought_signature'],
   ['function', 'provider_specific_fields', 'thought_signature'],
 ] as const
+const [ours, ofGoogle, ofProxy] = places
 
 export type Carried = {
   signature?: Signature
@@ -29,6 +32,9 @@ export type Carried = {
  */
 export const carriedIssuer = { client: 'generate-content', server: `${protocolName}/google` } as const
 
+/** The same for a server that is a proxy: it looks for the signature in its own field. */
+const proxyIssuer = `${protocolName}/proxy`
+
 /** `node`: a call, a message or a delta; `issuer`: one of `carriedIssuer`. */
 export function readCarried(node: JsonObject, issuer: string): Carried {
   const carried: Carried = { came: {}, left: node }
@@ -36,7 +42,7 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
     if (carried.left[path[0]] === undefined) continue
     const { value, left } = take(carried.left, path)
     if (value === undefined) continue
-    const { signature, load } = open(value, issuer)
+    const { signature, load } = open(value, issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer)
     if (signature) carried.signature ??= signature
     if (load) carried.load ??= load
     carried.came = merge(carried.came, nest(path, value))
@@ -75,16 +81,16 @@ const nest = ([key = '', ...inner]: readonly string[], value: string): JsonObjec
 
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 
-/** The wire fields of a signature, as in Google's compatible endpoint. */
+/** The wire fields of a signature. One that Google made is bare in its field, so that its own endpoint takes the history too; the rest stands beside it. */
 export function encodeCarried(signature: Signature): JsonObject {
-  return nest(places[0], textOf(signature))
+  if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
+  const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}
+  return isGoogles(signature) && signature.model === undefined ? bare : merge(bare, nest(ours, wrapSignature({ signature })))
 }
 
-function textOf(signature: Signature): string {
-  const known: string[] = Object.values(carriedIssuer)
-  const bare = known.includes(signature.issuer) && signature.model === undefined && signature.form === 'thought'
-  return bare ? signature.value : wrapSignature({ signature })
-}
+const isGoogles = ({ issuer, form }: Signature) => Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'
+
+const textOf = (signature: Signature) => (isGoogles(signature) && signature.model === undefined ? signature.value : wrapSignature({ signature }))
 
 /** Reasoning details, and the UTF-16 units of text between the previous call and this one. */
 export type Load = { details: readonly unknown[]; units: number }
@@ -95,5 +101,5 @@ const attach = 'details'
 /** The same with a load. `signature`: the call's own, if it has one. */
 export function encodeLoaded(load: Load, signature: Signature | undefined): JsonObject {
   const value = JSON.stringify(defined({ ...load, own: signature && textOf(signature) }))
-  return nest(places[0], wrapSignature({ signature: { value, issuer: protocolName }, attach }))
+  return nest(ofGoogle, wrapSignature({ signature: { value, issuer: protocolName }, attach }))
 }

@@ -38,9 +38,12 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
     ).response
     for (const { candidates } of [value, streamed]) {
       const parts = candidates[0]?.messages[0]?.parts ?? []
-      expect(parts).toMatchObject([{ type: 'tool-call', signature: ofServer }])
+      const inProxys = !('extra_content' in wire)
+      expect(parts).toMatchObject([{ type: 'tool-call', signature: { ...ofServer, ...(inProxys && { issuer: 'chat-completions/proxy' }) } }])
       const again = chat.encodeRequest({ messages: [{ role: 'assistant', origin: 'message', parts: parts.map(({ ext: _ext, ...part }) => part) as Part[] }] })
-      expect(again.wire).toMatchObject({ messages: [{ tool_calls: [{ extra_content: { google: { thought_signature: 'QUJD' } } }] }] })
+      const signed = { thought_signature: 'QUJD' }
+      const written = inProxys ? { provider_specific_fields: signed } : { extra_content: { google: signed } }
+      expect(again.wire).toMatchObject({ messages: [{ tool_calls: [written] }] })
       expect(codes(again.notes)).not.toContain('reasoning.foreign-signature')
     }
     expect(chat.encodeResponse(value).wire).toEqual(answer({ tool_calls: [wire] }))
