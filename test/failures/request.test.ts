@@ -36,6 +36,18 @@ const rows: Row[] = [
     },
   ],
   [
+    'a fraction that only Google takes is left out toward servers that refuse one',
+    'generate-content',
+    { ...x['generate-content'], generationConfig: { topK: 0.5 } },
+    { messages: [{ ...x.messages, stream: false }, 'dropped /generationConfig/topK field.unknown'] },
+  ],
+  [
+    'a budget for reasoning that is a fraction is no budget',
+    'chat-completions',
+    { ...x['chat-completions'], thinking_budget: 0.5 },
+    { 'generate-content': [x['generate-content'], 'dropped /thinking_budget field.unknown'] },
+  ],
+  [
     'no stop sequences are no list that a server refuses',
     'messages',
     { ...x.messages, stop_sequences: [] },

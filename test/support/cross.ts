@@ -18,7 +18,9 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, p
   return unlessRefused(() => {
     if (kind === 'request') {
       const { value, notes, fieldNames } = from.decodeRequest(wire, path === undefined ? {} : { path })
-      return joined(notes, to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' }))
+      const encoded = to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' })
+      // A request without a conversation is refused, and never sent.
+      return encoded.isEmpty ? undefined : joined(notes, encoded)
     }
     const { value, notes, fieldNames } = from.decodeResponse(wire)
     if (value.error) return undefined

@@ -11,7 +11,7 @@ const isKnown = new Set(Object.keys(ChatRequest.shape))
 const isControl = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])
 
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
-const tokens = (value: unknown) => (typeof value === 'number' ? value : undefined)
+const tokens = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? value : undefined)
 const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
 const isOn = flag('enabled', 'disabled')
 const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])

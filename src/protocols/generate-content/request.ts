@@ -128,12 +128,14 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
   const thinking = thinkingConfig ? decodeReasoningSpec(thinkingConfig) : undefined
   const modalities = responseModalities?.map(modalityOf)
   const orAbsent = (number: number | null | undefined) => number ?? undefined
+  // Vertex AI accepts a fraction; the other protocols refuse one.
+  const isFraction = topK != null && !Number.isInteger(topK)
   return {
     known: defined({
       sampling: some({
         temperature: orAbsent(temperature),
         topP: orAbsent(topP),
-        topK: orAbsent(topK),
+        topK: isFraction ? undefined : orAbsent(topK),
         frequencyPenalty: orAbsent(frequencyPenalty),
         presencePenalty: orAbsent(presencePenalty),
         seed: orAbsent(seed),
@@ -147,6 +149,7 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
     }),
     fields: {
       ...fields,
+      ...(isFraction && { topK }),
       ...format.fields,
       ...voice.fields,
       ...under('thinkingConfig', thinking?.fields),
