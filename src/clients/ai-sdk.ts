@@ -29,11 +29,7 @@ export const aiSdk: Client = {
     "Over chat-completions its versions up to 6 give signed reasoning back only if the provider is called so: `name: 'google'`.",
     'Over responses it refers to earlier steps by their ids, which needs a gateway that keeps replies (`store`); with `providerOptions: { openai: { store: false } }` it sends them.',
   ],
-  needs: [
-    // Version 5, also its provider package version 2 alone, rejects replies without usage.
-    { agents: ['ai/5.', 'ai-sdk/openai/2.'], options: { rsMissingUsage: 'zero' } },
-    { agents: ['ai/', 'ai-sdk/', 'ai-sdk-'], options: keepingReasoning },
-  ],
+  needs: [{ agents: ['ai/', 'ai-sdk/', 'ai-sdk-'], options: keepingReasoning }],
   snippets: ({ model, keyEnv, addressFor }) =>
     providers.map(([usage, npm, create, more]) => {
       const address = addressFor(usage)

@@ -201,10 +201,11 @@ describe('counts that chat completions tells late', () => {
     }
   })
 
-  test('never are zero for a client of responses, and for one of messages zero is noted as unknown', () => {
+  test('are zero for a client of responses or messages, and noted as unknown', () => {
     const wires = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), done]
     const responses = tell(wires, { from: 'chat-completions', to: 'responses' })
-    expect(responses.events.at(-2)).toMatchObject({ response: { usage: null } })
+    expect(responses.events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } } })
+    expect(told(responses.notes)).toContain('synthesized /usage usage.unknown')
     const { notes } = tell(wires, { from: 'chat-completions', to: 'messages' })
     expect(told(notes)).toContainEqual(expect.stringMatching(/^synthesized \S* usage\.(unknown|late)$/))
   })
@@ -213,16 +214,22 @@ describe('counts that chat completions tells late', () => {
 describe('counts that were left out, for a client of responses', () => {
   const codes = (notes: Parameters<typeof told>[0]) => told(notes).filter(note => note.includes('usage.unknown'))
 
-  test.each(others('responses'))('are null where %s told none at all', from => {
+  test.each(others('responses'))('are 0 when %s has none at all', from => {
     const { body, notes } = translateResponse(reply(from, {}), { from, to: 'responses' })
-    expect(body).toMatchObject({ usage: null })
-    expect(codes(notes)).toEqual([])
+    expect(body).toMatchObject({ usage: responsesUsage(0, 0) })
+    expect(codes(notes)).toEqual(['synthesized /usage usage.unknown'])
   })
 
-  test.each(['chat-completions', 'generate-content'] as const)('are null where a stream of %s told none at all', from => {
+  test.each(['chat-completions', 'generate-content'] as const)('are 0 when a stream of %s has none at all', from => {
     const { events, notes } = tell(stream(from, {}), { from, to: 'responses' })
-    expect(events.at(-2)).toMatchObject({ response: { usage: null } })
-    expect(codes(notes)).toEqual([])
+    expect(events.at(-2)).toMatchObject({ response: { usage: responsesUsage(0, 0) } })
+    expect(codes(notes)).toEqual(['synthesized /usage usage.unknown'])
+  })
+
+  test('stay null in a response that failed', () => {
+    const failure = { error: { message: 'overloaded', type: 'server_error' } }
+    const { events } = tell([chunk({ role: 'assistant', content: 'x' }), failure], { from: 'chat-completions', to: 'responses' })
+    expect(events.at(-2)).toMatchObject({ type: 'response.failed', response: { usage: null } })
   })
 
   test.each([

@@ -85,10 +85,11 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
   }
 }
 
-const usageOf = (state: EncoderState) => encodeUsage(state.usage, {}, reportOf(state)) ?? null
+const usageOf = (state: EncoderState) => encodeUsage(state.usage, { rsMissingUsage: 'null' }, reportOf(state)) ?? null
 
 /** Usage of a reply that did not fail. */
-const finalUsageOf = (state: EncoderState) => encodeUsage(state.usage, envelopeOf(state).native ? {} : state.options, reportOf(state)) ?? null
+const finalUsageOf = (state: EncoderState) =>
+  encodeUsage(state.usage, envelopeOf(state).native ? { rsMissingUsage: 'null' } : state.options, reportOf(state)) ?? null
 
 /** Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no `done` event. */
 function endAsLength(state: EncoderState, emit: EmitWire): void {

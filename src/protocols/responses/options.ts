@@ -38,10 +38,10 @@ export type ResponsesOptions = {
    */
   rsMidStreamError?: 'both' | 'failed-only'
   /**
-   * The counts of a reply whose server told none. Default `null`. `zero`: counts of 0, for clients that refuse a reply without,
-   * such as the AI SDK 5.
+   * The usage of a response when the upstream sent none. Default `zero`: counts of 0, because opencode and the AI SDK 5 reject a
+   * response without counts. `null`: no counts, which the protocol allows.
    */
-  rsMissingUsage?: 'null' | 'zero'
+  rsMissingUsage?: 'zero' | 'null'
   /**
    * Writes only words that the reference lists, for clients that refuse others: a pause becomes `max_output_tokens`, an
    * unknown service tier is left out. Default false: the true word is written.
@@ -89,7 +89,7 @@ export const options = {
   rsSequential: 'flag',
   deferStart: 'flag',
   rsMidStreamError: ['both', 'failed-only'],
-  rsMissingUsage: ['null', 'zero'],
+  rsMissingUsage: ['zero', 'null'],
   strictEnums: 'flag',
   errorPrefix: 'text',
   rsInputAudio: 'flag',

@@ -148,19 +148,26 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, writing))
   if (!envelope.native) separateCalls(output, candidate, report)
   report.settle(output, '/output')
-  const counts = encodeUsage(usage, error || envelope.native ? {} : writing.options, report)
-  const shared = { output, ...(counts && { usage: counts }) }
+  const countsOf = (status: string) =>
+    defined({ usage: encodeUsage(usage, status === 'failed' || envelope.native ? { rsMissingUsage: 'null' } : writing.options, report) })
   if (error) {
+    const counts = countsOf('failed')
     noteFailure(error, true, report)
     const untold = wasUnsaid(form, 'error')
-    return { wire: snapshot(envelope, { ...shared, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
+    return { wire: snapshot(envelope, { output, ...counts, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
   }
   const ending = encodeEnding(candidate, toldOf(candidate, { output, promptBlocked }), writing)
   if (!envelope.native && ending.status === 'incomplete') markLast(output)
   if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
-  const wire = snapshot(envelope, { status: ending.status, ...shared, ...failure, ...(ending.details !== undefined && { incomplete: ending.details }) })
+  const wire = snapshot(envelope, {
+    status: ending.status,
+    output,
+    ...countsOf(ending.status),
+    ...failure,
+    ...(ending.details !== undefined && { incomplete: ending.details }),
+  })
   report.settle(wire)
   return { wire, notes: report.notes }
 }

@@ -50,7 +50,7 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
   })
 }
 
-/** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the client accepts that. */
+/** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the option asks for none then. */
 export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
   const raw = ownForm(ext)?.['wire']
@@ -61,7 +61,7 @@ export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOpti
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const own = ownOf(ext)?.fields ?? {}
   const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
-  if (!isTold && rsMissingUsage !== 'zero') return undefined
+  if (!isTold && rsMissingUsage === 'null') return undefined
   if (input === undefined || output === undefined) report.once('usage.unknown', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {

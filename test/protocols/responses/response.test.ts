@@ -8,11 +8,12 @@ import { unwrapSignature } from '../../../src/kit/envelope.ts'
 import { isObject, type JsonObject } from '../../../src/kit/json.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
-import { encode, lastResponse } from './support.ts'
+import { encode, lastResponse, run } from './support.ts'
 
 const read = (wire: unknown) => responses.decodeResponse(wire).value
+/** Without the counts of 0 that a response gets when its source has none: no answer here has counts. */
 const write = (value: CanonicalResponse, options?: CodecOptions & ResponsesOptions) => {
-  const { wire, notes } = responses.encodeResponse(value, options)
+  const { wire, notes } = responses.encodeResponse(value, { rsMissingUsage: 'null', ...options })
   return { wire: wire as JsonObject, codes: notes.map(({ code }) => code) }
 }
 const answer = (parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
@@ -417,16 +418,15 @@ describe('writing what another protocol said', () => {
     expect(write(answer([], 'stop', { usage })).wire['usage']).toEqual(expected)
   })
 
-  test.each([undefined, 'null', 'zero'] as const)('counts that nobody told are null, or 0 for clients that refuse that: %s', rsMissingUsage => {
+  test.each([undefined, 'null', 'zero'] as const)('writes counts of 0 when the source has none, or null when asked: %s', rsMissingUsage => {
     const options = rsMissingUsage && { rsMissingUsage }
-    const { wire, codes } = write(answer([{ type: 'text', text: 'Hi' }]), options)
-    const streamed = encode([...explode(answer([{ type: 'text', text: 'Hi' }]))], options)
+    const whole = responses.encodeResponse(answer([{ type: 'text', text: 'Hi' }]), options)
+    const streamed = run(responses.streamEncoder, [...explode(answer([{ type: 'text', text: 'Hi' }]))], options)
     const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
-    for (const { usage } of [wire, lastResponse(streamed.out)])
-      if (rsMissingUsage === 'zero') expect(usage).toMatchObject(zero)
-      else expect(usage).toBeNull()
-    expect(codes).toEqual(rsMissingUsage === 'zero' ? ['usage.unknown'] : [])
-    expect(streamed.notes.map(({ code }) => code)).toEqual(codes)
+    for (const { usage } of [whole.wire as JsonObject, lastResponse(streamed.out)])
+      if (rsMissingUsage === 'null') expect(usage).toBeNull()
+      else expect(usage).toMatchObject(zero)
+    for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(rsMissingUsage === 'null' ? [] : ['usage.unknown'])
   })
 
   test('a picture is the result of an image generation call', () => {

@@ -24,7 +24,8 @@ export function run<In, Out>(
 }
 
 export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder, wire)
-export const encode = (events: readonly CanonicalEvent[], options?: Options) => run(responses.streamEncoder, events, options)
+/** Without the counts of 0 that a response gets when its source has none. */
+export const encode = (events: readonly CanonicalEvent[], options?: Options) => run(responses.streamEncoder, events, { rsMissingUsage: 'null', ...options })
 
 export function typesOf(wire: readonly unknown[]): string[] {
   return wire.map(event => (isObject(event) ? String(event['type']) : String(event)))
