@@ -199,6 +199,7 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
   // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []
   if (part.type !== 'text') return blocks.length === 0 ? [carried()] : [carried('next'), ...blocks]
+  if (writing.endsInText && blocks.filter(({ type }) => type === 'text').length === 1) return [carried('next'), ...blocks]
   const behind = carried(blocks.length === 0 ? 'text' : 'prev')
   writing.carriers?.set(behind, part.at)
   return [...blocks, behind]

@@ -114,7 +114,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const refusal = parts.find(part => part.type === 'refusal')
   const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
   const carriers: Carriers | undefined = !native && options.amLastProof === 'drop' ? new Map() : undefined
-  const content = flatMap(messages, message => encodeMessage(message, native, report, carriers))
+  const content = flatMap(messages, message => encodeMessage(message, native, report, defined({ carriers, endsInText: !native && !seen.calls })))
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
@@ -157,14 +157,14 @@ function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesRep
   }
 }
 
-function encodeMessage(message: Message, native: boolean, report: MessagesReport, carriers: Carriers | undefined): JsonObject[] {
+function encodeMessage(message: Message, native: boolean, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): JsonObject[] {
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(withPhase(message), { carriers, ...replyWriting(report, native && ownForm(ext) !== undefined) }, role)
+  return encodeParts(withPhase(message), { ...layout, ...replyWriting(report, native && ownForm(ext) !== undefined) }, role)
 }
 
 /** How parts of a reply are written. */

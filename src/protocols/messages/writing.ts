@@ -46,6 +46,8 @@ export type Writing = {
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
+  /** A complete reply without calls: signatures go before their text, because some clients read the last block. Before a call, they would be taken for its own. */
+  endsInText?: boolean
   /** Collects blocks of a reply that may only hold a signature. */
   carriers?: Carriers | undefined
 }
