@@ -34,27 +34,36 @@ function mapIn(key: string, value: unknown, mapOne: (value: unknown) => unknown)
   return key === 'items' ? mapOne(value) : value
 }
 
-/**
- * The schema with `additionalProperties: false` added to all objects that do not have the keyword; the same object if nothing changed.
- * Objects without `properties` stay as they are: they are meant to take any keys.
- */
+const isObjectSchema = ({ type, properties }: JsonObject) => type === 'object' || (Array.isArray(type) && type.includes('object')) || isObject(properties)
+
+/** The schema with `additionalProperties: false` in all of its objects, also those that say otherwise; the same object if nothing changed. */
 export const closeObjects = (schema: JsonObject): JsonObject =>
-  mapSchemas(schema, one => (isObject(one['properties']) && one['additionalProperties'] === undefined ? { ...one, additionalProperties: false } : one))
+  mapSchemas(schema, one => (isObjectSchema(one) && one['additionalProperties'] !== false ? { ...one, additionalProperties: false } : one))
 
-/** Which keywords a server refuses where it enforces a schema: all values of them, or those that the function tells. */
-export type SchemaSubset = Readonly<Record<string, true | ((value: unknown) => boolean)>>
+/** Which keywords a server refuses where it enforces a schema: all values of them, those for which the function is true, or all, with the keyword to write instead. */
+export type SchemaSubset = Readonly<Record<string, true | string | ((value: unknown) => boolean)>>
 
-/** The schema with refused keywords moved into the description next to them, where the model reads them; the same object if there are none. */
+/**
+ * The schema without refused keywords; the same object if there are none. They become the keyword that replaces them, or move into the
+ * description next to them, where the model reads them.
+ */
 export function fitSchema(schema: JsonObject, refused: SchemaSubset): JsonObject {
   const isRefused = (key: string, value: unknown) => {
     const rule = Object.hasOwn(refused, key) ? refused[key] : undefined
-    return typeof rule === 'function' ? rule(value) : rule === true
+    return typeof rule === 'function' ? rule(value) : rule !== undefined
   }
   return mapSchemas(schema, one => {
     const moved = Object.entries(one).filter(([key, value]) => isRefused(key, value))
     if (moved.length === 0) return one
     const { description, ...kept } = Object.fromEntries(Object.entries(one).filter(([key, value]) => !isRefused(key, value)))
-    const told = `(${moved.map(([key, value]) => `${key}: ${JSON.stringify(value)}`).join(', ')})`
-    return { ...kept, description: typeof description === 'string' && description ? `${description} ${told}` : told }
+    const told: string[] = []
+    for (const [key, value] of moved) {
+      const instead = refused[key]
+      if (typeof instead === 'string' && !Object.hasOwn(one, instead)) kept[instead] = value
+      else told.push(`${key}: ${JSON.stringify(value)}`)
+    }
+    const more = told.length > 0 ? [`(${told.join(', ')})`] : []
+    const words = [...(typeof description === 'string' && description ? [description] : []), ...more]
+    return { ...kept, ...(words.length > 0 && { description: words.join(' ') }) }
   })
 }

@@ -93,7 +93,7 @@ export const notes = {
   'output.strict': { kind: 'approximated', reason: 'the target always holds the answer to the schema', source: '2.9' },
   'schema.keywords': {
     kind: 'approximated',
-    reason: 'the server refuses some keywords of this schema, so they are written into its descriptions and not enforced',
+    reason: 'the server refuses some keywords of this schema, so `oneOf` is `anyOf`, and others are written into its descriptions and not enforced',
     source: '2.9',
   },
   'tool.strict': {
@@ -101,7 +101,7 @@ export const notes = {
     reason: 'the schema has keywords that the server refuses in strict tools, and the request did not ask for a strict tool',
     source: '2.9',
   },
-  'output.closed': { kind: 'approximated', reason: 'objects of the answer hold no keys beyond those of the schema', source: '2.9' },
+  'output.closed': { kind: 'approximated', reason: 'the server demands that objects hold no keys beyond those of the schema', source: '2.9' },
   'output.json-instructed': { kind: 'synthesized', reason: 'JSON without a schema is asked for in words', source: '2.9' },
   'stop.blank': { kind: 'dropped', reason: 'a stop sequence holds more than white space', source: '2.10' },
   'sampling.temperature-clamped': { kind: 'approximated', reason: 'temperature ends at 1', source: '2.10' },

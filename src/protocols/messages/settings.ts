@@ -3,15 +3,15 @@ import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, S
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { closeObjects, fitSchema } from '../../kit/schema-subset.ts'
 import { leaveState } from '../../kit/state.ts'
 import { encodeMark } from './cache.ts'
+import { enforceable } from './enforceable.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from './options.ts'
 import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
-import { refusedKeywords, requestTier } from './vocabulary.ts'
+import { requestTier } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
@@ -54,7 +54,7 @@ export function encodeFormat(
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
       // The name is only a label, and gets no note; the description would be read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
-      return { type: 'json_schema', schema: native ? format.schema : closed(format.schema, report) }
+      return { type: 'json_schema', schema: native ? format.schema : enforceable(format.schema, undefined, 'output.format.schema', report) }
     case 'enum':
       report.add('output.enum', undefined, 'output.format')
       return { type: 'json_schema', schema: format.schema }
@@ -65,15 +65,6 @@ export function encodeFormat(
     default:
       return format satisfies never
   }
-}
-
-/** The server refuses a schema whose objects do not exclude additional properties. Other protocols do not require that. */
-function closed(schema: JsonObject, report: MessagesReport): JsonObject {
-  const fitting = fitSchema(schema, refusedKeywords)
-  if (fitting !== schema) report.add('schema.keywords', undefined, 'output.format.schema')
-  const made = closeObjects(fitting)
-  if (made !== fitting) report.add('output.closed', undefined, 'output.format.schema')
-  return made
 }
 
 export function encodeSampling(

@@ -6,15 +6,15 @@ import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
-import { fitSchema } from '../../kit/schema-subset.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import { decodeMark, encodeMark, type Mark } from './cache.ts'
+import { enforceable, isEnforceable } from './enforceable.ts'
 import { decodeToolset, encodeMcp } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
 import { keep, ownForm, ownUnder, protocolName, splitNulls, wireOf } from './own.ts'
 import { type MessagesRawBlock, MessagesTool } from './schema.ts'
-import { nearestServerTool, refusedKeywords, toolFamily } from './vocabulary.ts'
+import { nearestServerTool, toolFamily } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
@@ -169,17 +169,17 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
   const maps = foreign && options.amForeignCallers === 'map'
   if (foreign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
   const callers = foreign ? [...(allowedCallers?.includes('direct') ? ['direct'] : []), ...(maps ? [codeCaller] : [])] : allowedCallers
-  const fitting = own || strict !== true || !parameters ? parameters : fitSchema(parameters, refusedKeywords)
-  const isFitting = fitting === parameters
-  if (!isFitting) report.add(strictImplied ? 'tool.strict' : 'schema.keywords', at, 'parameters')
-  const shown = strictImplied ? parameters : fitting
+  const enforced = !own && strict === true && parameters
+  const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
+  if (isUnfit) report.add('tool.strict', at, 'parameters')
+  const shown = enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
   const wire = wireOf<JsonObject>(
     {
       type: typeof spelled === 'string' && spelled !== 'absent' ? spelled : undefined,
       name: toolName(name, namespace, at, wrapped),
       description,
       input_schema: own && parameters === undefined ? undefined : encodeSchema(shown, own, () => report.placeOf('parameters', at)),
-      strict: (strict === true && (isFitting || !strictImplied)) || (own && strict === false) ? strict : undefined,
+      strict: (strict === true && !isUnfit) || (own && strict === false) ? strict : undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
       allowed_callers: callers?.length === 0 && !own ? undefined : callers,
       input_examples: examples,

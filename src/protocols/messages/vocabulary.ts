@@ -122,6 +122,7 @@ const formats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'dur
 
 /** Keywords that the server refuses in the schema of an answer and of a strict tool. */
 export const refusedKeywords: SchemaSubset = {
+  oneOf: 'anyOf',
   minimum: true,
   maximum: true,
   exclusiveMinimum: true,

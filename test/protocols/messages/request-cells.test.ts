@@ -186,6 +186,9 @@ describe('output formats, toward messages (2.9)', () => {
 
   test.each<[string, object, object]>([
     ['an object', point, { ...point, ...closed }],
+    ['keys of any name', { type: 'object', additionalProperties: { type: 'number' } }, { type: 'object', ...closed }],
+    ['keys of any name beside others', { ...point, additionalProperties: true }, { ...point, ...closed }],
+    ['an object without properties', { type: ['object', 'null'] }, { type: ['object', 'null'], ...closed }],
     ['objects in lists', { type: 'array', items: point }, { type: 'array', items: { ...point, ...closed } }],
     ['objects among others', { anyOf: [point, { type: 'null' }] }, { anyOf: [{ ...point, ...closed }, { type: 'null' }] }],
     [
@@ -205,14 +208,33 @@ describe('output formats, toward messages (2.9)', () => {
     expect(notes).toEqual(['output.closed /response_format/json_schema/schema'])
   })
 
-  test.each<[string, object]>([
-    ['keys of any name', { type: 'object', additionalProperties: { type: 'number' } }],
-    ['keys of any name beside others', { ...point, additionalProperties: true }],
-    ['no object', { type: 'string' }],
-  ])('what says itself which keys may come stays: %s', (_, schema) => {
-    const { written, notes } = from('chat-completions', chat(format({ schema, strict: true })))
-    expect(written).toMatchObject({ output_config: { format: { type: 'json_schema', schema } } })
+  test('leaves a schema without objects as it is', () => {
+    const { written, notes } = from('chat-completions', chat(format({ schema: { type: 'string' }, strict: true })))
+    expect(written).toMatchObject({ output_config: { format: { type: 'json_schema', schema: { type: 'string' } } } })
     expect(notes).toEqual([])
+  })
+
+  test('writes oneOf as anyOf, and as words next to an anyOf', () => {
+    const kinds = [{ type: 'string' }, { type: 'integer', minimum: 1 }]
+    const fitting = [{ type: 'string' }, { type: 'integer', description: '(minimum: 1)' }]
+    const properties = { a: { oneOf: kinds, description: 'One' }, b: { anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] } }
+    const asked = format({ schema: { type: 'object', properties, ...closed }, strict: true })
+    const { written, notes } = from('chat-completions', chat(asked))
+    const { a, b } = (written as { output_config: { format: { schema: { properties: Record<string, unknown> } } } }).output_config.format.schema.properties
+    expect(a).toEqual({ anyOf: fitting, description: 'One' })
+    expect(b).toEqual({ anyOf: [{ type: 'string' }], description: '(oneOf: [{"type":"string"}])' })
+    expect(notes).toEqual(['schema.keywords /response_format/json_schema/schema'])
+  })
+
+  test('closes the objects of a strict tool, and leaves one unstrict that did not ask to be strict', () => {
+    const parameters = { type: 'object', properties: { a: point }, required: ['a'], ...closed }
+    const ask = (more: object) => ({ model: 'm', input: 'Hi', tools: [{ type: 'function', name: 'f', parameters, ...more }] })
+    const said = from('responses', ask({ strict: true }))
+    expect(said.written).toMatchObject({ tools: [{ strict: true, input_schema: { properties: { a: { ...point, ...closed } } } }] })
+    expect(said.notes).toContain('output.closed /tools/0/parameters')
+    const unsaid = from('responses', ask({}))
+    expect((unsaid.written as { tools: unknown[] }).tools).toEqual([{ name: 'f', input_schema: parameters }])
+    expect(unsaid.notes).toContain('tool.strict /tools/0/parameters')
   })
 
   test('a schema of any depth is taken', () => {

@@ -746,8 +746,8 @@ describe('the rest', () => {
     [
       'a schema',
       { output: { format: { type: 'schema', schema: { type: 'object' }, name: 'n', strict: true } } },
-      { output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } },
-      [],
+      { output_config: { format: { type: 'json_schema', schema: { type: 'object', additionalProperties: false } } } },
+      ['output.closed'],
     ],
     ['JSON without a schema', { output: { format: { type: 'json' } } }, {}, ['field.unsupported']],
     ['tiers', { serviceTier: { tier: 'default' } }, { service_tier: 'standard_only' }, []],
