@@ -49,7 +49,8 @@ export function replyToolName(called: string, namespace: string | undefined, at:
   return flatName(called, namespace)
 }
 
-const flatName = (called: string, namespace: string | undefined): string => (namespace === undefined ? called : `${namespace}__${called}`)
+/** The name of a tool on a wire without namespaces. */
+export const flatName = (called: string, namespace: string | undefined): string => (namespace === undefined ? called : `${namespace}__${called}`)
 
 /** A unique key of a tool. The length in front separates namespace and name unambiguously. */
 export const toolKey = (called: string, namespace: string | undefined): string => `${namespace?.length ?? ''}:${namespace ?? ''}${called}`

@@ -2,6 +2,7 @@ import type { ControlPart, Message, ToolCallPart, ToolResultPart } from '../../c
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { flatName } from '../../kit/tool-names.ts'
 import { idOf, statusOf } from './item-head.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, ownForm, protocolName } from './own.ts'
@@ -196,9 +197,11 @@ function withoutDefer(tool: Tool, report: ResponsesReport): Tool {
   return loaded
 }
 
-/** What a search has found, for the model: the tools themselves are declared with all others. */
+/** What a search has found, for the model: the tools themselves are declared with all others, and called by these names. */
 function namesOf(tools: readonly Tool[]): string {
-  const names = tools.flatMap(tool => (tool.type === 'function' || tool.type === 'freeform' ? [{ name: tool.name, description: tool.description }] : []))
+  const names = tools.flatMap(tool =>
+    tool.type === 'function' || tool.type === 'freeform' ? [{ name: flatName(tool.name, tool.namespace), description: tool.description }] : [],
+  )
   return JSON.stringify({ tools: names })
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/api.ts'
 import { protocolNames } from '../../../src/protocols/index.ts'
+import { responses } from '../../../src/protocols/responses/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 
@@ -161,6 +162,14 @@ describe('a tool search that the client runs', () => {
     expect(notes.filter(({ kind, path }) => kind === 'dropped' && path.startsWith('/input') && !path.endsWith('/status'))).toEqual([])
   })
 
+  test.each(others)('names what it found in a namespace as the model of %s calls it', to => {
+    const spaced = { type: 'namespace', name: 'ns', description: 'N', tools: [{ ...found, name: 'inner' }] }
+    const input = [...searched.slice(0, 2), { ...searched[2], tools: [spaced] }]
+    const text = JSON.stringify(translateRequest(asked({ tools: [search], input }), { from: 'responses', to }).body)
+    expect(text).toContain('"name":"ns__inner"')
+    expect(text.replaceAll('\\', '')).toContain('{"tools":[{"name":"ns__inner","description":"Found."}]}')
+  })
+
   const called = {
     'chat-completions': {
       id: 'c',
@@ -189,10 +198,15 @@ describe('a tool search that the client runs', () => {
       stop_sequence: null,
       usage: { input_tokens: 1, output_tokens: 1 },
     },
+    'generate-content': {
+      candidates: [
+        { index: 0, finishReason: 'STOP', content: { role: 'model', parts: [{ functionCall: { id: 'call_1', name: 'tool_search', args: { query: 'x' } } }] } },
+      ],
+    },
   }
   const call = { type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: { query: 'x' }, status: 'completed' }
 
-  test.each(['chat-completions', 'messages'] as const)('gets the call of a model of %s as a tool_search_call, whole and streamed', from => {
+  test.each(['chat-completions', 'messages', 'generate-content'] as const)('gets the call of a model of %s as a tool_search_call, whole and streamed', from => {
     const { context } = translateRequest(asked({ tools: [search] }), { from: 'responses', to: from })
     const { body } = translateResponse(called[from], { from, to: 'responses', context })
     expect(body).toMatchObject({ output: [call] })
@@ -215,3 +229,33 @@ test.each(['chat-completions', 'messages', 'generate-content'] as const)('remove
   expect(JSON.stringify(body)).toContain('"encrypted":{"type":"boolean"}')
   expect(notes).toContainEqual(expect.objectContaining({ code: 'tool.annotation', path: '/tools/0/parameters' }))
 })
+
+describe('`encrypted` annotations in the schema of an answer', () => {
+  const format = (more: object) => ({
+    type: 'json_schema',
+    name: 'n',
+    schema: {
+      type: 'object',
+      properties: { task: { type: 'string', ...more }, encrypted: { type: 'boolean' } },
+      required: ['task', 'encrypted'],
+      additionalProperties: false,
+    },
+  })
+  const body = { model: 'm', input: 'Hi', text: { format: format({ encrypted: true }) } }
+
+  test.each(['chat-completions', 'messages', 'generate-content'] as const)('are removed toward %s', to => {
+    const { body: wire, notes } = translateRequest(body, { from: 'responses', to })
+    expect(JSON.stringify(wire)).not.toContain('"encrypted":true')
+    expect(JSON.stringify(wire)).toContain('"encrypted":{"type":"boolean"}')
+    expect(notes).toContainEqual(expect.objectContaining({ code: 'tool.annotation', path: '/text/format/schema' }))
+  })
+
+  test('stay within the protocol, unless the schema has changed', () => {
+    const { value } = responses.decodeRequest(body)
+    expect(responses.encodeRequest(value).wire).toMatchObject({ text: body.text })
+    const changed = { ...value, output: { format: { type: 'schema' as const, name: 'n', schema: { type: 'object' } } } }
+    expect(responses.encodeRequest(changed).wire).toMatchObject({ text: { format: { schema: { type: 'object' } } } })
+    expect(JSON.stringify(responses.encodeRequest(changed).wire)).not.toContain('encrypted')
+  })
+})
+
