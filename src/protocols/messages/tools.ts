@@ -87,7 +87,7 @@ export type ToolWriting = {
   marks: Mark[]
   /** Collects the `mcp_servers` of the written toolsets. */
   mcpServers: JsonObject[]
-  /** Deferred tools are loaded from the start, because the tool search is left out. */
+  /** Deferred tools are loaded from the start, because there is no tool search. */
   loads: boolean
 }
 
@@ -218,7 +218,7 @@ export function encodeTools(
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
-  const tooling = { report, options, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: searches.length > 0 && !hasSearch }
+  const tooling = { report, options, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: !native && !hasSearch }
   if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
   const wires: JsonObject[] = []

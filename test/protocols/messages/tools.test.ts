@@ -316,3 +316,22 @@ describe('an effort that changes in mid-conversation', () => {
     expect(messages.encodeRequest(messages.decodeRequest(own(message)).value)).toMatchObject({ wire: own(message), notes: [] })
   })
 })
+
+describe('deferred tools of responses', () => {
+  const deferred = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false, defer_loading: true }
+  const ask = (...more: object[]) => translateRequest({ model: 'm', input: 'Hi', tools: [deferred, ...more] }, { from: 'responses', to: 'messages', serverTools: 'map' })
+  const loaded = expect.objectContaining({ code: 'tool.loaded', path: '/tools/0/defer_loading' })
+
+  test('are loaded from the start without a tool search, because the server refuses a request whose tools are all deferred', () => {
+    const { body, notes } = ask()
+    expect(body).toMatchObject({ tools: [{ name: 'f' }] })
+    expect(JSON.stringify(body)).not.toContain('defer_loading')
+    expect(notes).toContainEqual(loaded)
+  })
+
+  test('stay deferred with a tool search', () => {
+    const { body, notes } = ask({ type: 'tool_search' })
+    expect(body).toMatchObject({ tools: [{ name: 'f', defer_loading: true }, { name: 'tool_search_tool_bm25' }] })
+    expect(notes).not.toContainEqual(loaded)
+  })
+})
