@@ -54,7 +54,7 @@ export const notes = {
   'tool.addition': { kind: 'approximated', reason: 'tools added in the conversation are an item here, whose rules differ', source: '2.1' },
   'tool.annotation': {
     kind: 'dropped',
-    reason: '`encrypted: true` in the schema of a tool is read by OpenAI only, and other servers refuse it',
+    reason: '`encrypted: true` in a schema is read by OpenAI only, and other servers refuse it',
     source: '2.5',
   },
   'tool.schema-normalised': {

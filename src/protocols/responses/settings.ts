@@ -8,6 +8,7 @@ import type { FieldNames } from '../../protocol.ts'
 import type { ResponsesReport } from './notes.ts'
 import { nulls, ownForm, ownUnder, protocolName, splitNulls, words } from './own.ts'
 import type { ResponsesRequest } from './schema.ts'
+import { withAnnotations, withoutAnnotations } from './tools.ts'
 import { tiers } from './vocabulary.ts'
 import { unresolvable, type Writing } from './writing.ts'
 
@@ -28,13 +29,22 @@ export type Reading = {
 }
 
 /** `text` → output format and verbosity. */
-export function decodeOutput(text: ResponsesRequest['text'], { fields, nothing }: Reading): OutputSpec | undefined {
+export function decodeOutput(text: ResponsesRequest['text'], { fields, nothing, form, report }: Reading): OutputSpec | undefined {
   if (!text) return undefined
   const { format, verbosity, ...rest } = text
   const decoded = format ? decodeFormat(format) : undefined
   const left = { ...rest, ...(decoded && Object.keys(decoded.rest).length > 0 && { format: decoded.rest }) }
   if (Object.keys(left).length > 0) fields['text'] = left
   nothing['text'] = { ...nulls(text), ...(format && { format: nulls(format) }) }
+  if (decoded?.format.type === 'schema') {
+    const { schema } = decoded.format
+    const plain = withoutAnnotations(schema)
+    if (plain !== schema) {
+      report.add('tool.annotation', '/text/format/schema')
+      form['annotated'] = schema
+      decoded.format = { ...decoded.format, schema: plain }
+    }
+  }
   const spec = defined({ format: decoded?.format, verbosity: verbosity ?? undefined })
   return Object.keys(spec).length > 0 ? spec : undefined
 }
@@ -65,7 +75,11 @@ export function encodeOutput(output: OutputSpec | undefined, request: CanonicalR
   if (audio !== undefined) report.rest({ audio }, '', 'output.')
   report.rest(rest, '', 'output.')
   const isOwn = isObject(ownUnder(request.ext, 'text')?.['format'])
-  return some({ format: format && encodeFormat(format, isOwn, writing), verbosity })
+  return some({ format: format && encodeFormat(annotated(format, request), isOwn, writing), verbosity })
+}
+
+function annotated(format: OutputFormat, { ext }: CanonicalRequest): OutputFormat {
+  return format.type === 'schema' ? { ...format, schema: withAnnotations(format.schema, ownForm(ext)?.['annotated']) } : format
 }
 
 /** `isOwn`: the request had one. */

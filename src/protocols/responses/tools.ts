@@ -41,7 +41,7 @@ function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): 
 function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: ResponsesReport): FunctionTool {
   const { type: _, name, description, parameters, strict, defer_loading, allowed_callers, async, output_schema, ...rest } = wire
   const implied = strict === undefined && isStrictSchema(parameters)
-  const plain = parameters && mapSchemas(parameters, withoutAnnotation)
+  const plain = parameters && withoutAnnotations(parameters)
   if (plain !== parameters) report?.add('tool.annotation', at, 'parameters')
   if (strict === undefined && !implied && parameters) report?.once('tool.schema-normalised', at, 'strict')
   return {
@@ -63,10 +63,15 @@ function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: Respon
 }
 
 /** Without `encrypted: true`, which clients write on values that only the provider can read. Servers of other protocols refuse unknown keywords. */
-function withoutAnnotation(schema: JsonObject): JsonObject {
-  const { encrypted, ...plain } = schema
-  return encrypted === true ? plain : schema
-}
+export const withoutAnnotations = (schema: JsonObject): JsonObject =>
+  mapSchemas(schema, one => {
+    const { encrypted, ...plain } = one
+    return encrypted === true ? plain : one
+  })
+
+/** The schema with the annotations that it came with, unless it has changed since. `annotated`: how it came. */
+export const withAnnotations = <Schema extends JsonObject | null | undefined>(schema: Schema, annotated: unknown): Schema | JsonObject =>
+  isObject(annotated) && same(withoutAnnotations(annotated), schema) ? annotated : schema
 
 /** Does the schema meet the rules of `strict`: every property required, no additional ones? */
 function isStrictSchema(schema: JsonObject | null | undefined): boolean {
@@ -238,8 +243,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
   const known = { description, defer_loading: encodeDefer(tool, writing), allowed_callers: callers, async, output_schema: output }
   if (!form) return defined({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: parameters ?? null, strict: strict ?? false })
   const said = form['implied'] && strict === true ? undefined : strict
-  const { annotated } = form
-  const shown = isObject(annotated) && same(mapSchemas(annotated, withoutAnnotation), parameters) ? annotated : parameters
+  const shown = withAnnotations(parameters, form['annotated'])
   return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: shown, strict: said }, tool.ext)
 }
 

@@ -319,7 +319,8 @@ describe('an effort that changes in mid-conversation', () => {
 
 describe('deferred tools of responses', () => {
   const deferred = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false, defer_loading: true }
-  const ask = (...more: object[]) => translateRequest({ model: 'm', input: 'Hi', tools: [deferred, ...more] }, { from: 'responses', to: 'messages', serverTools: 'map' })
+  const ask = (...more: object[]) =>
+    translateRequest({ model: 'm', input: 'Hi', tools: [deferred, ...more] }, { from: 'responses', to: 'messages', serverTools: 'map' })
   const loaded = expect.objectContaining({ code: 'tool.loaded', path: '/tools/0/defer_loading' })
 
   test('are loaded from the start without a tool search, because the server refuses a request whose tools are all deferred', () => {

@@ -258,4 +258,3 @@ describe('`encrypted` annotations in the schema of an answer', () => {
     expect(JSON.stringify(responses.encodeRequest(changed).wire)).not.toContain('encrypted')
   })
 })
-
