@@ -35,14 +35,14 @@ export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: Jso
 /** The most marks that a request may have. */
 const limit = 4
 
-/** Removes the cache marks that the server would refuse. Changes the written objects. */
+/** Removes the cache marks that the server would refuse. Changes the written objects. `auto`: the body has a mark, too, which counts. */
 export function limitMarks(
   tools: readonly JsonObject[] | undefined,
   { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
-  { marks, report }: { marks: readonly Mark[]; report: MessagesReport },
+  { marks, report, auto }: { marks: readonly Mark[]; report: MessagesReport; auto: boolean },
 ): void {
   if (marks.length === 0) return
-  const gone = settleMarks(marks, report)
+  const gone = settleMarks(marks, auto ? limit - 1 : limit, report)
   if (gone.size === 0) return
   takeMarks(tools ?? [], gone)
   if (Array.isArray(system)) takeMarks(system, gone)
@@ -53,7 +53,7 @@ export function limitMarks(
  * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones on messages. In the
  * order tools, system, messages no mark may have a longer TTL than one before it: such a TTL is shortened.
  */
-function settleMarks(marks: readonly Mark[], report: MessagesReport): Set<JsonObject> {
+function settleMarks(marks: readonly Mark[], limit: number, report: MessagesReport): Set<JsonObject> {
   const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
   const fixed = ordered.filter(({ place }) => place !== 'messages')
   const moving = ordered.filter(({ place }) => place === 'messages')

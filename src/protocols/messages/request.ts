@@ -172,7 +172,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const wanted = encodeTools(request, writing)
   const choice = encodeToolChoice(request, wanted.tools !== undefined, writing)
   const conversation = encodeMessages(messages, writing)
-  if (!native) limitMarks(wanted.tools, conversation, writing)
+  if (!native) limitMarks(wanted.tools, conversation, { marks: writing.marks, report, auto: cache?.auto !== undefined })
 
   const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const asked = maxOutputTokens ?? (native ? undefined : maxTokensFor(model, options))

@@ -92,3 +92,23 @@ describe('cache marks of messages with `ccCacheMarks: cache_control`', () => {
     expect(notes.map(({ code }) => code)).toContain('cache.ttl')
   })
 })
+
+test('counts the mark of the body among the four that messages allows', () => {
+  const marked = (role: string, text: string) => ({ role, content: [{ type: 'text', text, cache_control: { type: 'ephemeral' } }] })
+  const wire = {
+    model: 'm',
+    cache_control: { type: 'ephemeral' },
+    messages: [
+      marked('system', 's'),
+      marked('user', 'a'),
+      { role: 'assistant', content: 'b' },
+      marked('user', 'c'),
+      { role: 'assistant', content: 'd' },
+      marked('user', 'e'),
+    ],
+  }
+  const { body, notes } = translateRequest(wire, { from: 'chat-completions', to: 'messages' })
+  expect(body).toMatchObject({ cache_control: { type: 'ephemeral' } })
+  expect(JSON.stringify(body).match(/"cache_control"/g)).toHaveLength(4)
+  expect(notes).toContainEqual(expect.objectContaining({ code: 'cache.too-many', path: '/messages/1/content/0/cache_control' }))
+})
