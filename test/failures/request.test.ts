@@ -64,6 +64,7 @@ const rows: Row[] = [
         'approximated /system/0/cache_control/ttl cache.ttl',
       ],
     },
+    { ccCacheMarks: 'write' },
   ],
   [
     'an instruction in mid-conversation stays where it is',
@@ -215,6 +216,7 @@ const rows: Row[] = [
         'dropped /messages/1/content/0/cache_control cache.place',
       ],
     },
+    { ccCacheMarks: 'write' },
   ],
   [
     'of six marks for the cache four are kept: that of the instructions and the last ones',
@@ -236,11 +238,10 @@ const rows: Row[] = [
     },
   ],
   [
-    'servers that refuse marks get none',
+    'no marks are written for servers that are not known to accept them',
     'messages',
     { system: [text('S', { cache_control: { type: 'ephemeral', ttl: '1h' } })], ...x.messages },
     { 'chat-completions': [{ messages: [system('S'), user('x')] }, 'dropped /system/0/cache_control cache.place'] },
-    { ccCacheMarks: 'drop' },
   ],
   [
     'a temperature above the highest is the highest, and that is told',

@@ -87,11 +87,12 @@ export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, o
   if (!part.cache) return {}
   const { mark } = ownForm(part.ext) ?? {}
   if (isObject(mark) && same(cacheIn(mark), part.cache)) return mark
-  if (options.ccCacheMarks === 'drop' && !native) {
+  const { ccCacheMarks: how = 'drop' } = options
+  if (how === 'drop' && !native) {
     report.add('cache.place', part.at, 'cache')
     return {}
   }
-  if (options.ccCacheMarks === 'cache_control' && !native) return controlMark(part.cache, () => report.add('cache.ttl', part.at, 'cache.ttl'))
+  if (how === 'cache_control' && !native) return controlMark(part.cache, () => report.add('cache.ttl', part.at, 'cache.ttl'))
   return {
     prompt_cache_breakpoint: defined({
       mode: 'explicit',

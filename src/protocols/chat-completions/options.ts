@@ -64,10 +64,11 @@ export type ChatCompletionsOptions = {
   /** Writes the faster mode of another provider as the tier `fast`. Default false: its price is another. */
   fastIsSpeed?: boolean
   /**
-   * Cache breakpoints of other protocols. Default `write`: as `prompt_cache_breakpoint`, which OpenAI reads. `cache_control`: in that
-   * field, which LiteLLM, OpenRouter and Alibaba read, also on tools and tool messages. `drop`: for servers that refuse them.
+   * Cache breakpoints of other protocols. Default `drop`: left out with a note, because many servers refuse unknown fields. `write`: as
+   * `prompt_cache_breakpoint`, which OpenAI reads. `cache_control`: in that field, which LiteLLM, OpenRouter and Alibaba read, also on
+   * tools and tool messages.
    */
-  ccCacheMarks?: 'write' | 'cache_control' | 'drop'
+  ccCacheMarks?: 'drop' | 'write' | 'cache_control'
   /**
    * A cache lifetime of one hour, which the protocol cannot say. Default `drop`: the provider's own lifetime. `up`: twelve
    * hours, at their price.
@@ -146,7 +147,7 @@ export const options = {
   ccTopK: ['drop', 'write'],
   ccOptionalFields: ['drop', 'write'],
   fastIsSpeed: 'flag',
-  ccCacheMarks: ['write', 'cache_control', 'drop'],
+  ccCacheMarks: ['drop', 'write', 'cache_control'],
   cacheTtlRound: ['drop', 'up'],
   ccDoneWithoutFinish: ['accept', 'error'],
   extractThinkTags: 'flag',

@@ -172,7 +172,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   // Not storing is the default of this protocol, and some servers refuse the field.
   const store = native ? asked : asked || undefined
   leaveState(memory, options, report)
-  const conversation = native || options.ccCacheMarks === 'drop' ? messages : limitMarks(messages, report)
+  const conversation = native || (options.ccCacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
   const maxField = (form['maxTokens'] as string | undefined) ?? options.ccMaxTokensField ?? 'max_completion_tokens'
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions || 'functions' in definitions, writing)

@@ -161,9 +161,15 @@ describe('prompt caching (2.11)', () => {
         'field.optional /prompt_cache_retention',
       ],
     ],
-    ['a mark', item(marked()), message(marked()), []],
-    ['a mark of 30m', item(marked('30m')), message(marked('30m')), []],
-    ['a mark of 12h', item(marked('12h')), message(marked('12h')), []],
+    ['a mark', item(marked()), message(marked()), [], { ccCacheMarks: 'write' }],
+    [
+      'a mark, which many servers refuse',
+      item(marked()),
+      { messages: [{ role: 'user', content: 'a' }] },
+      ['cache.place /input/0/content/0/prompt_cache_breakpoint'],
+    ],
+    ['a mark of 30m', item(marked('30m')), message(marked('30m')), [], { ccCacheMarks: 'write' }],
+    ['a mark of 12h', item(marked('12h')), message(marked('12h')), [], { ccCacheMarks: 'write' }],
     [
       'a lifetime of all marks that is no word here',
       { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },
@@ -191,7 +197,7 @@ describe('prompt caching (2.11)', () => {
   ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
   test('an hour is half a day, as asked', () => {
-    const { written, notes } = toChat('messages', message({ cache_control: { type: 'ephemeral', ttl: '1h' } }), { cacheTtlRound: 'up' })
+    const { written, notes } = toChat('messages', message({ cache_control: { type: 'ephemeral', ttl: '1h' } }), { cacheTtlRound: 'up', ccCacheMarks: 'write' })
     hold({ written, notes }, message(marked('12h')), ['cache.ttl /messages/0/content/0/cache_control/ttl'])
   })
 })

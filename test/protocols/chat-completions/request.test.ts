@@ -452,11 +452,8 @@ describe('turns of other protocols', () => {
 
   test('cache breakpoints: four at most, instructions first, none on answers', () => {
     const marked = (value: string): Part => ({ type: 'text', text: value, cache: { ttl: '5m' } })
-    const { messages, codes } = write([
-      say('system', marked('s')),
-      ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))),
-      say('assistant', marked('z')),
-    ])
+    const turns = [say('system', marked('s')), ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))), say('assistant', marked('z'))]
+    const { messages, codes } = write(turns, { ccCacheMarks: 'write' })
     const marks = messages.map(({ content }) => Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object))
     expect(marks).toEqual([true, false, true, true, true, false])
     expect(codes.filter(code => code === 'cache.too-many')).toHaveLength(1)

@@ -138,7 +138,7 @@ test.each<[string, (raw: object) => Part]>([
 ])('%s is not changed by a mark on what it stands in', (_, partOf) => {
   const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })
   const found: Part = { type: 'search-result', source: 's', title: 't', parts: [partOf(raw)], cache: {} }
-  const written = chatCompletions.encodeRequest({ messages: [{ role: 'user', origin: 'message', parts: [found] }] }).wire
+  const written = chatCompletions.encodeRequest({ messages: [{ role: 'user', origin: 'message', parts: [found] }] }, { ccCacheMarks: 'write' }).wire
   expect(written).toMatchObject({ messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }] })
   expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
 })

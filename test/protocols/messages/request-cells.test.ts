@@ -105,7 +105,7 @@ describe.each(['chat-completions', 'responses'] as const)('cache marks of messag
     ['five marks are four', says(mark(), mark(), mark(), mark(), mark()), ['cache.too-many /messages/0/content/0/cache_control']],
     ['a mark of the whole request is the default', mark(), []],
   ])('%s', (_, given, notes) => {
-    expect(told(blocks(given), { from: 'messages', to }).notes).toEqual(notes)
+    expect(told(blocks(given), { from: 'messages', to, ccCacheMarks: 'write' }).notes).toEqual(notes)
   })
 })
 

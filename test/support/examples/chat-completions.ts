@@ -126,9 +126,10 @@ export const examples: Record<string, Example> = {
   ),
   'field.optional': fromItems(items.request({ prompt_cache_key: 'k' })),
   'cache.place': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] })),
-  'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') })),
+  'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') }), { ccCacheMarks: 'write' }),
   'cache.too-many': request('canonical')(
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
+    { ccCacheMarks: 'write' },
   ),
   'reasoning.dialect-field': blocksReply(blocks.reply([{ ...thought, signature: '' }, text]), {}, timeless),
   'reasoning.think-tags': elsewhere.reply('chat-completions')(chat.reply({ content: '<think>hm</think>yes' }), { extractThinkTags: true }, [
