@@ -95,7 +95,7 @@ export type MediaPart = PartBase & {
   video?: { startOffset?: string; endOffset?: string; fps?: number }
 }
 
-export type RefusalPart = PartBase & { type: 'refusal'; text: string; logprobs?: TokenLogprob[] }
+export type RefusalPart = PartBase & { type: 'refusal'; text: string; logprobs?: TokenLogprob[]; phase?: NonNullable<TextPart['phase']> }
 
 export type ReasoningSegment = { kind: 'summary' | 'raw'; text: string }
 

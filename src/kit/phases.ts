@@ -8,9 +8,11 @@ type Phase = NonNullable<TextPart['phase']>
 
 export const phaseProof = (phase: Phase): Signature => ({ value: phase, issuer: 'phase', form: 'phase' })
 
-/** The parts of a message, each text with the phase of the message. */
+/** The parts of a message, each text with the phase of the message. So has a refusal after it: where that is written as text, it has the phase of the text before. */
 export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): Part[] {
-  return phase ? parts.map(part => (part.type === 'text' ? { ...part, phase } : part)) : parts
+  if (!phase) return parts
+  const first = parts.findIndex(part => part.type === 'text' && part.text !== '')
+  return parts.map((part, index) => (part.type === 'text' || (part.type === 'refusal' && first >= 0 && index > first) ? { ...part, phase } : part))
 }
 
 /** Can its texts hold the phase of the message? Not if it has no words. */

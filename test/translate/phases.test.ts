@@ -118,3 +118,14 @@ test.each(['messages', 'generate-content'] as const)('a second gateway over %s p
   const done = frames.split('\n').find(line => line.includes('response.completed') && line.startsWith('data:')) ?? ''
   expect(phasesIn(JSON.parse(done.slice(5)).response.output)).toEqual(expected(output))
 })
+
+test.each(['messages', 'generate-content'] as const)('a refusal behind a text, written as text for clients of %s, has the phase of the text', to => {
+  const content = [
+    { type: 'output_text', text: 'Looking.', annotations: [] },
+    { type: 'refusal', refusal: 'No.' },
+  ]
+  const { body } = told([{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', phase: 'commentary', content }], to, false)
+  const blocks =
+    to === 'messages' ? (body as { content: Item[] }).content : (body as { candidates: { content: { parts: Item[] } }[] }).candidates[0]?.content.parts
+  expect(blocks?.map(block => block['text'] || 'phase')).toEqual(['phase', 'Looking.', 'phase', 'No.'])
+})

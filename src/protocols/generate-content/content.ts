@@ -176,13 +176,13 @@ function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
 }
 
 function encodeRefusal(part: RefusalPart, writing: Writing): GeminiPart[] {
-  const { report } = writing
-  const { type: _, text, signature: __, at, ext, ...rest } = part
+  const { report, opens } = writing
+  const { type: _, text, signature: __, phase, at, ext, ...rest } = part
   report.rest(rest, at)
   report.ext(ext, at)
   if (!text) return []
   report.add('refusal.as-text', at)
-  return [{ text, ...sign(part, writing) }]
+  return [...(phase && opens ? [phasePart(phase)] : []), { text, ...sign(part, writing) }]
 }
 
 function encodeSearchResult(

@@ -90,7 +90,7 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
   }
   const [first, ...rest] = parts
-  const front = part.type === 'text' && part.phase ? [phasePart(part.phase)] : []
+  const front = (part.type === 'text' || part.type === 'refusal') && part.phase ? [phasePart(part.phase)] : []
   writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownKeys(part.ext), ...first }]), ...rest] : parts, {}, emit)
 }
 

@@ -137,7 +137,7 @@ function heard(state: EncoderState, { candidate, message, head }: EventOf<'part.
 /** A text with the phase of its message, which it carries to the client. */
 function withPhaseOf(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Part {
   const opened = laneOf(state, candidate).phases[message]
-  if (head.type !== 'text' || !opened) return head
+  if (!opened || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
   opened.carried = true
   return { ...head, phase: opened.phase }
 }

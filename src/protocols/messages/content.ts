@@ -213,12 +213,12 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'text':
       return encodeText(part, writing, role)
     case 'refusal': {
-      const { text, type: _, at, ext, cache, signature: __, ...rest } = part
+      const { text, type: _, at, ext, cache, signature: __, phase, ...rest } = part
       report.rest(rest, at)
       report.ext(ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [marked({ type: 'text', text }, part, writing)]
+      return [...(phase && writing.opens ? [phaseBlock(phase)] : []), marked({ type: 'text', text }, part, writing)]
     }
     case 'reasoning':
       if (writing.native || role === 'assistant' || part.signature?.issuer !== protocolName) return encodeReasoning(part, writing)

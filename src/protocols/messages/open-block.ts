@@ -51,7 +51,8 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
 function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: EmitWire): void {
   if (block.index !== undefined) return
   writeCarriers(state, emit)
-  if (block.head.type === 'text' && block.head.phase) writeBlock(state, phaseBlock(block.head.phase), emit)
+  const { head } = block
+  if ((head.type === 'text' || head.type === 'refusal') && head.phase) writeBlock(state, phaseBlock(head.phase), emit)
   if (content['type'] === 'text') state.seen.text = true
   block.index = state.nextIndex++
   emit({ type: 'content_block_start', index: block.index, content_block: content })

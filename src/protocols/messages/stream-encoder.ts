@@ -145,7 +145,7 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
 /** A text with the phase of its message, which it carries to the client. */
 function withPhaseOf({ messages }: EncoderState, { message, head }: PartStart): Part {
   const opened = messages[message]
-  if (head.type !== 'text' || !opened?.phase) return head
+  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
   opened.carried = true
   return { ...head, phase: opened.phase }
 }
