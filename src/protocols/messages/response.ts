@@ -114,7 +114,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const refusal = parts.find(part => part.type === 'refusal')
   const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
   const carriers: Carriers | undefined = !native && options.amLastProof === 'drop' ? new Map() : undefined
-  const content = flatMap(messages, message => encodeMessage(message, native, report, defined({ carriers, endsInText: !native && !seen.calls })))
+  const content = flatMap(messages, message => encodeMessage(message, native, report, defined({ carriers, endsInText: !seen.calls })))
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
