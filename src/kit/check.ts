@@ -1,15 +1,15 @@
+import type * as z from 'zod/mini'
 import { TranslationError } from '../errors.ts'
-import { isDemanded, kindsOf, lostKey } from './guard.ts'
+import { accepts, defOf, discriminatorOf, guardOf, isDemanded, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
 import { isObject } from './json.ts'
 import { pointer } from './path.ts'
-import type { AnySchema, Def, Infer } from './schema.ts'
 
 /**
  * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the error.
  * @throws TranslationError `malformed` with the path of the deepest fault
  */
-export function check<S extends AnySchema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): Infer<S> {
-  if (schema.accepts(wire)) return wire
+export function check<S extends Schema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): z.output<S> {
+  if (accepts(schema, wire)) return wire
   const { path, message } = faultIn(schema, wire) ?? { path: [], message: 'not what the protocol says' }
   throw new TranslationError({ code: 'malformed', protocol, path: placeOf(pointer(path)) }, message)
 }
@@ -20,8 +20,6 @@ export function check<S extends AnySchema>(protocol: string, schema: S, wire: un
  * key ranks a little lower (`elsewhere`), since the value may simply be meant for another shape of a union.
  */
 type Fault = { path: readonly PropertyKey[]; message: string; rank: number }
-
-type DefOf<Type> = Extract<Def, { type: Type }>
 
 const elsewhere = -0.5
 const notMine = 1_000_000
@@ -38,37 +36,39 @@ function higher(one: Fault | undefined, other: Fault | undefined): Fault | undef
   return other.rank > one.rank ? other : one
 }
 
-const wordFor = {
-  string: 'text',
-  boolean: 'true or false',
-  number: 'a number',
-  int: 'a whole number',
-  undefined: 'nothing',
-  null: 'null',
-  unknown: 'anything',
-} as const
+const whole = 'expected a whole number'
+const isWhole = ({ fn }: z.core.$ZodCustomDef) => fn === Number.isInteger
 
 /** Why a schema refuses a value. Slow; called only after its guard has refused the value. */
-function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
-  const { def } = schema
+function faultIn(schema: Schema, value: unknown): Fault | undefined {
+  const inKind = faultInKind(schema, value)
+  if (inKind) return inKind
+  const broken = rulesOf(schema).find(({ fn }) => !fn(value))
+  if (!broken) return undefined
+  return fault(isWhole(broken) ? whole : 'not what the protocol says', broken.params?.['isForOthers'] === true ? notMine : 0)
+}
+
+function faultInKind(schema: Schema, value: unknown): Fault | undefined {
+  const def = defOf(schema)
   switch (def.type) {
     case 'unknown':
+      return undefined
     case 'string':
+      return typeof value === 'string' ? undefined : fault('expected text')
     case 'boolean':
+      return typeof value === 'boolean' ? undefined : fault('expected true or false')
     case 'number':
-    case 'int':
-      return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`)
+      return Number.isFinite(value) ? undefined : fault(rulesOf(schema).some(isWhole) ? whole : 'expected a number')
     case 'null':
+      return value === null ? undefined : fault('expected null', elsewhere)
     case 'undefined':
-      return schema.guard(value) ? undefined : fault(`expected ${wordFor[def.type]}`, elsewhere)
+      return value === undefined ? undefined : fault('expected nothing', elsewhere)
     case 'literal':
-      return schema.guard(value) ? undefined : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`, elsewhere)
+      return guardOf(schema)(value) ? undefined : fault(`expected ${def.values.map(word => JSON.stringify(word)).join(' or ')}`, elsewhere)
     case 'optional':
       return value === undefined ? undefined : faultIn(def.innerType, value)
     case 'nullable':
       return value === null ? undefined : faultIn(def.innerType, value)
-    case 'refined':
-      return faultIn(def.innerType, value) ?? (def.holds(value) ? undefined : fault('not what the protocol says', def.isForOthers ? notMine : 0))
     case 'lazy':
       return faultIn(def.getter(), value)
     case 'array':
@@ -80,11 +80,11 @@ function faultIn(schema: AnySchema, value: unknown): Fault | undefined {
     case 'union':
       return faultInUnion(def, value)
     default:
-      return def satisfies never
+      throw new Error(`no faults for the zod kind "${def.type}"`)
   }
 }
 
-function faultInFields(def: DefOf<'record' | 'object'>, value: unknown): Fault | undefined {
+function faultInFields(def: z.core.$ZodRecordDef | z.core.$ZodObjectDef, value: unknown): Fault | undefined {
   if (!isObject(value)) return fault('expected an object')
   if (Object.hasOwn(value, lostKey)) return at(lostKey, fault('no protocol has a key of this name', forbidden))
   const fields = def.type === 'object' ? Object.entries(def.shape) : Object.keys(value).map(key => [key, def.valueType] as const)
@@ -96,12 +96,14 @@ function faultInFields(def: DefOf<'record' | 'object'>, value: unknown): Fault |
     )
 }
 
-function missing(field: AnySchema): Fault | undefined {
+function missing(field: Schema): Fault | undefined {
   const inner = faultIn(field, undefined)
   return inner && { ...inner, rank: elsewhere }
 }
 
-function faultInUnion({ options, discriminator }: DefOf<'union'>, value: unknown): Fault | undefined {
+function faultInUnion(def: z.core.$ZodUnionDef, value: unknown): Fault | undefined {
+  const { options } = def
+  const discriminator = discriminatorOf(def)
   if (discriminator !== undefined) {
     if (!isObject(value)) return fault('expected an object')
     const option = kindsOf(discriminator, options).get(value[discriminator])

@@ -1,7 +1,11 @@
+import type * as z from 'zod/mini'
 import { isObject } from './json.ts'
-import type { AnySchema, Def, Shape } from './schema.ts'
 
-/** Does the schema accept the value? Copies nothing. */
+/** A schema of any kind, for values of this type. */
+export type Schema<T = unknown> = z.core.$ZodType<T>
+type Shape = z.core.$ZodShape
+
+/** Does the schema accept the value? Copies nothing, where zod copies every object that it reads. */
 export type Guard = (value: unknown) => boolean
 
 /** A key that is refused everywhere: assigning it would set the prototype of the copy, so that it would be lost silently. */
@@ -10,18 +14,46 @@ export const lostKey = '__proto__'
 /** Thrown by guards for an object with that key, so that no other shape of a union accepts the value. */
 const lost = new RangeError(`no protocol has a key ${lostKey}`)
 
-/** Does the guard accept the value? False also for `lost`. */
-export function asked(guard: Guard, value: unknown): boolean {
+export function accepts<S extends Schema>(schema: S, value: unknown): value is z.output<S> {
   try {
-    return guard(value)
+    return guardOf(schema)(value)
   } catch (error) {
     if (error === lost) return false
     throw error
   }
 }
 
-/** The guard of a schema. */
-export function guardOf(def: Def): Guard {
+const made = new WeakMap<Schema, Guard>()
+
+/** The guard of a schema, created on first use: most programs need few of the schemas. */
+export function guardOf(schema: Schema): Guard {
+  const known = made.get(schema)
+  if (known) return known
+  const guard = rulesOf(schema).reduce<Guard>(
+    (inner, { fn }) =>
+      value =>
+        inner(value) && Boolean(fn(value)),
+    guardOfKind(schema),
+  )
+  made.set(schema, guard)
+  return guard
+}
+
+/** The rules that a schema adds to its kind. */
+export function rulesOf({ _zod: { def } }: Schema): z.core.$ZodCustomDef[] {
+  return (def.checks ?? []).map(({ _zod: { def } }) => {
+    if (!isRule(def)) throw new Error(`no guard for the zod check "${def.check}"`)
+    return def
+  })
+}
+
+const isRule = (def: z.core.$ZodCheckDef): def is z.core.$ZodCustomDef => 'fn' in def
+
+/** The definition of a schema, by its kind. */
+export const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def
+
+function guardOfKind(schema: Schema): Guard {
+  const def = defOf(schema)
   switch (def.type) {
     case 'unknown':
       return () => true
@@ -31,8 +63,6 @@ export function guardOf(def: Def): Guard {
       return value => typeof value === 'boolean'
     case 'number':
       return value => Number.isFinite(value)
-    case 'int':
-      return value => Number.isInteger(value)
     case 'null':
       return value => value === null
     case 'undefined':
@@ -40,35 +70,45 @@ export function guardOf(def: Def): Guard {
     case 'literal': {
       const [only, ...others] = def.values
       if (others.length === 0) return value => value === only
-      const words = new Set(def.values)
+      const words = new Set<unknown>(def.values)
       return value => words.has(value)
     }
     case 'optional': {
-      const inner = def.innerType.guard
-      return value => value === undefined || inner(value)
+      const inside = defOf(def.innerType)
+      // Most fields may be null or absent: one guard for both saves a call.
+      const mayBeNull = inside.type === 'nullable' && !inside.checks
+      const inner = guardOf(mayBeNull ? inside.innerType : def.innerType)
+      return mayBeNull ? value => value === undefined || value === null || inner(value) : value => value === undefined || inner(value)
     }
     case 'nullable': {
-      const inner = def.innerType.guard
+      const inner = guardOf(def.innerType)
       return value => value === null || inner(value)
     }
-    case 'refined': {
-      const { holds } = def
-      const inner = def.innerType.guard
-      return value => inner(value) && holds(value)
+    case 'lazy': {
+      let inner: Guard | undefined
+      return value => {
+        inner ??= guardOf(def.getter())
+        return inner(value)
+      }
     }
-    case 'lazy':
-      return value => def.getter().guard(value)
     case 'array':
-      return listGuard(def.element.guard)
+      return listGuard(guardOf(def.element))
     case 'record':
-      return recordGuard(def.valueType.guard)
+      return recordGuard(guardOf(def.valueType))
     case 'object':
       return looseGuard(def.shape)
-    case 'union':
-      return def.discriminator === undefined ? firstOf(def.options.map(({ guard }) => guard)) : kindGuard(def.discriminator, def.options)
+    case 'union': {
+      const discriminator = discriminatorOf(def)
+      return discriminator === undefined ? firstOf(def.options.map(guardOf)) : kindGuard(discriminator, def.options)
+    }
     default:
-      return def satisfies never
+      throw new Error(`no guard for the zod kind "${def.type}"`)
   }
+}
+
+/** The key whose literal value identifies the shape, if the union has one. */
+export function discriminatorOf(def: z.core.$ZodUnionDef | z.core.$ZodDiscriminatedUnionDef): string | undefined {
+  return 'discriminator' in def ? def.discriminator : undefined
 }
 
 function listGuard(member: Guard): Guard {
@@ -86,35 +126,19 @@ function firstOf(branches: readonly Guard[]): Guard {
   }
 }
 
-function kindGuard(discriminator: string, options: readonly AnySchema[]): Guard {
-  const kinds = kindsOf(discriminator, options)
-  return value => isObject(value) && kinds.get(value[discriminator])?.guard(value) === true
+function kindGuard(discriminator: string, options: readonly Schema[]): Guard {
+  const kinds = new Map([...kindsOf(discriminator, options)].map(([word, option]) => [word, guardOf(option)]))
+  return value => isObject(value) && kinds.get(value[discriminator])?.(value) === true
 }
 
 /** The shapes of a union by the value of their discriminator. */
-export function kindsOf(discriminator: string, options: readonly AnySchema[]): Map<unknown, AnySchema> {
-  return new Map(options.flatMap(option => (option.def.type === 'object' ? wordsAt(option.def, discriminator).map(word => [word, option] as const) : [])))
+export function kindsOf(discriminator: string, options: readonly Schema[]): Map<unknown, Schema> {
+  return new Map(options.flatMap(option => [...(wordsAt(option, discriminator) ?? [])].map(word => [word, option] as const)))
 }
 
-/** The literal values that a shape accepts at a key. */
-export function wordsAt({ shape }: { shape: Shape }, key: string): readonly unknown[] {
-  const field = shape[key]
-  return field ? wordsOf(field) : []
-}
-
-function wordsOf({ def }: AnySchema): readonly unknown[] {
-  switch (def.type) {
-    case 'literal':
-      return def.values
-    case 'null':
-      return [null]
-    case 'optional':
-      return [...wordsOf(def.innerType), undefined]
-    case 'nullable':
-      return [...wordsOf(def.innerType), null]
-    default:
-      return []
-  }
+/** The literal values that a shape, or a union of shapes, accepts at a key. */
+export function wordsAt(schema: Schema, key: string): ReadonlySet<unknown> | undefined {
+  return schema._zod.propValues?.[key]
 }
 
 function recordGuard(member: Guard): Guard {
@@ -130,7 +154,7 @@ function recordGuard(member: Guard): Guard {
 
 /** Iterates over the keys of the value and not of the shape, because most keys of a shape are absent. */
 function looseGuard(shape: Shape): Guard {
-  const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: field.guard, isDemanded: isDemanded(field) }]))
+  const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: guardOf(field), isDemanded: isDemanded(field) }]))
   const demanded = [...fields.values()].filter(({ isDemanded }) => isDemanded).length
   return value => {
     if (!isObject(value)) return false
@@ -147,7 +171,4 @@ function looseGuard(shape: Shape): Guard {
 }
 
 /** Is a key with this schema required? */
-export function isDemanded({ def }: AnySchema): boolean {
-  if (def.type === 'nullable' || def.type === 'refined') return isDemanded(def.innerType)
-  return def.type !== 'optional'
-}
+export const isDemanded = (schema: Schema): boolean => schema._zod.optin === undefined

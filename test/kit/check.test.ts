@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { TranslationError } from '../../src/errors.ts'
 import { check } from '../../src/kit/check.ts'
-import * as s from '../../src/kit/schema.ts'
+import { open } from '../../src/kit/wire.ts'
 
-const Text = s.object({ type: s.literal('text'), text: s.string() })
-const Image = s.object({ type: s.literal('image'), source: s.object({ url: s.string() }) })
-const Body = s.object({ content: s.union([s.string(), s.array(s.open([Text, Image]))]) })
+const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
+const Image = z.looseObject({ type: z.literal('image'), source: z.looseObject({ url: z.string() }) })
+const Body = z.looseObject({ content: z.union([z.string(), z.array(open([Text, Image]))]) })
 
 const faultOf = (wire: unknown) => {
   try {
@@ -39,7 +40,7 @@ describe('a wire value against its schema', () => {
   ])('%s', (_, wire, expected) => expect(faultOf(wire)).toBe(expected))
 
   test('of shapes that keys tell apart, the fault is told of the key that is there', () => {
-    const Part = s.object({ part: s.union([s.object({ text: s.string() }), s.object({ image: s.object({ url: s.string() }) })]) })
+    const Part = z.looseObject({ part: z.union([z.looseObject({ text: z.string() }), z.looseObject({ image: z.looseObject({ url: z.string() }) })]) })
     expect(() => check('p', Part, { part: { image: 7 } })).toThrow(expect.objectContaining({ path: '/part/image' }))
     expect(() => check('p', Part, { part: {} })).toThrow(expect.objectContaining({ path: '/part/text' }))
   })

@@ -16,6 +16,7 @@ const doors = {
   '/gateway': 'createGateway',
   '/verify': 'verify',
   '/testing': 'strictOf',
+  '/schemas': 'MessagesRequest.safeParse',
 }
 
 try {
@@ -53,12 +54,18 @@ import { gateway } from 'wireglot/connect'
 import { fetchGateway } from 'wireglot/fetch'
 import { createGateway, type GatewayConfig } from 'wireglot/gateway'
 import { messages } from 'wireglot/protocols/messages'
+import { MessagesRequest } from 'wireglot/schemas'
 import { requestOf, strictOf } from 'wireglot/testing'
 import { verify } from 'wireglot/verify'
+import { z } from 'zod'
 const options: TranslateOptions = { from: 'chat-completions', to: 'messages' }
 export const notes: Note[] = translateRequest({}, options).notes
 export const config: GatewayConfig = { channels: [{ name: 'demo', embedded: 'demo' }] }
 export const all = [gateway(config), fetchGateway(config), createGateway(config), messages.name, requestOf('messages'), strictOf('messages'), verify]
+const Call = z.object({ tenant: z.string(), body: MessagesRequest })
+export const turns = (call: z.infer<typeof Call>, also: MessagesRequest) => call.body.messages.length + also.messages.length
+// @ts-expect-error: the limit is a number
+export const wrong: MessagesRequest = { messages: [], max_tokens: 'many' }
 // @ts-expect-error: no protocol of this name
 translateRequest({}, { from: 'morse', to: 'messages' })
 `

@@ -8,7 +8,7 @@ const command: Options = {
   target: 'es2023',
   platform: 'node',
   splitting: false,
-  noExternal: ['@noble/hashes'],
+  noExternal: ['@noble/hashes', 'zod/mini'],
 }
 
 export default command

@@ -1,186 +1,186 @@
-import * as s from '../../kit/schema.ts'
+import * as z from 'zod/mini'
+import { anyObject, anything, boolean, count, flag, number, open, others, string, text, texts, unknown, whole } from '../../kit/wire.ts'
 
 // https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break an old client. Where
 // the reference says nullable, and where servers of this protocol send null, null counts as absence.
 
-const text = s.string().nullish()
-const number = s.number().nullish()
-const whole = s.int().nullish()
-const flag = s.boolean().nullish()
+const breakpoint = z.nullish(z.looseObject({ mode: text, ttl: text }))
 
-const breakpoint = s.object({ mode: text, ttl: text }).nullish()
+export const ChatTextPart = z.looseObject({ type: z.literal('text'), text: string, prompt_cache_breakpoint: breakpoint })
+export type ChatTextPart = z.infer<typeof ChatTextPart>
 
-export const ChatTextPart = s.object({ type: s.literal('text'), text: s.string(), prompt_cache_breakpoint: breakpoint })
-export type ChatTextPart = s.Infer<typeof ChatTextPart>
-
-export const ChatImagePart = s.object({
-  type: s.literal('image_url'),
-  image_url: s.union([s.object({ url: s.string(), detail: text }), s.string()]),
+export const ChatImagePart = z.looseObject({
+  type: z.literal('image_url'),
+  image_url: z.union([z.looseObject({ url: string, detail: text }), string]),
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatImagePart = s.Infer<typeof ChatImagePart>
+export type ChatImagePart = z.infer<typeof ChatImagePart>
 
-export const ChatAudioPart = s.object({
-  type: s.literal('input_audio'),
-  input_audio: s.object({ data: s.string(), format: s.string() }),
+export const ChatAudioPart = z.looseObject({
+  type: z.literal('input_audio'),
+  input_audio: z.looseObject({ data: string, format: string }),
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatAudioPart = s.Infer<typeof ChatAudioPart>
+export type ChatAudioPart = z.infer<typeof ChatAudioPart>
 
-export const ChatFilePart = s.object({
-  type: s.literal('file'),
-  file: s.object({ file_data: text, file_id: text, filename: text }),
+export const ChatFilePart = z.looseObject({
+  type: z.literal('file'),
+  file: z.looseObject({ file_data: text, file_id: text, filename: text }),
   prompt_cache_breakpoint: breakpoint,
 })
-export type ChatFilePart = s.Infer<typeof ChatFilePart>
+export type ChatFilePart = z.infer<typeof ChatFilePart>
 
-export const ChatRefusalPart = s.object({ type: s.literal('refusal'), refusal: s.string() })
-export type ChatRefusalPart = s.Infer<typeof ChatRefusalPart>
+export const ChatRefusalPart = z.looseObject({ type: z.literal('refusal'), refusal: string })
+export type ChatRefusalPart = z.infer<typeof ChatRefusalPart>
 
 /** Some servers put reasoning into the content. */
-export const ChatThinkingPart = s.object({
-  type: s.literal('thinking'),
-  thinking: s.union([s.array(s.object({ type: s.string(), text: text })), s.string()]),
+export const ChatThinkingPart = z.looseObject({
+  type: z.literal('thinking'),
+  thinking: z.union([z.array(z.looseObject({ type: string, text: text })), string]),
   signature: text,
 })
-export type ChatThinkingPart = s.Infer<typeof ChatThinkingPart>
+export type ChatThinkingPart = z.infer<typeof ChatThinkingPart>
 
-export const ChatPart = s.open([ChatTextPart, ChatImagePart, ChatAudioPart, ChatFilePart, ChatRefusalPart, ChatThinkingPart])
-export type ChatPart = s.Infer<typeof ChatPart>
+export const ChatPart = open([ChatTextPart, ChatImagePart, ChatAudioPart, ChatFilePart, ChatRefusalPart, ChatThinkingPart])
+export type ChatPart = z.infer<typeof ChatPart>
 
-const content = s.union([s.array(ChatPart), s.string()]).nullish()
+const content = z.nullish(z.union([z.array(ChatPart), string]))
 
 /** `arguments` should be text; some servers send an object, or nothing. */
-export const ChatFunctionCall = s.object({ name: s.string(), arguments: s.unknown().optional() })
-export type ChatFunctionCall = s.Infer<typeof ChatFunctionCall>
+export const ChatFunctionCall = z.looseObject({ name: string, arguments: anything })
+export type ChatFunctionCall = z.infer<typeof ChatFunctionCall>
 
-export const ChatToolCall = s.union([
-  s.object({ id: text, type: s.string().forOthers(type => type !== 'function' && type !== 'custom') }),
-  s.oneOf('type', [
-    s.object({ id: text, type: s.literal('function').nullish(), function: ChatFunctionCall }),
-    s.object({ id: text, type: s.literal('custom'), custom: s.object({ name: s.string(), input: text }) }),
+export const ChatToolCall = z.union([
+  z.looseObject({ id: text, type: string.check(others(type => type !== 'function' && type !== 'custom')) }),
+  z.discriminatedUnion('type', [
+    z.looseObject({ id: text, type: z.nullish(z.literal('function')), function: ChatFunctionCall }),
+    z.looseObject({ id: text, type: z.literal('custom'), custom: z.looseObject({ name: string, input: text }) }),
   ]),
 ])
-export type ChatToolCall = s.Infer<typeof ChatToolCall>
+export type ChatToolCall = z.infer<typeof ChatToolCall>
 
 /** In requests and in replies. */
-export const ChatAssistantMessage = s.object({
-  role: s.literal('assistant'),
+export const ChatAssistantMessage = z.looseObject({
+  role: z.literal('assistant'),
   content,
   name: text,
   refusal: text,
-  audio: s.object({ id: text, data: text, transcript: text, expires_at: number }).nullish(),
-  tool_calls: s.array(ChatToolCall).nullish(),
-  function_call: ChatFunctionCall.nullish(),
-  annotations: s.array(s.unknown()).nullish(),
+  audio: z.nullish(z.looseObject({ id: text, data: text, transcript: text, expires_at: count })),
+  tool_calls: z.nullish(z.array(ChatToolCall)),
+  function_call: z.nullish(ChatFunctionCall),
+  annotations: z.nullish(z.array(unknown)),
 })
-export type ChatAssistantMessage = s.Infer<typeof ChatAssistantMessage>
+export type ChatAssistantMessage = z.infer<typeof ChatAssistantMessage>
 
-export const ChatMessage = s.oneOf('role', [
-  s.object({ role: s.literal('developer'), content, name: text }),
-  s.object({ role: s.literal('system'), content, name: text }),
-  s.object({ role: s.literal('user'), content, name: text }),
+/** A message of a request, of any role. */
+export const ChatMessage = z.discriminatedUnion('role', [
+  z.looseObject({ role: z.literal('developer'), content, name: text }),
+  z.looseObject({ role: z.literal('system'), content, name: text }),
+  z.looseObject({ role: z.literal('user'), content, name: text }),
   ChatAssistantMessage,
-  s.object({ role: s.literal('tool'), content, tool_call_id: text }),
-  s.object({ role: s.literal('function'), content, name: s.string() }),
+  z.looseObject({ role: z.literal('tool'), content, tool_call_id: text }),
+  z.looseObject({ role: z.literal('function'), content, name: string }),
 ])
-export type ChatMessage = s.Infer<typeof ChatMessage>
+export type ChatMessage = z.infer<typeof ChatMessage>
 
-const schemaObject = s.record(s.unknown())
+export const ChatFunction = z.looseObject({ name: string, description: text, parameters: anyObject, strict: flag })
+export type ChatFunction = z.infer<typeof ChatFunction>
 
-export const ChatFunction = s.object({ name: s.string(), description: text, parameters: schemaObject.nullish(), strict: flag })
-export type ChatFunction = s.Infer<typeof ChatFunction>
-
-export const ChatCustomTool = s.object({
-  name: s.string(),
+export const ChatCustomTool = z.looseObject({
+  name: string,
   description: text,
-  format: s
-    .open([s.object({ type: s.literal('text') }), s.object({ type: s.literal('grammar'), grammar: s.object({ definition: s.string(), syntax: s.string() }) })])
-    .nullish(),
+  format: z.nullish(
+    open([
+      z.looseObject({ type: z.literal('text') }),
+      z.looseObject({ type: z.literal('grammar'), grammar: z.looseObject({ definition: string, syntax: string }) }),
+    ]),
+  ),
 })
-export type ChatCustomTool = s.Infer<typeof ChatCustomTool>
+export type ChatCustomTool = z.infer<typeof ChatCustomTool>
 
-export const ChatTool = s.open([
-  s.object({ type: s.literal('function').nullish(), function: ChatFunction }),
-  s.object({ type: s.literal('custom'), custom: ChatCustomTool }),
+/** A function, a custom tool, or one of another type. */
+export const ChatTool = open([
+  z.looseObject({ type: z.nullish(z.literal('function')), function: ChatFunction }),
+  z.looseObject({ type: z.literal('custom'), custom: ChatCustomTool }),
 ])
-export type ChatTool = s.Infer<typeof ChatTool>
+export type ChatTool = z.infer<typeof ChatTool>
 
-export const ChatResponseFormat = s.open([
-  s.object({ type: s.literal('text') }),
-  s.object({ type: s.literal('json_object') }),
-  s.object({
-    type: s.literal('json_schema'),
-    json_schema: s.object({ name: text, description: text, schema: schemaObject.nullish(), strict: flag }),
+export const ChatResponseFormat = open([
+  z.looseObject({ type: z.literal('text') }),
+  z.looseObject({ type: z.literal('json_object') }),
+  z.looseObject({
+    type: z.literal('json_schema'),
+    json_schema: z.looseObject({ name: text, description: text, schema: anyObject, strict: flag }),
   }),
 ])
-export type ChatResponseFormat = s.Infer<typeof ChatResponseFormat>
+export type ChatResponseFormat = z.infer<typeof ChatResponseFormat>
 
-export const ChatRequest = s.object({
+/** Body of POST /v1/chat/completions. */
+export const ChatRequest = z.looseObject({
   model: text,
-  messages: s.array(ChatMessage),
-  audio: s.unknown().optional(),
-  frequency_penalty: number,
-  presence_penalty: number,
-  function_call: s.unknown().optional(),
-  functions: s.array(ChatFunction).nullish(),
-  logit_bias: s.record(s.number()).nullish(),
+  messages: z.array(ChatMessage),
+  audio: anything,
+  frequency_penalty: count,
+  presence_penalty: count,
+  function_call: anything,
+  functions: z.nullish(z.array(ChatFunction)),
+  logit_bias: z.nullish(z.record(string, number)),
   logprobs: flag,
   top_logprobs: whole,
   max_completion_tokens: whole,
   max_tokens: whole,
-  metadata: s.record(s.unknown()).nullish(),
-  modalities: s.array(s.string()).nullish(),
-  moderation: s.unknown().optional(),
+  metadata: anyObject,
+  modalities: texts,
+  moderation: anything,
   n: whole,
   parallel_tool_calls: flag,
-  prediction: s.object({ type: text, content: s.union([s.array(ChatPart), s.string()]) }).nullish(),
+  prediction: z.nullish(z.looseObject({ type: text, content: z.union([z.array(ChatPart), string]) })),
   prompt_cache_key: text,
-  prompt_cache_options: s.object({ mode: text, ttl: text }).nullish(),
+  prompt_cache_options: z.nullish(z.looseObject({ mode: text, ttl: text })),
   prompt_cache_retention: text,
   reasoning_effort: text,
   // Reasoning controls of servers of this protocol; with any other type, they count as unknown fields.
-  reasoning: s.union([s.object({ effort: text, max_tokens: number, enabled: flag, exclude: flag }), s.unknown()]).optional(),
-  thinking: s.union([s.object({ type: text, budget_tokens: number }), s.unknown()]).optional(),
-  enable_thinking: s.union([s.boolean(), s.unknown()]).optional(),
-  thinking_budget: s.union([s.number(), s.unknown()]).optional(),
-  response_format: ChatResponseFormat.nullish(),
+  reasoning: z.optional(z.union([z.looseObject({ effort: text, max_tokens: count, enabled: flag, exclude: flag }), unknown])),
+  thinking: z.optional(z.union([z.looseObject({ type: text, budget_tokens: count }), unknown])),
+  enable_thinking: z.optional(z.union([boolean, unknown])),
+  thinking_budget: z.optional(z.union([number, unknown])),
+  response_format: z.nullish(ChatResponseFormat),
   safety_identifier: text,
   seed: whole,
   service_tier: text,
-  stop: s.union([s.array(s.string()), s.string()]).nullish(),
+  stop: z.nullish(z.union([z.array(string), string])),
   store: flag,
   stream: flag,
-  stream_options: s.object({ include_usage: flag, include_obfuscation: flag }).nullish(),
-  temperature: number,
-  top_p: number,
+  stream_options: z.nullish(z.looseObject({ include_usage: flag, include_obfuscation: flag })),
+  temperature: count,
+  top_p: count,
   top_k: whole,
-  min_p: number,
-  repetition_penalty: number,
-  tool_choice: s.unknown().optional(),
-  tools: s.array(ChatTool).nullish(),
+  min_p: count,
+  repetition_penalty: count,
+  tool_choice: anything,
+  tools: z.nullish(z.array(ChatTool)),
   user: text,
   verbosity: text,
-  web_search_options: s.record(s.unknown()).nullish(),
+  web_search_options: anyObject,
 })
-export type ChatRequest = s.Infer<typeof ChatRequest>
+export type ChatRequest = z.infer<typeof ChatRequest>
 
-export const ChatChoice = s.object({
-  index: number,
-  message: s.object({ ...ChatAssistantMessage.shape, role: text }).nullish(),
+export const ChatChoice = z.looseObject({
+  index: count,
+  message: z.nullish(z.looseObject({ ...ChatAssistantMessage.shape, role: text })),
   finish_reason: text,
-  logprobs: s.unknown().optional(),
+  logprobs: anything,
 })
-export type ChatChoice = s.Infer<typeof ChatChoice>
+export type ChatChoice = z.infer<typeof ChatChoice>
 
-/** Fields that only describe the reply are checked leniently, because servers of this protocol differ most here. */
-export const ChatResponse = s.object({
+/** A reply that is not streamed. Fields that only describe it are checked leniently, because servers of this protocol differ most here. */
+export const ChatResponse = z.looseObject({
   id: text,
-  object: s.unknown().optional(),
-  created: s.unknown().optional(),
+  object: anything,
+  created: anything,
   model: text,
-  choices: s.array(ChatChoice).nullable(),
-  usage: s.unknown().optional(),
+  choices: z.nullable(z.array(ChatChoice)),
+  usage: anything,
   service_tier: text,
 })
-export type ChatResponse = s.Infer<typeof ChatResponse>
+export type ChatResponse = z.infer<typeof ChatResponse>

@@ -1,6 +1,7 @@
 import type { ExtMap, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { readable } from '../../kit/readable.ts'
@@ -91,7 +92,7 @@ const mergeForm = ({ ext }: Part, form: JsonObject): ExtMap => ({ ...ext, [proto
 
 function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
   // The schema does not check the parts inside of a result.
-  const isChecked = GeminiPart.accepts(part)
+  const isChecked = accepts(GeminiPart, part)
   if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
   return { type: 'opaque', protocol: protocolName, raw: part, at }
 }

@@ -1,46 +1,41 @@
-import * as s from '../../kit/schema.ts'
+import * as z from 'zod/mini'
+import { anyObject, anything, count, flag, number, others, string, text, texts, whole } from '../../kit/wire.ts'
 
 /** Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a new field must never break an old client. */
 
-const object = s.record(s.unknown())
-const word = s.string().nullish()
-const count = s.number().nullish()
-const whole = s.int().nullish()
-const flag = s.boolean().nullish()
-
-const blob = s.object({ mimeType: word, data: s.string(), displayName: word })
-const file = s.object({ fileUri: s.string(), mimeType: word, displayName: word })
+const blob = z.looseObject({ mimeType: text, data: string, displayName: text })
+const file = z.looseObject({ fileUri: string, mimeType: text, displayName: text })
 
 /** Fields that a part of any kind may have. */
 const beside = {
   thought: flag,
-  thoughtSignature: word,
+  thoughtSignature: text,
 }
 
-const functionCall = s.object({ name: word, args: object.nullish(), id: word })
-const functionResponse = s.object({
-  name: word,
-  response: object.nullish(),
-  id: word,
-  parts: s.array(s.union([s.object({ inlineData: blob }), s.object({ fileData: file }), s.object({})])).nullish(),
+const functionCall = z.looseObject({ name: text, args: anyObject, id: text })
+const functionResponse = z.looseObject({
+  name: text,
+  response: anyObject,
+  id: text,
+  parts: z.nullish(z.array(z.union([z.looseObject({ inlineData: blob }), z.looseObject({ fileData: file }), z.looseObject({})]))),
 })
 
-const text = s.object({ ...beside, text: s.string() })
-const call = s.object({ ...beside, functionCall })
-const result = s.object({ ...beside, functionResponse })
+const textPart = z.looseObject({ ...beside, text: string })
+const call = z.looseObject({ ...beside, functionCall })
+const result = z.looseObject({ ...beside, functionResponse })
 const media = {
-  videoMetadata: s.object({ startOffset: word, endOffset: word, fps: count }).nullish(),
-  mediaResolution: s.object({ level: word }).nullish(),
+  videoMetadata: z.nullish(z.looseObject({ startOffset: text, endOffset: text, fps: count })),
+  mediaResolution: z.nullish(z.looseObject({ level: text })),
 }
-const inline = s.object({ ...beside, ...media, inlineData: blob })
-const stored = s.object({ ...beside, ...media, fileData: file })
-const code = s.object({ ...beside, executableCode: s.object({ language: word, code: word, id: word }) })
-const output = s.object({ ...beside, codeExecutionResult: s.object({ outcome: word, output: word, id: word }) })
-const toolCall = s.object({ ...beside, toolCall: s.object({ id: word, toolType: word, args: object.nullish() }) })
-const toolResponse = s.object({ ...beside, toolResponse: s.object({ id: word, toolType: word, response: object.nullish() }) })
+const inline = z.looseObject({ ...beside, ...media, inlineData: blob })
+const stored = z.looseObject({ ...beside, ...media, fileData: file })
+const code = z.looseObject({ ...beside, executableCode: z.looseObject({ language: text, code: text, id: text }) })
+const output = z.looseObject({ ...beside, codeExecutionResult: z.looseObject({ outcome: text, output: text, id: text }) })
+const toolCall = z.looseObject({ ...beside, toolCall: z.looseObject({ id: text, toolType: text, args: anyObject }) })
+const toolResponse = z.looseObject({ ...beside, toolResponse: z.looseObject({ id: text, toolType: text, response: anyObject }) })
 
 const kinds = {
-  text,
+  text: textPart,
   functionCall: call,
   functionResponse: result,
   inlineData: inline,
@@ -50,98 +45,99 @@ const kinds = {
   toolCall,
   toolResponse,
 }
-type Kinds = { [Key in keyof typeof kinds]: s.Infer<(typeof kinds)[Key]> }
+type Kinds = { [Key in keyof typeof kinds]: z.infer<(typeof kinds)[Key]> }
 
 /** A part of any kind, as it is on the wire. */
 export type GeminiPart = { [key: string]: unknown; thought?: boolean | null | undefined; thoughtSignature?: string | null | undefined }
 export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
 
 /** A part of an unknown kind, or of none. A part of a known kind that does not match its schema is refused. */
-const other = s.object(beside).forOthers(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null))
+const other = z.looseObject(beside).check(others(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null)))
 
-export const GeminiPart = s.union([text, call, result, inline, stored, code, output, toolCall, toolResponse, other])
+export const GeminiPart = z.union([textPart, call, result, inline, stored, code, output, toolCall, toolResponse, other])
 
 /** Only for parts that `GeminiPart` has checked. */
 export function isPartOf<Key extends keyof Kinds>(part: GeminiPart, key: Key): part is GeminiPartOf<Key> & GeminiPart {
   return part[key] != null
 }
 
-export const GeminiContent = s.object({ role: word, parts: s.array(GeminiPart).nullish() })
-export type GeminiContent = s.Infer<typeof GeminiContent>
+/** A turn of the conversation. */
+export const GeminiContent = z.looseObject({ role: text, parts: z.nullish(z.array(GeminiPart)) })
+export type GeminiContent = z.infer<typeof GeminiContent>
 
-const declaration = s.object({
-  name: s.string(),
-  description: word,
-  parameters: object.nullish(),
-  parametersJsonSchema: s.unknown().optional(),
-  response: object.nullish(),
-  responseJsonSchema: s.unknown().optional(),
-  behavior: word,
+const declaration = z.looseObject({
+  name: string,
+  description: text,
+  parameters: anyObject,
+  parametersJsonSchema: anything,
+  response: anyObject,
+  responseJsonSchema: anything,
+  behavior: text,
 })
-export type GeminiDeclaration = s.Infer<typeof declaration>
+export type GeminiDeclaration = z.infer<typeof declaration>
 
 /** One entry may declare several tools. */
-export const GeminiTool = s.object({
-  functionDeclarations: s.array(declaration).nullish(),
-  googleSearch: object.nullish(),
-  urlContext: object.nullish(),
-  codeExecution: object.nullish(),
+export const GeminiTool = z.looseObject({
+  functionDeclarations: z.nullish(z.array(declaration)),
+  googleSearch: anyObject,
+  urlContext: anyObject,
+  codeExecution: anyObject,
 })
-export type GeminiTool = s.Infer<typeof GeminiTool>
+export type GeminiTool = z.infer<typeof GeminiTool>
 
-const toolConfig = s.object({
-  functionCallingConfig: s.object({ mode: word, allowedFunctionNames: s.array(s.string()).nullish() }).nullish(),
+const toolConfig = z.looseObject({
+  functionCallingConfig: z.nullish(z.looseObject({ mode: text, allowedFunctionNames: texts })),
 })
-export type GeminiToolConfig = s.Infer<typeof toolConfig>
+export type GeminiToolConfig = z.infer<typeof toolConfig>
 
-const thinkingConfig = s.object({ includeThoughts: flag, thinkingBudget: whole, thinkingLevel: word })
-export type GeminiThinkingConfig = s.Infer<typeof thinkingConfig>
+const thinkingConfig = z.looseObject({ includeThoughts: flag, thinkingBudget: whole, thinkingLevel: text })
+export type GeminiThinkingConfig = z.infer<typeof thinkingConfig>
 
-export const GeminiGenerationConfig = s.object({
+export const GeminiGenerationConfig = z.looseObject({
   temperature: count,
   topP: count,
   topK: count,
   candidateCount: whole,
   maxOutputTokens: whole,
-  stopSequences: s.array(s.string()).nullish(),
+  stopSequences: texts,
   presencePenalty: count,
   frequencyPenalty: count,
   seed: whole,
   responseLogprobs: flag,
   logprobs: whole,
-  responseMimeType: word,
-  responseSchema: object.nullish(),
-  responseJsonSchema: s.unknown().optional(),
-  responseModalities: s.array(s.string()).nullish(),
-  mediaResolution: word,
-  speechConfig: object.nullish(),
-  thinkingConfig: thinkingConfig.nullish(),
+  responseMimeType: text,
+  responseSchema: anyObject,
+  responseJsonSchema: anything,
+  responseModalities: texts,
+  mediaResolution: text,
+  speechConfig: anyObject,
+  thinkingConfig: z.nullish(thinkingConfig),
 })
-export type GeminiGenerationConfig = s.Infer<typeof GeminiGenerationConfig>
+export type GeminiGenerationConfig = z.infer<typeof GeminiGenerationConfig>
 
-/** Body of POST …:generateContent. The model is in the path, and may be here, too. */
-export const GeminiRequest = s.object({
-  model: word,
-  contents: s.array(GeminiContent),
-  systemInstruction: GeminiContent.nullish(),
+/** Body of POST …:generateContent and …:streamGenerateContent, in camelCase. The model is in the path, and may be here, too. */
+export const GeminiRequest = z.looseObject({
+  model: text,
+  contents: z.array(GeminiContent),
+  systemInstruction: z.nullish(GeminiContent),
   /** Servers accept a single entry instead of a list. */
-  tools: s.union([s.array(GeminiTool), GeminiTool]).nullish(),
-  toolConfig: toolConfig.nullish(),
-  safetySettings: s.array(s.object({ category: word, threshold: word })).nullish(),
-  generationConfig: GeminiGenerationConfig.nullish(),
-  cachedContent: word,
-  serviceTier: word,
+  tools: z.nullish(z.union([z.array(GeminiTool), GeminiTool])),
+  toolConfig: z.nullish(toolConfig),
+  safetySettings: z.nullish(z.array(z.looseObject({ category: text, threshold: text }))),
+  generationConfig: z.nullish(GeminiGenerationConfig),
+  cachedContent: text,
+  serviceTier: text,
   store: flag,
-  labels: s.record(s.string()).nullish(),
-  continuationToken: word,
+  labels: z.nullish(z.record(string, string)),
+  continuationToken: text,
 })
-export type GeminiRequest = s.Infer<typeof GeminiRequest>
+export type GeminiRequest = z.infer<typeof GeminiRequest>
 
 // ---- replies
 
-const details = s.array(s.object({ tokenCount: count })).nullish()
+const details = z.nullish(z.array(z.looseObject({ tokenCount: count })))
 
-export const GeminiUsage = s.object({
+export const GeminiUsage = z.looseObject({
   promptTokenCount: count,
   cachedContentTokenCount: count,
   candidatesTokenCount: count,
@@ -150,51 +146,54 @@ export const GeminiUsage = s.object({
   totalTokenCount: count,
   promptTokensDetails: details,
   candidatesTokensDetails: details,
-  serviceTier: word,
+  serviceTier: text,
 })
-export type GeminiUsage = s.Infer<typeof GeminiUsage>
+export type GeminiUsage = z.infer<typeof GeminiUsage>
 
-const logprob = s.object({ token: s.string().optional(), tokenId: count, logProbability: s.number().optional() })
+const logprob = z.looseObject({ token: z.optional(string), tokenId: count, logProbability: z.optional(number) })
 
-export const GeminiCandidate = s.object({
-  content: GeminiContent.nullish(),
+export const GeminiCandidate = z.looseObject({
+  content: z.nullish(GeminiContent),
   /** Some hosts write enum values as numbers when asked to. */
-  finishReason: s.union([s.string(), s.number()]).nullish(),
-  finishMessage: word,
+  finishReason: z.nullish(z.union([string, number])),
+  finishMessage: text,
   index: count,
   tokenCount: count,
   avgLogprobs: count,
-  logprobsResult: s
-    .object({ chosenCandidates: s.array(logprob).nullish(), topCandidates: s.array(s.object({ candidates: s.array(logprob).nullish() })).nullish() })
-    .nullish(),
-  safetyRatings: s.array(s.object({})).nullish(),
-  citationMetadata: s.object({}).nullish(),
-  groundingMetadata: s
-    .object({
-      webSearchQueries: s.array(s.string()).nullish(),
-      groundingChunks: s.array(s.object({ web: s.object({ uri: word, title: word }).nullish() })).nullish(),
-      groundingSupports: s
-        .array(
-          s.object({
-            segment: s.object({ partIndex: count, startIndex: count, endIndex: count, text: word }).nullish(),
-            groundingChunkIndices: s.array(s.number()).nullish(),
+  logprobsResult: z.nullish(
+    z.looseObject({
+      chosenCandidates: z.nullish(z.array(logprob)),
+      topCandidates: z.nullish(z.array(z.looseObject({ candidates: z.nullish(z.array(logprob)) }))),
+    }),
+  ),
+  safetyRatings: z.nullish(z.array(z.looseObject({}))),
+  citationMetadata: z.nullish(z.looseObject({})),
+  groundingMetadata: z.nullish(
+    z.looseObject({
+      webSearchQueries: texts,
+      groundingChunks: z.nullish(z.array(z.looseObject({ web: z.nullish(z.looseObject({ uri: text, title: text })) }))),
+      groundingSupports: z.nullish(
+        z.array(
+          z.looseObject({
+            segment: z.nullish(z.looseObject({ partIndex: count, startIndex: count, endIndex: count, text: text })),
+            groundingChunkIndices: z.nullish(z.array(number)),
           }),
-        )
-        .nullish(),
-    })
-    .nullish(),
-  urlContextMetadata: s.object({}).nullish(),
-  continuationToken: word,
+        ),
+      ),
+    }),
+  ),
+  urlContextMetadata: z.nullish(z.looseObject({})),
+  continuationToken: text,
 })
-export type GeminiCandidate = s.Infer<typeof GeminiCandidate>
+export type GeminiCandidate = z.infer<typeof GeminiCandidate>
 
 /** A whole reply, and each event of a streamed one. */
-export const GeminiResponse = s.object({
-  candidates: s.array(GeminiCandidate).nullish(),
-  promptFeedback: s.object({ blockReason: word, blockReasonMessage: word, safetyRatings: s.array(s.object({})).nullish() }).nullish(),
-  usageMetadata: GeminiUsage.nullish(),
-  modelVersion: word,
-  responseId: word,
-  createTime: word,
+export const GeminiResponse = z.looseObject({
+  candidates: z.nullish(z.array(GeminiCandidate)),
+  promptFeedback: z.nullish(z.looseObject({ blockReason: text, blockReasonMessage: text, safetyRatings: z.nullish(z.array(z.looseObject({}))) })),
+  usageMetadata: z.nullish(GeminiUsage),
+  modelVersion: text,
+  responseId: text,
+  createTime: text,
 })
-export type GeminiResponse = s.Infer<typeof GeminiResponse>
+export type GeminiResponse = z.infer<typeof GeminiResponse>

@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { Part, Signature } from '../../canonical/message.ts'
@@ -6,10 +7,10 @@ import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { isLimit } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
+import type { Schema } from '../../kit/guard.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { step } from '../../kit/path.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../kit/phases.ts'
-import type { AnySchema, Infer } from '../../kit/schema.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
 import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownKeys } from './deltas.ts'
@@ -162,7 +163,7 @@ function checkBlock(block: unknown, path: string): MessagesRawBlock {
 }
 
 /** Like `check`, for a value inside an event. */
-function checked<S extends AnySchema>(schema: S, value: unknown, path: string): Infer<S> {
+function checked<S extends Schema>(schema: S, value: unknown, path: string): z.output<S> {
   try {
     return check(protocolName, schema, value)
   } catch (error) {

@@ -4,6 +4,7 @@ import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
+import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
@@ -19,7 +20,7 @@ import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
 export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
-  if (!MessagesTool.accepts(wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  if (!accepts(MessagesTool, wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   const tool: MessagesTool = wire
   const { type } = tool
   if (type === undefined || type === null || type === 'custom') {

@@ -6,6 +6,7 @@ import { check } from '../../kit/check.ts'
 import { markCut } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { clientCalls, expandedIn } from './client-tools.ts'
@@ -43,7 +44,7 @@ export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: readError(wire) }
   if (!isObject(wire)) return {}
   const { usage, error } = wire
-  return { ...(ResponsesUsage.accepts(usage) && { usage: decodeUsage(usage) }), ...(hasFailed(wire) && { error: readFailure(error ?? {}) }) }
+  return { ...(accepts(ResponsesUsage, usage) && { usage: decodeUsage(usage) }), ...(hasFailed(wire) && { error: readFailure(error ?? {}) }) }
 }
 
 const isErrorBody = (wire: unknown) => isObject(wire) && wire['object'] !== 'response' && isError(wire)

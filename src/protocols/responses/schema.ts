@@ -1,40 +1,37 @@
-import * as s from '../../kit/schema.ts'
+import * as z from 'zod/mini'
+import { anything, count, flag, number, open, string, text, texts, whole, wholeNumber } from '../../kit/wire.ts'
 
 // Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Unknown keys are allowed
 // everywhere: a field that is added there must never break an older reader.
 
-const text = s.string().nullish()
-const flag = s.boolean().nullish()
-const count = s.number().nullish()
-const whole = s.int().nullish()
-const anyObject = s.object({})
+const someObject = z.looseObject({})
 
-const breakpoint = s.object({ mode: text, ttl: text }).nullish()
+const breakpoint = z.nullish(z.looseObject({ mode: text, ttl: text }))
 
-export const ResponsesInputText = s.object({ type: s.literal('input_text', 'text'), text: s.string(), prompt_cache_breakpoint: breakpoint })
-export type ResponsesInputText = s.Infer<typeof ResponsesInputText>
+export const ResponsesInputText = z.looseObject({ type: z.literal(['input_text', 'text']), text: string, prompt_cache_breakpoint: breakpoint })
+export type ResponsesInputText = z.infer<typeof ResponsesInputText>
 
-export const ResponsesOutputText = s.object({
-  type: s.literal('output_text'),
-  text: s.string(),
-  annotations: s.array(s.object({ type: s.string() })).nullish(),
-  logprobs: s.array(anyObject).nullish(),
+export const ResponsesOutputText = z.looseObject({
+  type: z.literal('output_text'),
+  text: string,
+  annotations: z.nullish(z.array(z.looseObject({ type: string }))),
+  logprobs: z.nullish(z.array(someObject)),
 })
-export type ResponsesOutputText = s.Infer<typeof ResponsesOutputText>
+export type ResponsesOutputText = z.infer<typeof ResponsesOutputText>
 
-export const ResponsesRefusal = s.object({ type: s.literal('refusal'), refusal: s.string() })
+export const ResponsesRefusal = z.looseObject({ type: z.literal('refusal'), refusal: string })
 
-export const ResponsesInputImage = s.object({
-  type: s.literal('input_image'),
+export const ResponsesInputImage = z.looseObject({
+  type: z.literal('input_image'),
   image_url: text,
   file_id: text,
   detail: text,
   prompt_cache_breakpoint: breakpoint,
 })
-export type ResponsesInputImage = s.Infer<typeof ResponsesInputImage>
+export type ResponsesInputImage = z.infer<typeof ResponsesInputImage>
 
-export const ResponsesInputFile = s.object({
-  type: s.literal('input_file'),
+export const ResponsesInputFile = z.looseObject({
+  type: z.literal('input_file'),
   file_data: text,
   file_url: text,
   file_id: text,
@@ -42,55 +39,48 @@ export const ResponsesInputFile = s.object({
   detail: text,
   prompt_cache_breakpoint: breakpoint,
 })
-export type ResponsesInputFile = s.Infer<typeof ResponsesInputFile>
+export type ResponsesInputFile = z.infer<typeof ResponsesInputFile>
 
-export const ResponsesInputAudio = s.object({
-  type: s.literal('input_audio'),
-  input_audio: s.object({ data: s.string(), format: s.string() }),
+export const ResponsesInputAudio = z.looseObject({
+  type: z.literal('input_audio'),
+  input_audio: z.looseObject({ data: string, format: string }),
 })
-export type ResponsesInputAudio = s.Infer<typeof ResponsesInputAudio>
+export type ResponsesInputAudio = z.infer<typeof ResponsesInputAudio>
 
-export const ResponsesContent = s.open([
-  ResponsesInputText,
-  ResponsesOutputText,
-  ResponsesRefusal,
-  ResponsesInputImage,
-  ResponsesInputFile,
-  ResponsesInputAudio,
-])
-export type ResponsesContent = s.Infer<typeof ResponsesContent>
+export const ResponsesContent = open([ResponsesInputText, ResponsesOutputText, ResponsesRefusal, ResponsesInputImage, ResponsesInputFile, ResponsesInputAudio])
+export type ResponsesContent = z.infer<typeof ResponsesContent>
 
-const content = s.union([s.string(), s.array(ResponsesContent)]).nullish()
-const role = s.literal('user', 'assistant', 'system', 'developer')
+const content = z.nullish(z.union([string, z.array(ResponsesContent)]))
+const role = z.literal(['user', 'assistant', 'system', 'developer'])
 
-export const ResponsesMessage = s.object({ type: s.literal('message'), role, content, id: text, status: text, phase: text })
+export const ResponsesMessage = z.looseObject({ type: z.literal('message'), role, content, id: text, status: text, phase: text })
 /** A message without `type`: the short form in the input. */
-export const ResponsesEasyMessage = s.object({ type: s.nothing().optional(), role, content })
+export const ResponsesEasyMessage = z.looseObject({ type: z.optional(z.null()), role, content })
 /** A reference without `type`, recognized by an id without a role. */
-export const ResponsesItemReference = s.object({ type: s.nothing().optional(), role: s.absent().optional(), id: s.string() })
+export const ResponsesItemReference = z.looseObject({ type: z.optional(z.null()), role: z.optional(z.undefined()), id: string })
 
-export const ResponsesReasoning = s.object({
-  type: s.literal('reasoning'),
+export const ResponsesReasoning = z.looseObject({
+  type: z.literal('reasoning'),
   id: text,
-  summary: s.array(anyObject).nullish(),
-  content: s.array(anyObject).nullish(),
+  summary: z.nullish(z.array(someObject)),
+  content: z.nullish(z.array(someObject)),
   encrypted_content: text,
   status: text,
 })
-export type ResponsesReasoning = s.Infer<typeof ResponsesReasoning>
+export type ResponsesReasoning = z.infer<typeof ResponsesReasoning>
 
-const call = { id: text, call_id: s.string(), name: s.string(), namespace: text, async: flag, status: text }
-export const ResponsesFunctionCall = s.object({ type: s.literal('function_call'), ...call, arguments: text })
-export const ResponsesCustomCall = s.object({ type: s.literal('custom_tool_call'), ...call, input: text })
+const call = { id: text, call_id: string, name: string, namespace: text, async: flag, status: text }
+export const ResponsesFunctionCall = z.looseObject({ type: z.literal('function_call'), ...call, arguments: text })
+export const ResponsesCustomCall = z.looseObject({ type: z.literal('custom_tool_call'), ...call, input: text })
 
-const output = s.union([s.string(), s.array(ResponsesContent), anyObject]).nullish()
+const output = z.nullish(z.union([string, z.array(ResponsesContent), someObject]))
 const result = { id: text, call_id: text, name: text, namespace: text, status: text, output }
-export const ResponsesFunctionOutput = s.object({ type: s.literal('function_call_output'), ...result })
-export const ResponsesCustomOutput = s.object({ type: s.literal('custom_tool_call_output'), ...result })
+export const ResponsesFunctionOutput = z.looseObject({ type: z.literal('function_call_output'), ...result })
+export const ResponsesCustomOutput = z.looseObject({ type: z.literal('custom_tool_call_output'), ...result })
 
 /** The items of `input` and `output`. One of another `type` is kept whole. */
-export const ResponsesItem = s.union([
-  s.open([
+export const ResponsesItem = z.union([
+  open([
     ResponsesMessage,
     ResponsesEasyMessage,
     ResponsesReasoning,
@@ -101,59 +91,58 @@ export const ResponsesItem = s.union([
   ]),
   ResponsesItemReference,
 ])
-export type ResponsesItem = s.Infer<typeof ResponsesItem>
+export type ResponsesItem = z.infer<typeof ResponsesItem>
 
-export const ResponsesFunctionTool = s.object({
-  type: s.literal('function'),
-  name: s.string(),
+export const ResponsesFunctionTool = z.looseObject({
+  type: z.literal('function'),
+  name: string,
   description: text,
-  parameters: anyObject.nullish(),
+  parameters: z.nullish(someObject),
   strict: flag,
   defer_loading: flag,
-  allowed_callers: s.array(s.string()).nullish(),
+  allowed_callers: texts,
   async: flag,
-  output_schema: s.unknown().optional(),
+  output_schema: anything,
 })
-export type ResponsesFunctionTool = s.Infer<typeof ResponsesFunctionTool>
+export type ResponsesFunctionTool = z.infer<typeof ResponsesFunctionTool>
 
-export const ResponsesCustomTool = s.object({
-  type: s.literal('custom'),
-  name: s.string(),
+export const ResponsesCustomTool = z.looseObject({
+  type: z.literal('custom'),
+  name: string,
   description: text,
-  format: s.object({ type: s.string() }).nullish(),
+  format: z.nullish(z.looseObject({ type: string })),
   defer_loading: flag,
-  allowed_callers: s.array(s.string()).nullish(),
+  allowed_callers: texts,
   async: flag,
 })
-export type ResponsesCustomTool = s.Infer<typeof ResponsesCustomTool>
+export type ResponsesCustomTool = z.infer<typeof ResponsesCustomTool>
 
-export const ResponsesNamespaceTool = s.object({
-  type: s.literal('namespace'),
-  name: s.string(),
+export const ResponsesNamespaceTool = z.looseObject({
+  type: z.literal('namespace'),
+  name: string,
   description: text,
-  tools: s.array(s.open([ResponsesFunctionTool, ResponsesCustomTool])),
+  tools: z.array(open([ResponsesFunctionTool, ResponsesCustomTool])),
 })
-export type ResponsesNamespaceTool = s.Infer<typeof ResponsesNamespaceTool>
+export type ResponsesNamespaceTool = z.infer<typeof ResponsesNamespaceTool>
 
-export const ResponsesTool = s.open([ResponsesFunctionTool, ResponsesCustomTool, ResponsesNamespaceTool])
-export type ResponsesTool = s.Infer<typeof ResponsesTool>
+/** A function, a custom tool, a namespace of both, or a tool of another type. */
+export const ResponsesTool = open([ResponsesFunctionTool, ResponsesCustomTool, ResponsesNamespaceTool])
+export type ResponsesTool = z.infer<typeof ResponsesTool>
 
-export const ResponsesToolChoice = s.union([s.string(), s.object({ type: s.string() })])
+export const ResponsesToolChoice = z.union([string, z.looseObject({ type: string })])
 
-export const ResponsesTextConfig = s.object({
-  format: s.open([s.object({ type: s.literal('json_schema'), name: text, description: text, schema: anyObject, strict: flag })]).nullish(),
+export const ResponsesTextConfig = z.looseObject({
+  format: z.nullish(open([z.looseObject({ type: z.literal('json_schema'), name: text, description: text, schema: someObject, strict: flag })])),
   verbosity: text,
 })
-export const ResponsesReasoningConfig = s.object({ effort: text, summary: text, generate_summary: text, context: text, mode: text })
+export const ResponsesReasoningConfig = z.looseObject({ effort: text, summary: text, generate_summary: text, context: text, mode: text })
 
-export const ResponsesRequest = s.object({
+/** Body of POST /v1/responses. */
+export const ResponsesRequest = z.looseObject({
   model: text,
-  input: s.union([s.string(), s.array(ResponsesItem)]).nullish(),
+  input: z.nullish(z.union([string, z.array(ResponsesItem)])),
   instructions: text,
-  max_output_tokens: s
-    .int()
-    .refine(limit => limit !== 0)
-    .nullish(),
+  max_output_tokens: z.nullish(wholeNumber.check(z.refine(limit => limit !== 0))),
   max_tool_calls: whole,
   temperature: count,
   top_p: count,
@@ -161,61 +150,61 @@ export const ResponsesRequest = s.object({
   presence_penalty: count,
   frequency_penalty: count,
   parallel_tool_calls: flag,
-  tools: s.array(ResponsesTool).nullish(),
-  tool_choice: ResponsesToolChoice.nullish(),
-  text: ResponsesTextConfig.nullish(),
-  reasoning: ResponsesReasoningConfig.nullish(),
-  include: s.array(s.string()).nullish(),
+  tools: z.nullish(z.array(ResponsesTool)),
+  tool_choice: z.nullish(ResponsesToolChoice),
+  text: z.nullish(ResponsesTextConfig),
+  reasoning: z.nullish(ResponsesReasoningConfig),
+  include: texts,
   store: flag,
   previous_response_id: text,
-  conversation: s.unknown().optional(),
+  conversation: anything,
   background: flag,
   truncation: text,
-  context_management: s.unknown().optional(),
-  prompt: s.unknown().optional(),
+  context_management: anything,
+  prompt: anything,
   prompt_cache_key: text,
-  prompt_cache_options: s.object({ mode: text, ttl: text }).nullish(),
+  prompt_cache_options: z.nullish(z.looseObject({ mode: text, ttl: text })),
   prompt_cache_retention: text,
-  metadata: s.record(s.string()).nullish(),
+  metadata: z.nullish(z.record(string, string)),
   safety_identifier: text,
   user: text,
   service_tier: text,
   stream: flag,
-  stream_options: s.object({ include_obfuscation: flag }).nullish(),
-  moderation: s.unknown().optional(),
+  stream_options: z.nullish(z.looseObject({ include_obfuscation: flag })),
+  moderation: anything,
 })
-export type ResponsesRequest = s.Infer<typeof ResponsesRequest>
+export type ResponsesRequest = z.infer<typeof ResponsesRequest>
 
-export const ResponsesUsage = s.object({
+export const ResponsesUsage = z.looseObject({
   input_tokens: count,
-  input_tokens_details: s
-    .object({
+  input_tokens_details: z.nullish(
+    z.looseObject({
       cached_tokens: count,
       cache_write_tokens: count,
-      cache_write_tokens_details: s.object({ ttl_30m_tokens: count, ttl_12h_tokens: count }).nullish(),
-    })
-    .nullish(),
+      cache_write_tokens_details: z.nullish(z.looseObject({ ttl_30m_tokens: count, ttl_12h_tokens: count })),
+    }),
+  ),
   output_tokens: count,
-  output_tokens_details: s.object({ reasoning_tokens: count }).nullish(),
+  output_tokens_details: z.nullish(z.looseObject({ reasoning_tokens: count })),
   total_tokens: count,
 })
-export type ResponsesUsage = s.Infer<typeof ResponsesUsage>
+export type ResponsesUsage = z.infer<typeof ResponsesUsage>
 
-export const ResponsesError = s.object({ message: text, code: s.union([s.string(), s.number()]).nullish(), type: text, param: text })
-export type ResponsesError = s.Infer<typeof ResponsesError>
+export const ResponsesError = z.looseObject({ message: text, code: z.nullish(z.union([string, number])), type: text, param: text })
+export type ResponsesError = z.infer<typeof ResponsesError>
 
 /** A whole answer, and the snapshots in stream events, which may have only a few of its fields. */
-export const ResponsesResponse = s.object({
+export const ResponsesResponse = z.looseObject({
   id: text,
   object: text,
   created_at: count,
   completed_at: count,
   status: text,
   model: text,
-  output: s.array(ResponsesItem).nullish(),
-  error: s.union([ResponsesError, s.string()]).nullish(),
-  incomplete_details: s.object({ reason: text }).nullish(),
-  usage: ResponsesUsage.nullish(),
+  output: z.nullish(z.array(ResponsesItem)),
+  error: z.nullish(z.union([ResponsesError, string])),
+  incomplete_details: z.nullish(z.looseObject({ reason: text })),
+  usage: z.nullish(ResponsesUsage),
   service_tier: text,
 })
-export type ResponsesResponse = s.Infer<typeof ResponsesResponse>
+export type ResponsesResponse = z.infer<typeof ResponsesResponse>

@@ -2,43 +2,38 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import * as s from '../../src/kit/schema.ts'
+import * as z from 'zod/mini'
+import { accepts, type Schema } from '../../src/kit/guard.ts'
+import { wholeNumber } from '../../src/kit/wire.ts'
 import { all } from '../../src/testing/bodies.ts'
-import { fromSchema, json } from '../../src/testing/from-schema.ts'
+import { fromSchema, isSchema, json } from '../../src/testing/from-schema.ts'
 import { runs } from '../support/runs.ts'
-import { toZod } from '../support/zod.ts'
+
+type Named = { name: string; schema: Schema }
 
 const schemas = await Promise.all(
   all.map(async ({ name }) => {
     const file = fileURLToPath(new URL(`../../src/protocols/${name}/schema.ts`, import.meta.url))
     const exported = Object.entries((await import(file)) as Record<string, unknown>)
-    return exported.flatMap(([key, schema]) => (schema instanceof s.Schema ? [{ name: `${name}: ${key}`, schema: schema as s.AnySchema }] : []))
+    return exported.flatMap(([key, schema]): Named[] => (isSchema(schema) ? [{ name: `${name}: ${key}`, schema }] : []))
   }),
 )
 
-const combined: { name: string; schema: s.AnySchema }[] = [
-  { name: 'an optional key that may be null', schema: s.object({ key: s.string().optional().nullable() }) },
-  {
-    name: 'an optional key with a rule',
-    schema: s.object({
-      key: s
-        .string()
-        .optional()
-        .refine(text => text !== 'x'),
-    }),
-  },
+const combined: Named[] = [
+  { name: 'an optional key that may be null', schema: z.looseObject({ key: z.nullable(z.optional(z.string())) }) },
+  { name: 'an optional key with a rule', schema: z.looseObject({ key: z.optional(z.string()).check(z.refine(text => text !== 'x')) }) },
+  { name: 'a whole number with a rule', schema: wholeNumber.check(z.refine(number => number !== 0)) },
 ]
 
 const parse = (text: string): unknown => JSON.parse(text)
 const written = (value: unknown) => parse(JSON.stringify(value))
 
-describe.each([...combined, ...schemas.flat()])('a schema, $name', ({ schema }) => {
+describe.each([...combined, ...schemas.flat()])('the guard of a schema, $name', ({ schema }) => {
   const right = fromSchema(schema)
-  const zod = toZod(schema)
 
   test('takes what is made from it', () => {
     fc.assert(
-      fc.property(right, wire => schema.accepts(parse(JSON.stringify(wire)))),
+      fc.property(right, wire => accepts(schema, parse(JSON.stringify(wire)))),
       runs(300),
     )
   })
@@ -46,11 +41,31 @@ describe.each([...combined, ...schemas.flat()])('a schema, $name', ({ schema }) 
   test('takes what zod takes and would give back whole, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(right, damaged(right), json), wire => {
-        const { success, data } = zod.safeParse(wire)
-        expect(schema.accepts(wire)).toBe(success && isDeepStrictEqual(written(data), written(wire)))
+        const { success, data } = z.safeParse(schema, wire)
+        expect(accepts(schema, wire)).toBe(success && isDeepStrictEqual(written(data), written(wire)))
       }),
       runs(1000),
     )
+  })
+})
+
+describe('a guard', () => {
+  test('copies nothing', () => {
+    const read: PropertyKey[] = []
+    const get = (target: object, key: PropertyKey) => {
+      read.push(key)
+      return Reflect.get(target, key) as unknown
+    }
+    const wire = new Proxy({ type: 'text', text: 'a', more: {} }, { get })
+    expect(accepts(z.looseObject({ type: z.literal('text'), text: z.string() }), wire)).toBe(true)
+    expect(read).toEqual(['type', 'text'])
+  })
+
+  test.each([
+    ['a kind', z.looseObject({ at: z.date() })],
+    ['a check', z.looseObject({ text: z.string().check(z.minLength(3)) })],
+  ])('is not made up for %s that no schema here has', (_, schema) => {
+    expect(() => accepts(schema, { at: new Date(0), text: 'abc' })).toThrow(/^no guard for the zod /)
   })
 })
 

@@ -1,0 +1,15 @@
+/**
+ * The bodies of the four protocols as schemas of zod, each with a type of the same name: to validate, to extend and to infer from,
+ * together with the zod that you have installed. wireglot checks bodies against them itself. All objects are loose: a new field breaks
+ * nothing.
+ * @module wireglot/schemas
+ */
+export {
+  ChatMessage as ChatCompletionsMessage,
+  ChatRequest as ChatCompletionsRequest,
+  ChatResponse as ChatCompletionsResponse,
+  ChatTool as ChatCompletionsTool,
+} from './protocols/chat-completions/schema.ts'
+export { GeminiContent, GeminiRequest, GeminiResponse, GeminiTool } from './protocols/generate-content/schema.ts'
+export { MessagesMessage, MessagesRequest, MessagesResponse, MessagesTool } from './protocols/messages/schema.ts'
+export { ResponsesItem, ResponsesRequest, ResponsesResponse, ResponsesTool } from './protocols/responses/schema.ts'
