@@ -12,7 +12,7 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
  */
 
 type Role = 'upstream' | 'piping' | 'parsing' | 'gateway'
-type Kind = 'stream' | 'brief' | 'small' | 'agent'
+type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
 /** `ratio`: to the row that the limits are told against. */
 export type GatewayRow = { name: string; against: string; perSecond: number; ratio: number; cpuUs: number; cpuRatio: number }
@@ -21,12 +21,17 @@ export type GatewayResult = { rows: GatewayRow[]; firstByteUs: Record<string, nu
 const target: ProtocolName = 'chat-completions'
 const stranger: ProtocolName = 'messages'
 const model = 'bench-model'
-/** What a request may say to the upstream: begin and say nothing more, or say little. Who says neither gets a reply of 12 KB. */
-const words = { idle: 'be idle', brief: 'be brief' }
+/** The gateway's other name of the model. */
+const alias = 'bench-alias'
+/** What a request may ask of the upstream: a stream that stops after its start, one in large writes, or a short reply. Otherwise the reply has 12 KB. */
+const words = { idle: 'be idle', bundled: 'be bundled', brief: 'be brief' }
+const writes = 20
 
 function serveUpstream(): void {
   const long = streamOf(protocols[target], 'agent', 439).frames
   const few = streamOf(protocols[target], 'agent', 8).frames
+  const perWrite = Math.ceil(long.length / writes)
+  const bundled = Array.from({ length: writes }, (_, i) => long.slice(i * perWrite, (i + 1) * perWrite).join(''))
   const reply = Buffer.from(JSON.stringify(responseOf(protocols[target], 'agent')))
   const shortReply = Buffer.from(JSON.stringify(responseOf(protocols[target], 'small')))
   serve(
@@ -44,8 +49,8 @@ function serveUpstream(): void {
         answer.flushHeaders()
         let at = 0
         const idle = body.includes(words.idle)
-        const frames = body.includes(words.brief) ? few : long
-        // One event a chunk, as models do.
+        const frames = body.includes(words.brief) ? few : body.includes(words.bundled) ? bundled : long
+        // One event a chunk, as models do; busy servers send several.
         const next = () => {
           const frame = frames[at++]
           if (frame === undefined) answer.end()
@@ -98,8 +103,11 @@ function serveGateway(): void {
     createServer(
       gateway({
         auth: 'none',
-        channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), streamUsage: false }],
-        models: [{ id: model, channels: [{ name: 'up' }] }],
+        channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), apiKey: 'key-of-the-bench-0123456789' }],
+        models: [
+          { id: model, channels: [{ name: 'up' }] },
+          { id: alias, channels: [{ name: 'up', model }] },
+        ],
       }),
     ),
   )
@@ -133,17 +141,26 @@ async function start(role: Role, upstream?: number): Promise<Served> {
   return { child, port, cpuUs: () => ask('time').then(({ cpu }) => cpu.user + cpu.system), rss: () => ask('memory').then(({ rss }) => rss) }
 }
 
+const streamed: ReadonlySet<Kind> = new Set(['stream', 'bundled'])
+
 function bodyOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): string {
   const wire = requestOf(protocols[protocol], kind === 'agent' ? 'agent' : 'small') as object
-  const text = JSON.stringify({ ...wire, stream: kind === 'stream' })
+  const text = JSON.stringify({ ...wire, stream: streamed.has(kind) })
   const body = word ? text.replace('brown', words[word]) : text
   if (word && body === text) throw new Error('the request has no place for a word to the upstream')
   return body
 }
 
 /** The bytes of a request, the same each time. */
-function bytesOf(protocol: ProtocolName, kind: Kind, word?: keyof typeof words): Buffer {
-  const body = bodyOf(protocol, kind, word)
+const bytesOf = (protocol: ProtocolName, kind: Kind, word?: keyof typeof words) => withHead(protocol, bodyOf(protocol, kind, word))
+
+/** Streams of the same protocol of which the gateway may not pass every byte. */
+const variants: [name: string, body: (text: string) => string][] = [
+  ['same protocol, no usage', text => text.replace(',"stream_options":{"include_usage":true}', '')],
+  ['same protocol, another model name', text => text.replace(model, alias)],
+]
+
+function withHead(protocol: ProtocolName, body: string): Buffer {
   const head = `POST ${protocols[protocol].address.path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
   return Buffer.from(head + body)
 }
@@ -204,15 +221,15 @@ async function load(served: Served, bytes: Buffer, { atOnce, ms, atLeast = 0 }: 
 type Entry = { name: string; served: Served; bytes: Buffer; against: string }
 
 /** What serves for days is timed when it is warm: functions are compiled after some thousand calls, and a proxy has few of them. */
-const warm: Record<Kind, number> = { stream: 400, brief: 20_000, small: 20_000, agent: 2_000 }
+const warm: Record<Kind, number> = { stream: 400, bundled: 2_000, brief: 20_000, small: 20_000, agent: 2_000 }
 
 /** In turn, several times over; the best round counts. */
-async function throughput(entries: readonly Entry[], atLeast: number, rounds: number, ms: number): Promise<GatewayRow[]> {
+async function throughput(entries: readonly Entry[], { atOnce, atLeast, rounds }: { atOnce: number; atLeast: number; rounds: number }): Promise<GatewayRow[]> {
   const best = new Map<string, { perSecond: number; cpuUs: number }>()
-  for (const { served, bytes } of entries) await load(served, bytes, { atOnce: 16, ms: 700, atLeast })
+  for (const { served, bytes } of entries) await load(served, bytes, { atOnce, ms: 700, atLeast })
   for (let round = 0; round < rounds; round++)
     for (const { name, served, bytes } of entries) {
-      const got = await load(served, bytes, { atOnce: 16, ms })
+      const got = await load(served, bytes, { atOnce, ms: 1500 })
       const before = best.get(name)
       best.set(name, { perSecond: Math.max(got.perSecond, before?.perSecond ?? 0), cpuUs: Math.min(got.cpuUs, before?.cpuUs ?? Infinity) })
     }
@@ -269,6 +286,7 @@ async function verify({ port }: Served): Promise<void> {
   for (const protocol of [target, stranger])
     for (const [stream, word, wanted] of [
       [true, undefined, expected.agent],
+      [true, 'bundled', expected.agent],
       [false, undefined, expected.agent],
       [false, 'brief', expected.small],
     ] as const) {
@@ -286,6 +304,7 @@ async function verify({ port }: Served): Promise<void> {
 
 const names: Record<Kind, string> = {
   stream: 'stream of 446 events',
+  bundled: `stream of 446 events in ${writes} writes`,
   brief: 'request of 1 KB',
   small: 'request of 1 KB, reply of 12 KB',
   agent: 'request of 150 KB',
@@ -294,7 +313,7 @@ const names: Record<Kind, string> = {
 const isKind = (word: string): word is Kind => Object.hasOwn(warm, word)
 
 async function run(): Promise<void> {
-  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,brief,small,agent').split(',').filter(isKind)
+  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small,agent').split(',').filter(isKind)
   const streams = Number(process.env['BENCH_IDLE'] ?? 5000)
   const rounds = Number(process.env['BENCH_ROUNDS'] ?? 3)
   const upstream = await start('upstream')
@@ -307,7 +326,7 @@ async function run(): Promise<void> {
     const rows: GatewayRow[] = []
     for (const kind of kinds) {
       const what = names[kind]
-      const word = kind === 'brief' ? kind : undefined
+      const word = kind === 'brief' || kind === 'bundled' ? kind : undefined
       const same = bytesOf(target, kind, word)
       const translated = bytesOf(stranger, kind, word)
       const bare = `${what}: bare proxy`
@@ -319,11 +338,17 @@ async function run(): Promise<void> {
             { name: bare, served: piping, bytes: same, against: bare },
             { name: parsed, served: parsing, bytes: same, against: bare },
             { name: `${what}: same protocol`, served: ours, bytes: same, against: bare },
+            ...(streamed.has(kind)
+              ? variants.map(([name, edit]) => ({
+                  name: `${what}: ${name}`,
+                  served: ours,
+                  bytes: withHead(target, edit(bodyOf(target, kind, word))),
+                  against: bare,
+                }))
+              : []),
             { name: `${what}: translated`, served: ours, bytes: translated, against: kind === 'agent' ? parsed : bare },
           ],
-          warm[kind],
-          rounds,
-          1500,
+          { atOnce: kind === 'bundled' ? 32 : 16, atLeast: warm[kind], rounds },
         )),
       )
     }

@@ -80,7 +80,7 @@ function gatewayTables({ rows, firstByteUs, idle }: GatewayResult): string {
   const direct = firstByteUs['direct'] ?? 0
   return `### Gateway
 
-Messages clients before a chat-completions upstream, 16 requests at once; one event of a stream is one chunk. Throughput beside what it is told against, and the processor time of the process in the middle.
+Messages clients before a chat-completions upstream, 16 requests at once (32 for streams in few writes); one event of a stream is one chunk where no other number is given. Throughput beside what it is told against, and the processor time of the process in the middle.
 
 ${table(
   ['', 'per second', 'of', 'ratio', 'CPU µs each', 'ratio'],

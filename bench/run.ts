@@ -17,7 +17,7 @@ import type { TrafficResult } from './traffic.ts'
  * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and captured traffic and writes the first
  * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --only streams|requests|gateway|memory|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
- * `-- --baseline` writes that file. BENCH_KINDS (of stream, brief, small, agent), BENCH_ROUNDS and BENCH_IDLE (streams) make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
+ * `-- --baseline` writes that file. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS and BENCH_IDLE (streams) make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
  * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
  * and BENCH_PEERS where, if not there.
  */
