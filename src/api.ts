@@ -10,6 +10,7 @@ import * as requests from './translate/request.ts'
 import * as replies from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
+import type { StreamTranslator } from './translate/stream-translator.ts'
 
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
@@ -80,7 +81,7 @@ export function translateError(
  * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  */
-export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): streams.StreamTranslator {
+export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): StreamTranslator {
   return streams.createStreamTranslator(protocolOf(from), protocolOf(to), settings)
 }
 

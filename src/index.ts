@@ -71,4 +71,4 @@ export {
 } from './protocols/index.ts'
 export type { TranslatedResponse } from './translate/response.ts'
 export type { Settings } from './translate/settings.ts'
-export type { StreamTranslator } from './translate/stream.ts'
+export type { StreamTranslator } from './translate/stream-translator.ts'

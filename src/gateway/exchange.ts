@@ -5,7 +5,7 @@ import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
 import { translateCounted } from '../translate/response.ts'
-import { createStreamTranslator } from '../translate/stream.ts'
+import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
@@ -42,7 +42,6 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     breaksOff: !asList && protocol.frames.breaksOff,
     protocol,
     keepAliveMs: defaults.keepAliveMs,
-    maxEventLength: defaults.eventLimit,
     async open() {
       const opened = await call.opened
       served = opened.candidate
@@ -88,8 +87,8 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<Source> {
   const { candidate, settings, answer, kind, idleMs } = opened
   const from = candidate.protocol
-  const raw = from === protocol && settings.model === undefined && !settings.hideUsage
-  const translated = (source: Protocol) => createStreamTranslator(source, protocol, { watched: raw, ...settings })
+  const raw = from === protocol
+  const translated = (source: Protocol) => createByteTranslator(source, protocol, settings)
   if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
   const { value } = await readReply(opened)
   recordUsage(value, opened, trace)

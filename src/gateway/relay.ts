@@ -1,16 +1,15 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Frames, Protocol } from '../protocol.ts'
-import { escapeLineSeparatorBytes } from '../sse/line-separators.ts'
+import { encoded, joined } from '../sse/bytes.ts'
 import { createTextReader } from '../sse/text.ts'
-import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
-import type { StreamTranslator } from '../translate/stream.ts'
-import { encoded, joined } from './body/bytes.ts'
+import type { StreamTranslator as Translator } from '../translate/stream-translator.ts'
 import { type Clock, createClock, ping } from './clock.ts'
 import { brokenOff, clientLeft, failedStream, mayRetry, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
 
 type Chunk = string | Uint8Array
+type StreamTranslator = Translator<Chunk>
 
-/** An upstream that has begun to answer. `raw`: its bytes are sent unchanged, and the translator only watches them. `idleMs`: the longest silence; 0: no limit. */
+/** An upstream that has begun to answer. `raw`: it speaks the caller's protocol, so that its frames pass. `idleMs`: the longest silence; 0: no limit. */
 export type Source = { translator: StreamTranslator; body: AsyncIterator<Chunk>; raw: boolean; idleMs: number }
 
 export type RelayOptions = {
@@ -20,8 +19,6 @@ export type RelayOptions = {
   open(): Promise<Source>
   /** 0: no pings. */
   keepAliveMs: number
-  /** See `Settings`. */
-  maxEventLength: number
   /** See `Frames`. After such a failure the body throws at its end, so that the host breaks the connection off. */
   breaksOff: Frames['breaksOff'] | false
   /** Gets what is sent. `whole` is awaited before the last piece of a complete reply is sent. */
@@ -72,7 +69,7 @@ class RunningRelay implements Relay {
   #break: Refusal | undefined
   /** The last output for a client that was not reading when the exchange was aborted. */
   #farewell: Chunk = ''
-  /** Complete lines that are held back until the first frame with data. */
+  /** Output that is held back until the first frame with data, and the length of the lines that it was made of. */
   readonly #held: Uint8Array[] = []
   #heldLength = 0
   readonly #text = createTextReader()
@@ -80,13 +77,10 @@ class RunningRelay implements Relay {
   #line = ''
   #saysData = false
   #saysError = false
-  /** Of a source whose bytes are sent unchanged. */
-  readonly #frames: WholeFrames<Uint8Array>
 
   constructor(options: RelayOptions) {
     this.#options = options
     this.#clock = createClock(options.keepAliveMs)
-    this.#frames = new WholeFrames<Uint8Array>(joined, options)
   }
 
   async start(): Promise<AsyncIterable<Chunk>> {
@@ -170,9 +164,9 @@ class RunningRelay implements Relay {
       this.#pending = undefined
       return got.done ? this.#finish(source) : this.#take(source, got.value)
     }
-    if (this.#frames.isBetween) return this.#options.protocol.frames.ping
-    this.#clock.sent()
-    return ''
+    const frame = source.translator.ping()
+    if (!frame) this.#clock.sent()
+    return frame
   }
 
   #take(from: Source, chunk: Chunk): Chunk {
@@ -180,22 +174,15 @@ class RunningRelay implements Relay {
     const { translator } = from
     if (!isOver(from)) return taken
     // The reply is complete: the client need not wait until the upstream closes the connection.
-    const text = translator.end()
-    const before = this.#held.length > 0 ? this.#heldFrames() : taken
-    const { owed } = this.#frames.ending(this.#frames.rest(), text)
+    const out = plus(this.#held.length > 0 ? this.#heldFrames() : taken, translator.end())
     drain(from.body, this.#options.stop)
     this.#complete(cutOff(translator) ?? failedEnd(translator))
-    return plus(before, owed)
+    return out
   }
 
   #passOn(from: Source, chunk: Chunk): Chunk {
-    const { translator, raw } = from
-    const text = translator.push(chunk)
-    if (!raw) return text
-    const bytes = encoded(chunk)
-    // Clients read nothing after `[DONE]`, so an error cannot follow it.
-    if (translator.endedEarly) return beforeDone(this.#whole(bytes))
-    return this.#whole(isOver(from) ? upToEnd(bytes, translator.after) : bytes)
+    const out = from.translator.push(chunk)
+    return isOver(from) && typeof out !== 'string' ? upToEnd(out, from.translator.after) : out
   }
 
   /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
@@ -207,30 +194,28 @@ class RunningRelay implements Relay {
       const end = endOfLine(bytes, at)
       const line = bytes.subarray(at, end)
       at = end
-      const text = translator.push(line)
+      const out = translator.push(line)
       if (translator.error && !this.#committed) throw failedStream(translator.error, translator.notes)
       if (raw && translator.endedEarly) {
         if (!this.#committed) throw streamEndedEarly()
-        this.#held.push(line)
-        return beforeDone(this.#heldFrames())
+        this.#held.push(encoded(out))
+        return this.#heldFrames()
       }
-      if (!raw) {
-        if (!text) continue
-        this.#answered = true
-        return text + translator.push(bytes.subarray(at))
-      }
-      if (this.#hold(line)) return this.#release(from, bytes.subarray(at))
+      const isReady = raw ? this.#hold(line, out) : out.length > 0
+      if (!isReady) continue
+      this.#answered = true
+      const before = raw ? this.#heldFrames() : out
+      return at < bytes.length ? plus(before, this.#passOn(from, bytes.subarray(at))) : before
     }
     return ''
   }
 
   /** Can the held output be sent: is there a complete frame with data, or more than the limit? */
-  #hold(line: Uint8Array): boolean {
-    const isNext = this.#held.length === 0 || endsLine(this.#held.at(-1))
-    this.#held.push(line)
+  #hold(line: Uint8Array, out: Chunk): boolean {
+    this.#held.push(encoded(out))
     this.#heldLength += line.length
     this.#look(line)
-    return this.#heldLength >= maxHeld || (isNext && isBlank(line) && this.#saysData && !this.#saysError)
+    return this.#heldLength >= maxHeld || (out.length > 0 && this.#saysData && !this.#saysError)
   }
 
   /** Looks at each line only once, since a body may consist of many blank lines. */
@@ -242,34 +227,12 @@ class RunningRelay implements Relay {
     this.#line = ''
   }
 
-  /** Whole frames of a source whose bytes are sent unchanged. */
-  #whole(bytes: Uint8Array): Chunk {
-    const whole = this.#frames.push(bytes)
-    return whole ? this.#safe(whole) : ''
-  }
-
-  #safe(bytes: Uint8Array): Uint8Array {
-    return this.#options.protocol.frames.escapesLines ? escapeLineSeparatorBytes(bytes) : bytes
-  }
-
-  /** The whole frames of what is held back. */
   #heldFrames(): Chunk {
-    const lines = this.#held.splice(0)
-    return this.#whole(joined(lines))
+    return joined(this.#held.splice(0))
   }
 
-  #release(from: Source, rest: Uint8Array): Chunk {
-    this.#answered = true
-    const before = this.#heldFrames()
-    return rest.length > 0 ? plus(before, this.#passOn(from, rest)) : before
-  }
-
-  /** Ends the stream. The last frame may lack its blank line; what is left of one that was cut off is not sent. */
   #end(translator: StreamTranslator, why?: CanonicalError): Chunk {
-    const owed = translator.end(why)
-    const whole = this.#heldFrames()
-    const { rest, owed: last } = this.#frames.ending(this.#safe(this.#frames.rest()), owed)
-    return plus(translator.cutFrame || !rest ? whole : plus(whole, translator.endedEarly ? beforeDone(rest) : rest), last)
+    return plus(this.#heldFrames(), translator.end(why))
   }
 
   /** The upstream has ended its answer. */
@@ -351,14 +314,13 @@ function endOfLine(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-const isBlank = (line: Uint8Array) => line[0] === 0x0a || line[0] === 0x0d
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
-/** The chunk without frames after the end of the reply, which clients would take for a part of it. */
-function upToEnd(chunk: Uint8Array, after: string): Uint8Array {
-  const more = after.replace(/^\s*data:\s*\[DONE\]\s*/, '')
-  if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return chunk
-  return chunk.subarray(0, chunk.length - new TextEncoder().encode(more).length)
+/** The output without whole frames after the end of the reply, which clients would take for a part of it. */
+function upToEnd(out: Uint8Array, after: string): Uint8Array {
+  const [more = ''] = /^[\s\S]*(\r\n\r\n|\n\n|\r\r)/.exec(after.replace(/^\s*data:\s*\[DONE\]\s*/, '')) ?? []
+  if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return out
+  return out.subarray(0, out.length - encoded(more).length)
 }
 
 /** Some protocols send an error as two frames, of which only the second one ends the stream. */

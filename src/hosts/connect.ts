@@ -3,7 +3,7 @@
  * @module wireglot/connect
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isAscii, textOf } from '../gateway/body/bytes.ts'
+import { isAscii } from '../gateway/body/bytes.ts'
 import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
@@ -92,7 +92,8 @@ async function send({ status, headers, body }: GatewayAnswer, request: Request, 
     response.writeHead(status, status === 204 ? headers : Object.assign({}, headers, { 'content-length': bytes.byteLength }))
     if (request.method === 'HEAD') response.end()
     // Node sends a short latin1 string in one write with the head; otherwise bytes are faster.
-    else if (bytes.byteLength < 16 * 1024 && isAscii(bytes)) response.end(typeof body === 'string' ? body : textOf(body), 'latin1')
+    else if (bytes.byteLength < 16 * 1024 && isAscii(bytes))
+      response.end(typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
     else response.end(bytes)
     return
   }

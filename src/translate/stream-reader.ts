@@ -6,9 +6,11 @@ import { TranslationError } from '../errors.ts'
 import { failedEnd } from '../kit/failed-reply.ts'
 import { createReport } from '../kit/report.ts'
 import type { Emit, FieldNames, MachineState, Protocol } from '../protocol.ts'
+import { textOf } from '../sse/bytes.ts'
 import { named, parseData } from '../sse/data.ts'
 import { createFrameParser, type Frame, type FrameParser } from '../sse/parse.ts'
 import { createTextReader } from '../sse/text.ts'
+import { type ByteForm, byteFormOf, matchBytes, textIn, viewOf } from './byte-form.ts'
 import { translateNotes } from './notes.ts'
 import type { Settings } from './settings.ts'
 import { copied, type Form, formOf, isTextDelta, matchForm, type TextDelta } from './shortcut.ts'
@@ -33,6 +35,9 @@ export type Seen = {
   after: string
 }
 
+/** Gets each frame of the bytes in order. `form`: it differs from the one before only in the holes of this form. */
+export type OnFrame = (bytes: Uint8Array, from: number, to: number, form: ByteForm | undefined) => void
+
 /** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
 
@@ -54,6 +59,20 @@ export function createStreamReader(
   return new StreamReader(from, settings, emit, repeated)
 }
 
+/**
+ * A reader for streams that pass unchanged: it learns how they end, and their usage. Where it gets bytes, deltas that only repeat the form
+ * of the one before are not decoded.
+ */
+export function createStreamWatcher(from: Protocol, settings: Settings, onFrame?: OnFrame): StreamReader {
+  return new StreamReader(
+    from,
+    settings,
+    () => {},
+    () => {},
+    onFrame ?? (() => {}),
+  )
+}
+
 /** Chunks → frames → events. Frames of the same form as the one before are not parsed: see `shortcut.ts`. */
 export class StreamReader {
   readonly seen: Seen
@@ -62,6 +81,10 @@ export class StreamReader {
   readonly #shortcut: Protocol['shortcut']
   readonly #maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
+  /** Set: bytes are only watched. */
+  readonly #onFrame: OnFrame | undefined
+  /** The form of the frame before. */
+  #byteForm: ByteForm | undefined
   #isBetweenFrames = true
   /** The blank line between two frames, with the line ends of this source. */
   #gap = '\n\n'
@@ -71,16 +94,21 @@ export class StreamReader {
   /** The number of forms in a row that no other frame had. */
   #vain = 0
 
-  constructor(from: Protocol, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void) {
+  constructor(from: Protocol, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void, onFrame?: OnFrame) {
     this.#frames = new FrameReader(from, settings, emit)
     this.seen = this.#frames.seen
     this.#shortcut = from.shortcut
     this.#maxEventLength = settings.maxEventLength ?? Infinity
     this.#repeated = repeated
+    this.#onFrame = onFrame
   }
 
   push(chunk: Uint8Array | string): void {
-    const text = this.#chunks.read(chunk)
+    if (this.#onFrame && typeof chunk !== 'string') this.#watch(chunk, this.#onFrame)
+    else this.#read(this.#chunks.read(chunk))
+  }
+
+  #read(text: string): void {
     if (!this.#shortcut) this.#frames.push(text)
     else for (let at = 0; at < text.length; ) at = this.#takeRepeated(text, at) ?? this.#takeFrame(text, at)
   }
@@ -113,6 +141,41 @@ export class StreamReader {
   /** The notes about frames that are not JSON. */
   unreadable(): Note[] {
     return this.#frames.report.notes
+  }
+
+  #watch(bytes: Uint8Array, onFrame: OnFrame): void {
+    const view = viewOf(bytes)
+    const { seen } = this
+    for (let at = 0; at < bytes.length; ) {
+      const form = this.#byteForm
+      const next = form && this.#isBetweenFrames && !seen.ended ? matchBytes(form, bytes, view, at) : undefined
+      if (form && next !== undefined && next - at <= this.#maxEventLength && this.#takesUnread(form, bytes)) {
+        this.#uses++
+        this.#frames.count++
+        onFrame(bytes, at, next, form)
+        at = next
+        continue
+      }
+      const end = endOfFrame(bytes, at) ?? bytes.length
+      const wasEnded = seen.ended
+      const known = this.#form
+      // What comes between may change what frames of the form mean, since the state does not follow those that are not read.
+      this.#byteForm = undefined
+      const text = this.#chunks.read(bytes.subarray(at, end))
+      this.#takeFrame(text, 0)
+      if (this.#form && this.#form !== known) this.#byteForm = byteFormOf(this.#form)
+      if (seen.ended && !wasEnded) seen.after = textOf(bytes.subarray(end))
+      onFrame(bytes, at, end, undefined)
+      at = end
+    }
+  }
+
+  /** Whether the arguments of a call are complete may decide whether the reply is, so only they are read. */
+  #takesUnread(byteForm: ByteForm, bytes: Uint8Array): boolean {
+    const { delta } = byteForm.form
+    if (delta.delta.kind !== 'input') return true
+    delta.delta.text = textIn(byteForm, bytes)
+    return this.#shortcut?.read(this.#frames.state, delta) ?? false
   }
 
   /** Reads a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
@@ -284,4 +347,13 @@ class FrameReader {
   #failWith(message: string): void {
     this.fail({ status: 502, kind: 'internal', message })
   }
+}
+
+/** Where the next frame begins. Undefined: the frame is not complete yet. */
+function endOfFrame(bytes: Uint8Array, at: number): number | undefined {
+  for (let end = bytes.indexOf(0x0a, at); end >= 0; end = bytes.indexOf(0x0a, end + 1)) {
+    if (bytes[end + 1] === 0x0a) return end + 2
+    if (bytes[end + 1] === 0x0d && bytes[end + 2] === 0x0a) return end + 3
+  }
+  return undefined
 }

@@ -1,8 +1,9 @@
 import { mayHoldEnvelope } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { join, textOf } from '../../sse/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
-import { isUtf8, join, mayHoldAny, strictTextOf, textOf } from './bytes.ts'
+import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
 import { type Member, nesting, outlineOf, scan } from './outline.ts'
 import { readInPieces } from './pieces.ts'
 

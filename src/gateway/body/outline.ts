@@ -1,6 +1,7 @@
 import { beginsEnvelope } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { join, mayHoldAny, mayHoldTwice, searchable, textOf } from './bytes.ts'
+import { join, textOf } from '../../sse/bytes.ts'
+import { mayHoldAny, mayHoldTwice, searchable } from './bytes.ts'
 
 /**
  * The position of a member of the outermost object: of its key, with quotes, and of its value. `cuts`: positions of commas between the

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kit/json.ts'
-import { textOf } from './bytes.ts'
+import { textOf } from '../../sse/bytes.ts'
 import { keyOf, type Member } from './outline.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
+import { encoded, join, textOf } from '../../sse/bytes.ts'
 import type { Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { encoded, join, textOf } from '../body/bytes.ts'
 import { brokenOff, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024

@@ -1,5 +1,5 @@
+import { encoded, join } from '../../sse/bytes.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { encoded, join } from '../body/bytes.ts'
 import { isPrivate } from '../headers.ts'
 import type { ChannelEntry } from '../options.ts'
 

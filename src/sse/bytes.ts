@@ -1,0 +1,76 @@
+/** Functions of Node; other runtimes may not have them. */
+type Node = {
+  isAscii(bytes: Uint8Array): boolean
+  isUtf8(bytes: Uint8Array): boolean
+  transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
+  Buffer: { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes; from(text: string): NodeBytes }
+}
+export type NodeBytes = Uint8Array & {
+  toString(encoding: 'latin1' | 'utf16le' | 'utf8', from?: number, to?: number): string
+  includes(word: string): boolean
+  indexOf(word: string, from?: number): number
+}
+
+export const node = nodeBuffer()
+
+/** Undefined where there is less than all of it: Bun had no `transcode` for long, and the edge runtime of Next throws when it is asked. */
+function nodeBuffer(): Node | undefined {
+  try {
+    const { process } = globalThis as { process?: { getBuiltinModule?(name: string): Partial<Node> | undefined } }
+    const found = process?.getBuiltinModule?.('node:buffer')
+    return found?.isAscii && found.isUtf8 && found.transcode && found.Buffer ? (found as Node) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const viewOf = ({ Buffer }: Node, { buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
+
+/** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in pieces. */
+const lenient = new TextDecoder()
+
+/** Decodes UTF-8; invalid bytes become `\ufffd`. */
+export function textOf(bytes: Uint8Array): string {
+  const text = quickText(bytes)
+  return text === undefined ? lenient.decode(bytes) : withoutMark(text)
+}
+
+/** Decodes UTF-8, with its byte order mark, by a Buffer: five to ten times as fast as TextDecoder. Undefined: no Buffer, or invalid bytes. */
+export function quickText(bytes: Uint8Array): string | undefined {
+  if (!node) return undefined
+  if (node.isAscii(bytes)) return viewOf(node, bytes).toString('latin1')
+  if (!node.isUtf8(bytes)) return undefined
+  return node.transcode(bytes, 'utf8', 'utf16le').toString('utf16le')
+}
+
+export const withoutMark = (text: string) => (text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
+
+/** Concatenates chunks with `length` bytes in total. A single chunk is not copied. */
+export function join(chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> {
+  const [only] = chunks
+  if (only && chunks.length === 1 && isUnshared(only)) return only
+  const whole = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk, at)
+    at += chunk.byteLength
+  }
+  return whole
+}
+
+/** Concatenates chunks. A single chunk is not copied. */
+export function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let length = 0
+  for (const { byteLength } of chunks) length += byteLength
+  return join(chunks, length)
+}
+
+const encoder = new TextEncoder()
+
+/** A chunk as bytes: text as UTF-8. */
+export function encoded(chunk: Uint8Array | string): Uint8Array {
+  if (typeof chunk !== 'string') return chunk
+  return node ? node.Buffer.from(chunk) : encoder.encode(chunk)
+}
+
+const isUnshared = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> => bytes.buffer instanceof ArrayBuffer

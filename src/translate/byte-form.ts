@@ -1,0 +1,81 @@
+import { encoded, textOf } from '../sse/bytes.ts'
+import type { Form } from './shortcut.ts'
+
+/** A form (see `shortcut.ts`) for streams that are not decoded: frames are compared as bytes. */
+export type ByteForm = {
+  form: Form
+  pieces: Piece[]
+  /** Where each hole of the frame that matched last begins and ends. */
+  places: number[]
+}
+
+/** Words of eight bytes, compared as numbers. UTF-8 without zero bytes is never NaN, and equal numbers are equal bytes. */
+type Piece = { bytes: Uint8Array; words: Float64Array }
+
+export function byteFormOf(form: Form): ByteForm {
+  return { form, pieces: form.pieces.map(pieceOf), places: form.holes.flatMap(() => [0, 0]) }
+}
+
+function pieceOf(text: string): Piece {
+  const bytes = encoded(text)
+  const view = viewOf(bytes)
+  return { bytes, words: Float64Array.from({ length: bytes.length >> 3 }, (_, i) => view.getFloat64(8 * i, true)) }
+}
+
+export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
+
+/** Compares the frame at this place with the form. Returns where the next one begins; undefined: it has another form, or no text. */
+export function matchBytes({ form: { holes }, pieces, places }: ByteForm, bytes: Uint8Array, view: DataView, at: number): number | undefined {
+  let place = at
+  for (let i = 0; i < holes.length; i++) {
+    const piece = pieces[i] as Piece
+    if (!isAt(view, place, piece)) return undefined
+    place += piece.bytes.length
+    const end = bytes[place] === 0x22 ? endOfString(bytes, place) : holes[i] === 'padding' ? endOfInteger(bytes, place) : undefined
+    // The empty text is no delta.
+    if (end === undefined || (holes[i] === 'text' && end - place <= 2)) return undefined
+    places[2 * i] = place
+    places[2 * i + 1] = end
+    place = end
+  }
+  const last = pieces[holes.length] as Piece
+  return isAt(view, place, last) ? place + last.bytes.length : undefined
+}
+
+/** The text of the frame that matched last. */
+export function textIn({ form: { holes }, places }: ByteForm, bytes: Uint8Array): string {
+  const at = 2 * holes.indexOf('text')
+  return JSON.parse(textOf(bytes.subarray(places[at], places[at + 1]))) as string
+}
+
+function isAt(view: DataView, at: number, { bytes, words }: Piece): boolean {
+  if (view.byteLength - at < bytes.length) return false
+  for (let i = 0; i < words.length; i++) if (view.getFloat64(at + 8 * i, true) !== words[i]) return false
+  for (let i = 8 * words.length; i < bytes.length; i++) if (view.getUint8(at + i) !== bytes[i]) return false
+  return true
+}
+
+function endOfString(bytes: Uint8Array, at: number): number | undefined {
+  for (let i = at + 1; i < bytes.length; i++) {
+    const byte = bytes[i] as number
+    if (byte === 0x22) return i + 1
+    if (byte < 0x20) return undefined
+    if (byte !== 0x5c) continue
+    i++
+    if (escapes.has(bytes[i])) continue
+    if (bytes[i] !== 0x75 || !isHex(bytes[i + 1]) || !isHex(bytes[i + 2]) || !isHex(bytes[i + 3]) || !isHex(bytes[i + 4])) return undefined
+    i += 4
+  }
+  return undefined
+}
+
+/** Frames with other numbers are parsed. */
+function endOfInteger(bytes: Uint8Array, at: number): number | undefined {
+  let end = at
+  while (isDigit(bytes[end])) end++
+  return end > at && (bytes[at] !== 0x30 || end === at + 1) ? end : undefined
+}
+
+const escapes: ReadonlySet<number | undefined> = new Set(encoded('"\\/bfnrt'))
+const isDigit = (byte = 0) => byte >= 0x30 && byte <= 0x39
+const isHex = (byte = 0) => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)

@@ -1,0 +1,91 @@
+import type { CanonicalError } from '../canonical/error.ts'
+import type { Note } from '../canonical/note.ts'
+import type { Usage } from '../canonical/response.ts'
+import type { Signatures } from '../protocol.ts'
+import type { Seen, StreamReader } from './stream-reader.ts'
+
+/** Bytes of a stream in one protocol in, text of a stream in another one out; synchronous, one call per network chunk. */
+export type StreamTranslator<Out = string> = {
+  /** Returns the text to send now, possibly `''`. The split of the bytes into chunks does not change the whole text. */
+  push(chunk: Uint8Array | string): Out
+  /** Call it once when the source has ended; returns the rest of the text. A stream that was cut off ends with an error event: `why`, if given. */
+  end(why?: CanonicalError): Out
+  /** A frame that keeps an idle connection open. `''` where it would come in the middle of another one. */
+  ping(): string
+  readonly notes: Note[]
+  readonly usage: Usage | undefined
+  /** Signatures that the caller asked to store itself (`ccSignature: 'store'`), for the next request. Complete after `end`. */
+  readonly signatures: Signatures
+  /** The reply ended properly: not cut off, and not with an error. */
+  readonly finished: boolean
+  /** Further frames in the same chunk after the end of the reply. */
+  readonly after: string
+  /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
+  readonly cutFrame: boolean
+  /** The source has said that it is over, without an error, but the reply is not complete. */
+  readonly endedEarly: boolean
+  /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
+  readonly error: CanonicalError | undefined
+  /** The error that the finish reason reports, in a stream that ended properly. */
+  readonly failedEnd: CanonicalError | undefined
+}
+
+export type Own<Out> = Pick<StreamTranslator<Out>, 'push' | 'end' | 'ping'> & {
+  notes(): Note[]
+  signatures(): Signatures
+  failure(): CanonicalError | undefined
+}
+
+/** A class, since an object literal with getters is slow in V8. */
+export class Translator<Out> implements StreamTranslator<Out> {
+  readonly push: Own<Out>['push']
+  readonly end: Own<Out>['end']
+  readonly ping: Own<Out>['ping']
+  readonly #own: Own<Out>
+  readonly #seen: Seen
+
+  constructor(own: Own<Out>, { seen }: StreamReader) {
+    this.push = own.push
+    this.end = own.end
+    this.ping = own.ping
+    this.#own = own
+    this.#seen = seen
+  }
+
+  get notes(): Note[] {
+    return this.#own.notes()
+  }
+
+  get signatures(): Signatures {
+    return this.#own.signatures()
+  }
+
+  get usage(): Usage | undefined {
+    return this.#seen.usage
+  }
+
+  get finished(): boolean {
+    return this.#seen.clean && !this.#own.failure()
+  }
+
+  get endedEarly(): boolean {
+    const { ended, clean, error } = this.#seen
+    return ended && !clean && error === undefined
+  }
+
+  get after(): string {
+    return this.#seen.after
+  }
+
+  get cutFrame(): boolean {
+    return this.#seen.cutFrame
+  }
+
+  get error(): CanonicalError | undefined {
+    return this.#seen.error ?? this.#own.failure()
+  }
+
+  get failedEnd(): CanonicalError | undefined {
+    return this.#seen.failedEnd
+  }
+}
