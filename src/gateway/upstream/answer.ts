@@ -1,6 +1,7 @@
 import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { encoded, join, textOf } from '../../sse/bytes.ts'
+import { createTextReader } from '../../sse/text.ts'
 import type { Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
 import { brokenOff, refuse } from '../error.ts'
@@ -109,14 +110,14 @@ const maxUndecided = 64 * 1024
 
 /** Reads as many chunks as are needed to recognize the kind of body. `start`: their text. */
 export async function beginningOf(iterator: AsyncIterator<Uint8Array | string>): Promise<{ start: string; read: (Uint8Array | string)[] }> {
-  const decoder = new TextDecoder()
+  const text = createTextReader()
   const read: (Uint8Array | string)[] = []
   let start = ''
   while (start.length < maxUndecided && undecided.test(start)) {
     const { done, value } = await iterator.next()
     if (done) break
     read.push(value)
-    start += typeof value === 'string' ? value : decoder.decode(value, { stream: true })
+    start += text.read(value)
   }
   return { start, read }
 }
