@@ -201,7 +201,9 @@ export const examples: Record<string, Example> = {
       user,
     ),
   ),
-  'reasoning.carrier-last': reply('generate-content')(gemini.reply([{ text: 'yes', thoughtSignature: seal }]), { amLastProof: 'drop' }, ['field.unsupported']),
+  'reasoning.carrier-last': reply('generate-content')(gemini.reply([{ text: 'yes' }, { text: '', thoughtSignature: seal }]), { amLastProof: 'drop' }, [
+    'field.unsupported',
+  ]),
   'reasoning.other-model': request('canonical')({
     ...canonical.request([{ type: 'text', text: 'hi' }], { model: 'claude-sonnet-5' }),
     messages: [
