@@ -1,10 +1,26 @@
 import type { Note } from '../canonical/note.ts'
 import { setOwn } from '../kit/json.ts'
-import type { Headers } from '../protocol.ts'
+import type { Headers, Protocol } from '../protocol.ts'
 import { isKeyHeader } from './admission/credential.ts'
+import type { ChannelEntry } from './options.ts'
 
-/** Headers of every upstream call. All others come from the protocol's address or the channel's configuration. */
-export const upstreamDefaults = (accept: string): Headers => ({ 'content-type': 'application/json', 'user-agent': 'wireglot', accept })
+/** A call to a channel. `type`: of its body. */
+export type Calling = { channel: Pick<ChannelEntry, 'apiKey' | 'headers' | 'forwardHeaders'>; protocol: Protocol; accept: string; type?: 'application/json' }
+
+/**
+ * All headers of a call to a channel. `client`: who asked for it, with headers for the provider if it speaks the same protocol, and with
+ * those that continue its trace.
+ */
+export function callHeaders({ channel, protocol, accept, type }: Calling, client?: { headers: Headers; isSame: boolean; traced: Headers }): Headers {
+  const said = client && beyondConnection(client.headers)
+  const sent = Object.assign(
+    type ? { 'content-type': type, 'user-agent': 'wireglot', accept } : { 'user-agent': 'wireglot', accept },
+    said && forwardedHeaders(said, channel.forwardHeaders),
+    client?.traced,
+    protocol.address.upstreamHeaders(channel.apiKey, client?.isSame ? said : undefined),
+  )
+  return safeHeaders(Object.assign(sent, channel.headers))
+}
 
 /** Upstream headers that clients use: rate limits and retries. Others are returned only if the configuration lists them. */
 const kept = /^(retry-after|retry-after-ms|x-should-retry)$|^(.+-)?ratelimit-./
@@ -23,7 +39,7 @@ export function forwardedHeaders(client: Headers, more: readonly string[]): Head
 }
 
 /** The headers without those that the `connection` header lists: they are hop-by-hop. */
-export function beyondConnection(client: Headers): Headers {
+function beyondConnection(client: Headers): Headers {
   const listed = client['connection']?.split(',').map(name => name.trim().toLowerCase())
   return listed ? only(client, name => !listed.includes(name)) : client
 }

@@ -4,6 +4,7 @@ import type { ModelInfo } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { Service } from '../ask.ts'
 import { failureKind, Refusal, refuse } from '../error.ts'
+import { callHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry } from '../options.ts'
 import { withoutSecrets } from '../upstream/blot.ts'
@@ -43,14 +44,14 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
   }
 
   async function ask(channel: ChannelEntry): Promise<string[]> {
-    const { baseUrl, addVersion, protocols: spoken, apiKey, headers, timeouts } = channel
+    const { baseUrl, addVersion, protocols: spoken, timeouts } = channel
     const [name] = spoken ?? []
     if (baseUrl === undefined || name === undefined) return []
-    const { address } = protocols[name]
+    const protocol = protocols[name]
     const answer = await transport.send({
-      url: urlOf(baseUrl, address.listing ?? '/v1/models', addVersion),
+      url: urlOf(baseUrl, protocol.address.listing ?? '/v1/models', addVersion),
       method: 'GET',
-      headers: { accept: 'application/json', ...address.upstreamHeaders(apiKey, undefined), ...headers },
+      headers: callHeaders({ channel, protocol, accept: 'application/json' }),
       body: undefined,
       signal: AbortSignal.timeout(patienceMs),
       connectMs: timeouts.connectMs,
@@ -65,7 +66,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     // An upstream without a listing must not make ours fail.
     if (missing.has(status)) return []
     if (status !== 200) throw refuse(502, 'internal', `the upstream refused its listing with status ${status}`)
-    return idsIn(protocols[name], parsed(text))
+    return idsIn(protocol, parsed(text))
   }
 
   /** The models of the upstream's listing that match an id with `*`, with the names that clients use. */

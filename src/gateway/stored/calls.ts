@@ -79,8 +79,8 @@ async function forward(
   limitTotal(channel, trace, controller)
   const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), firstByteMs) : undefined
   try {
-    const headers = { accept: 'application/json, text/event-stream', 'user-agent': 'wireglot' }
-    const place = addressed({ channel, protocol, caller: protocol, path: stored.target(asked), headers }, request, trace)
+    const accept = 'application/json, text/event-stream'
+    const place = addressed({ channel, protocol, caller: protocol, path: stored.target(asked), accept }, request, trace)
     const answer = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.platform, connectMs }), channel)
     const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
     if (answer.status < 200 || answer.status >= 300)

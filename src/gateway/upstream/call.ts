@@ -6,7 +6,7 @@ import type { TransportAnswer, TransportCall } from '../../transports/transport.
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { failureKind, Refusal, refusalOf, refuse } from '../error.ts'
-import { beyondConnection, forwardedHeaders, safeHeaders, upstreamDefaults, withLists } from '../headers.ts'
+import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import { freshIds } from '../ids.ts'
 import { beginningOf, readSome, replay, type Watched, watch } from './answer.ts'
 import { withoutSecrets } from './blot.ts'
@@ -158,33 +158,26 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
   const { request, operation, protocol: caller } = ask
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const headers = upstreamDefaults(stream ? 'text/event-stream' : 'application/json')
-  const place = addressed({ channel, protocol, caller, path, headers }, request, trace)
+  const accept = stream ? 'text/event-stream' : 'application/json'
+  const place = addressed({ channel, protocol, caller, path, accept, type: 'application/json' }, request, trace)
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
 }
 
-type Addressed = { channel: Candidate['channel']; protocol: Protocol; caller: Protocol; path: string; headers: Record<string, string> }
+type Addressed = Calling & { channel: Candidate['channel']; caller: Protocol; path: string }
 
 /** URL and headers of a call to a channel. Headers for the provider are forwarded from clients of the same protocol. */
 export function addressed(
-  { channel, protocol, caller, path, headers }: Addressed,
+  { caller, path, ...calling }: Addressed,
   request: Ask['request'],
   { observed }: Pick<Trace, 'observed'>,
 ): { url: string; headers: Record<string, string> } {
+  const { channel, protocol } = calling
   if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const same = protocol === caller
-  const said = beyondConnection(request.headers)
+  const isSame = protocol === caller
   const url = urlOf(channel.baseUrl, path, channel.addVersion)
-  const sent = Object.assign(
-    {},
-    headers,
-    forwardedHeaders(said, channel.forwardHeaders),
-    observed.headers(),
-    protocol.address.upstreamHeaders(channel.apiKey, same ? said : undefined),
-  )
-  Object.assign(sent, channel.headers)
-  return { url: same ? withQuery(url, request.query) : url, headers: safeHeaders(sent) }
+  const headers = callHeaders(calling, { headers: request.headers, isSame, traced: observed.headers() })
+  return { url: isSame ? withQuery(url, request.query) : url, headers }
 }
 
 /** Adds the client's query, without keys and without parameters that the address has already. */
