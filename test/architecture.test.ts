@@ -89,6 +89,7 @@ const notInAll: Record<string, string> = {
   'turns.ts': 'only messages and generate-content want all results of a turn together',
   'cache.ts': 'generate-content has no cache marks inside of a conversation',
   'models.ts': 'only messages has models that differ in what they accept',
+  'searches.ts': 'only clients of messages get the web searches of another provider as searches of their own',
   'mcp.ts': 'only providers of messages and responses ask servers of tools',
   'items.ts': 'only responses has items instead of messages',
   'open-items.ts': 'only streams of responses announce and end each item',

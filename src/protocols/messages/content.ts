@@ -17,6 +17,7 @@ import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf, phaseBlock } from './reasoning.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
+import { encodeSearch, isTranslatedSearch } from './searches.ts'
 import { decodeTool } from './tools.ts'
 import { controlBlocks, serverBlocks, serverToolOfName } from './vocabulary.ts'
 import { marked, type Writing } from './writing.ts'
@@ -243,14 +244,21 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       const content = encodeParts(parts, writing, role)
       return [marked(wireOf({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
     }
-    case 'server-tool':
-      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+    case 'server-tool': {
+      if (part.protocol === protocolName && isObject(part.raw) && (writing.to === 'client' || writing.opens || !isTranslatedSearch(part)))
+        return [part.raw as MessagesRawBlock]
+      const search = writing.to === 'client' ? encodeSearch(part) : undefined
+      if (search) {
+        report.add('server-tool.search', part.at)
+        return search
+      }
       if (writing.serverToolHistory !== 'text') {
         report.add('server-tool.dropped', part.at)
         return []
       }
       report.add('server-tool.as-text', part.at)
       return [{ type: 'text', text: serverToolText(part) }]
+    }
     case 'control':
       if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
       if (isUnresolvable(part)) writing.unresolvable(part)

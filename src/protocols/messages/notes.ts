@@ -79,6 +79,11 @@ export const notes = {
   'tool.callers': { kind: 'approximated', reason: 'a tool that another provider lets code call may be called by code here', source: '2.4' },
   'tool.max-uses': { kind: 'approximated', reason: 'the limit of tool calls holds for the one tool that the provider runs', source: '2.14' },
   'server-tool.dropped': { kind: 'dropped', reason: 'calls and results of a tool that only another provider knows', source: '2.5' },
+  'server-tool.search': {
+    kind: 'approximated',
+    reason: 'a web search of another provider has no encrypted content here, and where a result has no title, its address is the title',
+    source: '2.5',
+  },
   'server-tool.as-text': { kind: 'approximated', reason: 'calls and results of a tool that only another provider knows are told in text', source: '2.5' },
   'tool_choice.subset-filtered': { kind: 'approximated', reason: 'tools that may not be called are left out', source: '2.6' },
   'tool_choice.subset-not-enforced': { kind: 'approximated', reason: 'all tools are sent, although only some may be called', source: '2.6' },

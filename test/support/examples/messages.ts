@@ -101,6 +101,7 @@ export const examples: Record<string, Example> = {
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { serverTools: 'map' }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
+  'server-tool.search': itemsReply(items.reply([{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }])),
   'tool.no-approval': fromItems(
     items.request({ tools: [{ type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp' }] }),
     { serverTools: 'map' },
