@@ -62,8 +62,12 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
   const cited = attachCitations(body, annotations ?? [])
   const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
+  // LiteLLM lists the signatures of calls again in the message.
+  const { provider_specific_fields: ofProxy } = carriers
+  const listed = isObject(ofProxy) && 'thought_signatures' in ofProxy ? new Set(calls.map(({ signature }) => signature?.value)) : undefined
+  const textSignatures = reasoning.textSignatures.filter(({ signature }) => !listed?.has(signature.value))
   const slots = { reasoning: reasoning.parts, body, others, calls }
-  const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, reasoning, { report: reading.report, at })
+  const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
   if (reading.seals) for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
   const form = {
     content: content === undefined ? ('content' in nothing ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',

@@ -11,7 +11,7 @@ import { keep, ownForm, ownOf, protocolName, splitNulls, under, wireOf } from '.
 import type { Reading } from './reading.ts'
 import { isOwnIssuer } from './reasoning.ts'
 import type { ChatToolCall } from './schema.ts'
-import { carriedIssuer, encodeCarried, readCarried } from './signatures.ts'
+import { carriedIssuer, encodeCarried, readCarried, thoughtInId } from './signatures.ts'
 import { noteName } from './tools.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
@@ -37,7 +37,7 @@ export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: s
   // An `index` equal to the place in the list is not kept as an unknown key.
   const whole = index === undefined || index === ordinal ? others : { ...others, index }
   const { signature: beside, came, left: more } = readCarried(whole, carriedIssuer[reading.from])
-  const { id: called, signature = beside } = splitId(id ?? '')
+  const { id: called, signature = beside ?? thoughtInId(id ?? '', carriedIssuer[reading.from]) } = splitId(id ?? '')
   const link = called ? { id: called } : { id: reading.idOf(ordinal), idOrigin: 'synthesized' as const }
   const form = {
     id: id === '' || id !== called ? id : undefined,
@@ -146,7 +146,7 @@ function encodeProof(
   id: string,
   { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
 ): { id: string; beside: JsonObject } {
-  if (!signature) return { id, beside: {} }
+  if (!signature || thoughtInId(id, '')?.value === signature.value) return { id, beside: {} }
   const { extra, id: came } = ownForm(ext) ?? {}
   const beside = isObject(extra) ? extra : {}
   const inId = towards === 'client' && typeof came === 'string' && same(splitId(came), { id, signature })

@@ -13,6 +13,9 @@ const places = [
   // Proxies in front of it.
   ['provider_specific_fields', 'thought_signature'],
   ['function', 'provider_specific_fields', 'thought_signature'],
+  // The same as a list, of which the first is that of the call.
+  ['provider_specific_fields', 'thought_signatures'],
+  ['function', 'provider_specific_fields', 'thought_signatures'],
 ] as const
 const [ours, ofGoogle, ofProxy] = places
 
@@ -40,12 +43,12 @@ export function readCarried(node: JsonObject, issuer: string): Carried {
   const carried: Carried = { came: {}, left: node }
   for (const path of places) {
     if (carried.left[path[0]] === undefined) continue
-    const { value, left } = take(carried.left, path)
+    const { value, came, left } = take(carried.left, path)
     if (value === undefined) continue
     const { signature, load } = open(value, issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer)
     if (signature) carried.signature ??= signature
     if (load) carried.load ??= load
-    carried.came = merge(carried.came, nest(path, value))
+    carried.came = merge(carried.came, nest(path, came))
     carried.left = left ?? {}
   }
   return carried
@@ -61,23 +64,35 @@ function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'
   return defined({ signature: typeof own === 'string' ? open(own, issuer).signature : undefined, load })
 }
 
+/** What LiteLLM puts between the id of a call and its signature, for clients that keep nothing but ids. */
+const separator = '__thought__'
+
+/** The signature inside an id of a call as LiteLLM writes it. The id stays as it is: the result of the call has it, too. */
+export function thoughtInId(id: string, issuer: string): Signature | undefined {
+  const cut = id.indexOf(separator)
+  const value = cut > 0 ? id.slice(cut + separator.length) : ''
+  if (value === '') return undefined
+  return { value, issuer: issuer === carriedIssuer.server ? proxyIssuer : issuer, form: 'thought' }
+}
+
 /** The path to the first leaf of `came`. */
 export function pathIn(came: JsonObject): string {
   const [[key, value] = ['', undefined]] = Object.entries(came)
   return isObject(value) ? `${key}/${pathIn(value)}` : key
 }
 
-/** Takes the text at the end of a path out. `left` is undefined when nothing else remains. */
-function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; left: JsonObject | undefined } {
+/** Takes the text at the end of a path out, or the list that begins with it. `left` is undefined when nothing else remains. */
+function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; came?: unknown; left: JsonObject | undefined } {
   const found = from[key]
   const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
-  const value = inner.length > 0 ? inside.value : typeof found === 'string' && found ? found : undefined
+  const first: unknown = Array.isArray(found) ? found[0] : found
+  const value = inner.length > 0 ? inside.value : typeof first === 'string' && first ? first : undefined
   if (value === undefined) return { left: from }
   const { [key]: _, ...rest } = from
-  return { value, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
+  return { value, came: inner.length > 0 ? inside.came : found, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
 }
 
-const nest = ([key = '', ...inner]: readonly string[], value: string): JsonObject => ({ [key]: inner.length > 0 ? nest(inner, value) : value })
+const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObject => ({ [key]: inner.length > 0 ? nest(inner, value) : value })
 
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 

@@ -6,7 +6,7 @@ import type { EmitEvent } from '../../protocol.ts'
 import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
 import { keep, splitNulls } from './own.ts'
-import { carriedIssuer, readCarried } from './signatures.ts'
+import { carriedIssuer, readCarried, thoughtInId } from './signatures.ts'
 
 export type Into = { delta: JsonObject; emit: EmitEvent }
 
@@ -21,7 +21,8 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   const inner = isObject(body) ? body : {}
   const name = isText(inner['name']) ? (inner['name'] as string) : ''
   const input = readInput(inner[word])
-  const { id: link, signature = beside } = splitId(typeof id === 'string' ? id : '')
+  const given = typeof id === 'string' ? id : ''
+  const { id: link, signature = beside ?? thoughtInId(given, carriedIssuer.server) } = splitId(given)
   const place = findCall(choice, { index, id: link, name, input })
   if (place === undefined) {
     for (const earlier of choice.calls) announce(state, choice, earlier, emit)

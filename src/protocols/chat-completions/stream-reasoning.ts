@@ -95,7 +95,11 @@ export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_s
 /** A signature of the text, as Google's compatible endpoint sends it. Returns the rest of the delta. */
 export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
-  if (signature) signText(choice, { signature, attach: 'prev' }, emit)
+  const calls = Array.isArray(delta['tool_calls']) ? delta['tool_calls'].filter(isObject) : []
+  const repeats = (other: Signature | undefined) => other !== undefined && other.value === signature?.value
+  const isOfCall =
+    choice.calls.some(({ beside }) => repeats(beside.signature)) || calls.some(call => repeats(readCarried(call, carriedIssuer.server).signature))
+  if (signature && !isOfCall) signText(choice, { signature, attach: 'prev' }, emit)
   return left
 }
 

@@ -9,12 +9,12 @@ import { type CallOut, type Choice, type EncoderState, reportOf } from './encode
 import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
 import { ownForm, ownOf } from './own.ts'
 import { encodeDetails, needsDetails } from './reasoning.ts'
-import { encodeCarried } from './signatures.ts'
+import { encodeCarried, thoughtInId } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
 
 /** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
 export function encodeProof(state: EncoderState, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
-  if (!signature) return { id, beside: {} }
+  if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
   const { extra } = ownForm(ext) ?? {}
   if (isObject(extra)) return { id, beside: extra }
   const { ccSignature } = state.settings
