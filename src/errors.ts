@@ -1,4 +1,6 @@
+import type { Place } from './canonical/message.ts'
 import type { Note } from './canonical/note.ts'
+import { pointerOf } from './canonical/place.ts'
 
 /**
  * malformed: the input does not follow its protocol · inexpressible: the target protocol cannot express it, and a note would not be
@@ -22,11 +24,12 @@ export class TranslationError extends Error {
   /** A machine-readable code for the client, if its protocol has one for this error. */
   declare readonly reason?: string
 
-  constructor(at: { code: ErrorCode; protocol: string; path: string; notes?: Note[]; reason?: string; cause?: unknown }, message: string) {
-    super(`${at.protocol}${at.path ? ` at ${at.path}` : ''}: ${message}`, at.cause === undefined ? undefined : { cause: at.cause })
+  constructor(at: { code: ErrorCode; protocol: string; path: Place; notes?: Note[]; reason?: string; cause?: unknown }, message: string) {
+    const path = pointerOf(at.path)
+    super(`${at.protocol}${path ? ` at ${path}` : ''}: ${message}`, at.cause === undefined ? undefined : { cause: at.cause })
     this.code = at.code
     this.protocol = at.protocol
-    this.path = at.path
+    this.path = path
     if (at.notes) this.notes = at.notes
     if (at.reason) this.reason = at.reason
     Object.defineProperty(this, brand, { value: true })

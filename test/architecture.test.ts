@@ -76,6 +76,7 @@ const notInAll: Record<string, string> = {
   'stream-calls.ts': 'only streams of chat-completions leave open which call a delta is of',
   'open-parts.ts': 'only streams of chat-completions announce no parts, so their decoder opens and closes them',
   'part-deltas.ts': 'only chat-completions has one field of a delta for all parts of a kind',
+  'enforceable.ts': 'only messages accepts a subset of JSON Schema where it enforces a schema',
   'betas.ts': 'only messages has headers that unlock fields of a body',
   'stream-usage.ts': 'only streams of chat-completions tell counts for those alone that ask',
   'part-queue.ts': 'only streams of chat-completions and messages tell one part after the other, so that others wait for their turn',

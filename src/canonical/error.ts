@@ -1,4 +1,4 @@
-import type { ExtMap } from './message.ts'
+import type { ExtMap, Place } from './message.ts'
 
 export type ErrorKind =
   | 'invalid_request'
@@ -39,6 +39,6 @@ export type CanonicalError = {
   /** The original body; written only for the same protocol. */
   raw?: unknown
   /** JSON pointer into the body or event it was read from; used for the paths of notes. Absent: `/error`. */
-  at?: string
+  at?: Place
   ext?: ExtMap
 }

@@ -1,5 +1,5 @@
 import type { CanonicalError } from './error.ts'
-import type { Citation, ExtMap, Message, Node, Part, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
+import type { Citation, ExtMap, Message, Node, Part, Place, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
 import type { Finish, Usage } from './response.ts'
 
 /**
@@ -23,7 +23,7 @@ export type CanonicalEvent =
   | PartEnd
   | MessageEnd
   /** `logprobs`: of tokens that belong to no part. */
-  | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; at?: string; ext?: ExtMap }
+  | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; at?: Place; ext?: ExtMap }
   /** Counts so far, not increments; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
@@ -47,12 +47,12 @@ export type MessageStart = {
   phase?: 'commentary' | 'final_answer' | null
   /** Participant name. */
   name?: string
-  at?: string
+  at?: Place
   ext?: ExtMap
 }
 
 /** `ext`: what its end says beyond its start. */
-export type MessageEnd = { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: string; ext?: ExtMap }
+export type MessageEnd = { type: 'message.end'; candidate: number; message: number; status?: Message['status']; at?: Place; ext?: ExtMap }
 
 /** `head`: the part as known at its start; deltas add to it. A part that arrives complete has no deltas. */
 export type PartStart = { type: 'part.start'; candidate: number; message: number; part: number; head: Part }

@@ -10,10 +10,13 @@ export type Ext = {
   form?: Record<string, unknown>
 }
 
+/** Where a node was in the body that it was decoded from: a JSON pointer, or a link to the node above it. Spelled only when a note needs it. */
+export type Place = string | { readonly up: Place; readonly key: string | number }
+
 /** Common to all nodes of the model. */
 export type Node = {
-  /** JSON pointer into the body that it was decoded from; used for the paths of notes. Absent: made here. */
-  at?: string
+  /** Its place in the body that it was decoded from; used for the paths of notes. Absent: made here. */
+  at?: Place
   ext?: ExtMap
 }
 

@@ -1,5 +1,5 @@
 import type { CanonicalError } from './error.ts'
-import type { ExtMap, Message, TokenLogprob } from './message.ts'
+import type { ExtMap, Message, Place, TokenLogprob } from './message.ts'
 
 /** A complete reply. */
 export type CanonicalResponse = {
@@ -24,8 +24,8 @@ export type CanonicalResponse = {
 export type Candidate = {
   /** Counts from 0. */
   index: number
-  /** JSON pointer into the body that it was decoded from; used for the paths of notes. */
-  at?: string
+  /** Its place in the body that it was decoded from; used for the paths of notes. */
+  at?: Place
   messages: Message[]
   /** Absent: the source did not say how the answer ended. Never filled in with a default. */
   finish?: Finish

@@ -1,4 +1,4 @@
-import type { CacheTtl, Node, ServerToolKind } from './message.ts'
+import type { CacheTtl, Node, Place, ServerToolKind } from './message.ts'
 
 export type JsonSchema = Record<string, unknown>
 
@@ -68,7 +68,7 @@ export type ServerTool = Node & {
 export type McpServer = {
   label: string
   /** JSON pointer to the server's definition, when it is outside the tool. */
-  at?: string
+  at?: Place
   url?: string
   authorization?: string
   /** Absent: all of its tools. */
@@ -99,4 +99,4 @@ export type PlainToolChoice =
   | { mode: 'opaque'; protocol: string; raw: unknown }
 
 /** `at`: see `Node`. */
-export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; at?: string; protocol?: string; raw?: unknown }
+export type AllowedTool = { kind: 'function' | 'freeform' | 'server'; name: string; at?: Place; protocol?: string; raw?: unknown }

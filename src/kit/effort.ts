@@ -1,11 +1,12 @@
+import type { Place } from '../canonical/message.ts'
 /** The amount of reasoning of a canonical request. */
 export type Amount = { effort?: string | undefined; budgetTokens?: number | undefined; mode?: string | undefined }
 
-type OffReport = { add(code: 'reasoning.off', at: string | undefined, field: string): void }
-type EffortReport = OffReport & { add(code: 'reasoning.mode-as-effort' | 'reasoning.budget-as-effort' | 'field.unsupported', at: string, field: string): void }
+type OffReport = { add(code: 'reasoning.off', at: Place | undefined, field: string): void }
+type EffortReport = OffReport & { add(code: 'reasoning.mode-as-effort' | 'reasoning.budget-as-effort' | 'field.unsupported', at: Place, field: string): void }
 
 /** Notes amounts that have no effect because reasoning is off. `at`: JSON pointer of the node that has them. */
-export function noteOff({ effort, budgetTokens }: Amount, at: string | undefined, report: OffReport): void {
+export function noteOff({ effort, budgetTokens }: Amount, at: Place | undefined, report: OffReport): void {
   if (effort !== undefined && effort !== 'none') report.add('reasoning.off', at, 'reasoning.effort')
   if (budgetTokens !== undefined && budgetTokens !== 0) report.add('reasoning.off', at, 'reasoning.budgetTokens')
 }

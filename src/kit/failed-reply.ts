@@ -1,6 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
-import type { Message } from '../canonical/message.ts'
+import type { Message, Place } from '../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../canonical/response.ts'
+import { pointerOf } from './path.ts'
 import type { commonNotes, Report } from './report.ts'
 
 /** Notes everything in a failed reply except its error, since only the error is written. */
@@ -17,7 +18,7 @@ export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: U
 }
 
 /** Notes the finish reason of an answer in a failed reply, unless it is the failure itself: of several answers, others may have ended well. */
-export function noteFinish(finish: Finish | undefined, at: string | undefined, report: Pick<Untold, 'add'>): void {
+export function noteFinish(finish: Finish | undefined, at: Place | undefined, report: Pick<Untold, 'add'>): void {
   if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
 }
 
@@ -27,7 +28,8 @@ type Untold = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf
 function noteMessage({ at, parts }: Message, report: Untold): void {
   if (parts.length > 0) report.add('field.unsupported', at)
   for (const part of parts)
-    if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${at}/`)) report.rest({ logprobs: part.logprobs }, part.at)
+    if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${pointerOf(at ?? '')}/`))
+      report.rest({ logprobs: part.logprobs }, part.at)
 }
 
 /** The error of a stream that ends before its reply does. */

@@ -1,4 +1,4 @@
-import type { MediaPart, MediaSource, TextPart } from '../canonical/message.ts'
+import type { MediaPart, MediaSource, Place, TextPart } from '../canonical/message.ts'
 import { parseDataUrl, sniff } from './data-url.ts'
 import { defined } from './defined.ts'
 import { typeOfFile } from './file-types.ts'
@@ -11,7 +11,7 @@ export type ForeignPart = { part: TextPart | MediaPart; rest: JsonObject }
  * A content part in the form of another protocol, which clients that switch between protocols leave in their history. Undefined: it is of
  * no such form.
  */
-export function foreignPart(raw: JsonObject, at: string, issuer: string): ForeignPart | undefined {
+export function foreignPart(raw: JsonObject, at: Place, issuer: string): ForeignPart | undefined {
   const { type, text } = raw
   if ((type === 'input_text' || type === 'output_text') && typeof text === 'string')
     return { part: { type: 'text', text, at }, rest: withoutEmpty(without(raw, ['type', 'text'])) }

@@ -1,3 +1,4 @@
+import type { Place } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import type { CodecOptions } from '../protocol.ts'
@@ -9,7 +10,7 @@ import type { CodecOptions } from '../protocol.ts'
  */
 export function refuseForeignTools(
   needed: 'forced tool' | 'tools of the request',
-  place: { protocol: string; path: string; notes?: Note[] },
+  place: { protocol: string; path: Place; notes?: Note[] },
   { onUnresolvable }: CodecOptions,
 ): void {
   if (onUnresolvable !== 'note') throw new TranslationError({ code: 'inexpressible', ...place }, `only another provider knows the ${needed}`)

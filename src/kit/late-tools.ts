@@ -1,4 +1,4 @@
-import type { ControlPart, Message, ServerToolPart } from '../canonical/message.ts'
+import type { ControlPart, Message, Place, ServerToolPart } from '../canonical/message.ts'
 import type { Tool } from '../canonical/tool.ts'
 
 /** A part that may add tools in mid-conversation. */
@@ -7,7 +7,7 @@ type Adding = ControlPart | ServerToolPart
 type Gathering = {
   /** The protocol that is written. Tools that its own parts add stay there. */
   protocol: string
-  report: { add(code: 'tool.added-late', at: string | undefined): void }
+  report: { add(code: 'tool.added-late', at: Place | undefined): void }
   /** Does this part of another protocol have a form on the wire, which holds its tools? Absent: none has. */
   hasPlace?(part: Adding): boolean
 }

@@ -1,6 +1,6 @@
-import type { TokenLogprob } from '../canonical/message.ts'
+import type { Place, TokenLogprob } from '../canonical/message.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { step } from './path.ts'
+import { below } from './path.ts'
 
 /** The UTF-8 bytes of a token, for wires without them. null: the text is or contains part of a character. */
 export function bytesOf(token: string): number[] | null {
@@ -26,10 +26,10 @@ export function unreadOfToken({ token, logprob, bytes, top_logprobs: top, ...unk
 export const leastLogprob = -9999
 
 /** Notes unknown keys of tokens that another protocol has kept, each key only once, as there may be thousands of tokens. */
-export function noteTokens(tokens: readonly TokenLogprob[], protocol: string, report: { once(code: 'field.unknown', at: string): void }): void {
+export function noteTokens(tokens: readonly TokenLogprob[], protocol: string, report: { once(code: 'field.unknown', at: Place): void }): void {
   for (const { at = '', ext, top } of tokens) {
     if (top) noteTokens(top, protocol, report)
     for (const [name, { fields }] of Object.entries(ext ?? {}))
-      if (name !== protocol) for (const key of Object.keys(fields ?? {})) report.once('field.unknown', at + step(key))
+      if (name !== protocol) for (const key of Object.keys(fields ?? {})) report.once('field.unknown', below(at, key))
   }
 }

@@ -1,10 +1,10 @@
-import type { ToolCallPart } from '../canonical/message.ts'
+import type { Place, ToolCallPart } from '../canonical/message.ts'
 import { wrapInput } from './freeform.ts'
 import { advanceJson, holdsNumber, type JsonObject, keepsNumbers, parseObject, parseShallow, startJson } from './json.ts'
 
 type Reporting = {
-  add(code: 'freeform.wrapped', at: string | undefined): void
-  add(code: 'tool-call.number' | 'tool-call.input' | 'stream.trailing-arguments', at: string | undefined, field: string): void
+  add(code: 'freeform.wrapped', at: Place | undefined): void
+  add(code: 'tool-call.number' | 'tool-call.input' | 'stream.trailing-arguments', at: Place | undefined, field: string): void
 }
 
 type Writing = { report: Reporting; to: 'provider' | 'client' }

@@ -1,7 +1,6 @@
-/** One step of a JSON pointer, escaped. */
-export function step(key: string | number): string {
-  return typeof key === 'number' || !/[~/]/.test(key) ? `/${key}` : `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-}
+import { step } from '../canonical/place.ts'
+
+export { below, pointerOf, step } from '../canonical/place.ts'
 
 /** Keys from the root → JSON pointer; the root itself is `''`. */
 export function pointer(keys: Iterable<PropertyKey>): string {

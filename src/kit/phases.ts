@@ -1,3 +1,4 @@
+import type { PartDelta } from '../canonical/event.ts'
 import type { Message, Part, Signature, TextPart } from '../canonical/message.ts'
 
 /**
@@ -17,6 +18,15 @@ export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): P
 
 /** Can its texts hold the phase of the message? Not if it has no words. */
 export const hasWords = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.text !== '')
+
+/** The phase of a streamed message. `texts`: the numbers of the parts that may carry it. `carried`: one of these has words. */
+export type StreamedPhase = { phase?: Phase | undefined; texts?: number[]; carried?: true }
+
+/** Notices that a text has words. Changes the phase that it carries. */
+export function markCarried(phases: readonly StreamedPhase[], { part, delta }: PartDelta): void {
+  if (delta.kind !== 'text' || delta.text === '') return
+  for (const one of phases) if (one.texts?.includes(part)) one.carried = true
+}
 
 /** The phases that wait for the texts behind them. Several wait if a client moved them to the front. */
 export type PhasesInFront = { waiting: Phase[]; current: Phase | undefined }

@@ -1,10 +1,10 @@
-import type { ExtMap } from '../canonical/message.ts'
+import type { ExtMap, Place } from '../canonical/message.ts'
 import { isNeutral } from '../canonical/neutral.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import type { CodecOptions, FieldNames, NoteTable } from '../protocol.ts'
 import { isObject } from './json.ts'
-import { containerOf, pointer, step } from './path.ts'
+import { containerOf, pointer, pointerOf, step } from './path.ts'
 
 /** Notes that every encoder may make. */
 export const commonNotes = {
@@ -40,7 +40,7 @@ export function createReport<Table extends NoteTable>(
   return new Report(protocol, table, fieldNames, into)
 }
 
-type Left = { at?: string; ext?: ExtMap; signature?: unknown }
+type Left = { at?: Place; ext?: ExtMap; signature?: unknown }
 type Made = { code: string; made: object; field: string }
 
 /** Collects the notes of one codec call. Cheap until the first note, since streams create one for each event. */
@@ -63,34 +63,35 @@ export class Report<Table extends NoteTable> {
   }
 
   /** `at`: JSON pointer of a node; `field`: a canonical field of it, with dots between levels, which is translated to the source's name. */
-  add(code: keyof Table & string, at: string | undefined, field?: string): void {
+  add(code: keyof Table & string, at: Place | undefined, field?: string): void {
     this.#push(code, at, field)
   }
 
   /** As `add`, for a part that is left out. Also notes what belonged to it in the source but was outside of it. */
-  leave(code: keyof Table & string, { at, ext, signature }: Left): void {
-    this.add(code, at)
-    if (at === undefined) return
+  leave(code: keyof Table & string, { at: place, ext, signature }: Left): void {
+    this.add(code, place)
+    if (place === undefined) return
+    const at = pointerOf(place)
     for (const { fields = {} } of Object.values(ext ?? {})) for (const key in fields) if (key.startsWith('../')) this.#unknown({ [key]: fields[key] }, at, true)
     if (signature && !this.#pathOf(at, 'signature').startsWith(`${at}/`)) this.#push('field.unsupported', at, 'signature')
   }
 
   /** As `add`, but only once for each field, whatever the indexes of lists in its path are. */
-  once(code: keyof Table & string, at: string | undefined, field?: string): void {
+  once(code: keyof Table & string, at: Place | undefined, field?: string): void {
     const path = this.#pathOf(at, field)
     const name = keysOf(path)
     if (!this.notes.some(note => note.code === code && keysOf(note.path) === name)) this.#pushAt(code, path, false)
   }
 
   /** As `add`, for an object whose keys may be directly in the node on the source's wire: then each key gets its own note. */
-  addKeys(code: keyof Table & string, at: string | undefined, field: string, value: unknown): void {
+  addKeys(code: keyof Table & string, at: Place | undefined, field: string, value: unknown): void {
     const path = this.#pathOf(at, field)
     if (path !== this.#placeOf(at) || !isObject(value)) this.#pushAt(code, path, true)
     else for (const key of Object.keys(value)) this.#pushAt(code, path + step(key), true)
   }
 
   /** As `once`, for each key that is defined. */
-  onceEach(code: keyof Table & string, at: string | undefined, fields: object): void {
+  onceEach(code: keyof Table & string, at: Place | undefined, fields: object): void {
     for (const key in fields) if (fields[key as never] !== undefined) this.once(code, at, key)
   }
 
@@ -99,7 +100,7 @@ export class Report<Table extends NoteTable> {
    * a note only with `onUnresolvable: 'note'`.
    * @throws TranslationError `inexpressible` otherwise
    */
-  unresolvable(at: string | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
+  unresolvable(at: Place | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
     const code = 'state.unresolvable'
     if (onUnresolvable !== 'note')
       throw new TranslationError({ code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field) }, commonNotes[code].reason)
@@ -123,24 +124,24 @@ export class Report<Table extends NoteTable> {
   }
 
   /** Notes each remaining key of an object whose written fields were taken out, unless its value means the same as no value. */
-  rest(left: object, at: string | undefined, prefix = ''): void {
+  rest(left: object, at: Place | undefined, prefix = ''): void {
     for (const key in left) {
       const value: unknown = left[key as never]
       if (value === undefined || isNeutral(prefix + key, value)) continue
       const path = this.#pathOf(at, prefix + key)
       // `value` holds unknown keys of an object that the node stands inside of.
-      if (isObject(value) && at?.startsWith(`${path}/`)) this.#unknown(value, path, true)
+      if (isObject(value) && this.#placeOf(at).startsWith(`${path}/`)) this.#unknown(value, path, true)
       else this.#push('field.unsupported', at, prefix + key)
     }
   }
 
   /** JSON pointer of a canonical field in the source. `at` absent: a field of the top level. */
-  placeOf(field: string, at?: string): string {
+  placeOf(field: string, at?: Place): string {
     return this.#pathOf(at, field)
   }
 
   /** Notes each unknown field that was kept for a protocol other than the written one. */
-  ext(ext: ExtMap | undefined, at: string | undefined): void {
+  ext(ext: ExtMap | undefined, at: Place | undefined): void {
     if (!ext) return
     for (const name in ext) {
       const fields = name === this.#protocol ? undefined : ext[name]?.fields
@@ -148,15 +149,15 @@ export class Report<Table extends NoteTable> {
     }
   }
 
-  #placeOf(at: string | undefined): string {
-    return at || (this.#fieldNames[''] ?? '')
+  #placeOf(at: Place | undefined): string {
+    return at ? pointerOf(at) : (this.#fieldNames[''] ?? '')
   }
 
-  #pathOf(at: string | undefined, field: string | undefined): string {
+  #pathOf(at: Place | undefined, field: string | undefined): string {
     return pathOf(this.#placeOf(at), field, this.#fieldNames)
   }
 
-  #push(code: string, at: string | undefined, field?: string): void {
+  #push(code: string, at: Place | undefined, field?: string): void {
     this.#pushAt(code, this.#pathOf(at, field), at !== undefined)
   }
 

@@ -1,7 +1,7 @@
-import type { ExtMap, Message, Part } from '../canonical/message.ts'
+import type { ExtMap, Message, Part, Place } from '../canonical/message.ts'
 import { flatMap } from './flat-map.ts'
 
-type Reporting = { leave(code: 'tool-result.duplicate', part: Part): void; ext(ext: ExtMap | undefined, at: string | undefined): void }
+type Reporting = { leave(code: 'tool-result.duplicate', part: Part): void; ext(ext: ExtMap | undefined, at: Place | undefined): void }
 
 /**
  * The conversation with only the last result of each call: clients that retry send several, which servers refuse. Results without

@@ -1,3 +1,4 @@
+import type { Place } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { PlainToolChoice } from '../canonical/tool.ts'
 import { isObject } from './json.ts'
@@ -8,7 +9,7 @@ export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
  * For wires without the tool choice `validated`: sets `strict` on each function instead. Only on functions with a closed schema, since
  * providers refuse a request with `strict` on any other.
  */
-export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: string, field: string): void }): PlainRequest {
+export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: Place, field: string): void }): PlainRequest {
   const { toolChoice: choice } = request
   if (choice?.mode !== 'validated') return request as PlainRequest
   report.add('tool_choice.strict-tools', '', 'toolChoice')

@@ -1,8 +1,9 @@
+import type { Place } from '../canonical/message.ts'
 import type { EncodingContext } from '../protocol.ts'
 import { hashHex } from './ids.ts'
 import { setOwn } from './json.ts'
 
-type Reporting = { add(code: 'tool.namespace' | 'tool.renamed', at: string | undefined, field: string): void }
+type Reporting = { add(code: 'tool.namespace' | 'tool.renamed', at: Place | undefined, field: string): void }
 
 /** The names of a request's tools on a wire without namespaces and with a limited alphabet. */
 export type ToolNames = {
@@ -12,7 +13,7 @@ export type ToolNames = {
    * The written name of a tool, always the same. The first call for a tool notes a changed name. `wrapped`: a freeform tool is written
    * as a function.
    */
-  nameOf(called: string, namespace: string | undefined, at: string | undefined, wrapped: boolean): string
+  nameOf(called: string, namespace: string | undefined, at: Place | undefined, wrapped: boolean): string
 }
 
 /**
@@ -43,7 +44,7 @@ export function createToolNames({ limit, spell, native }: { limit: number; spell
 }
 
 /** The name of a tool in a reply, with its namespace in front: a client of a wire without namespaces knows it by that. */
-export function replyToolName(called: string, namespace: string | undefined, at: string | undefined, report: Reporting): string {
+export function replyToolName(called: string, namespace: string | undefined, at: Place | undefined, report: Reporting): string {
   if (namespace === undefined) return called
   report.add('tool.namespace', at, 'namespace')
   return flatName(called, namespace)

@@ -1,6 +1,7 @@
 import type { Message } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
+import { pointerOf } from '../kit/path.ts'
 import { isTurn } from '../kit/turns.ts'
 import type { FieldNames } from '../protocol.ts'
 
@@ -12,8 +13,8 @@ type Place = { protocol: string; notes: Note[]; fieldNames: FieldNames }
  */
 export function refuseEmpty(messages: readonly Message[], { protocol, notes, fieldNames }: Place): never {
   const turns = messages.filter(isTurn)
-  const places = turns.flatMap(({ at, parts }) => [at, ...parts.map(part => part.at)])
-  const lost = notes.find(({ kind, path }) => kind === 'dropped' && places.some(at => at !== undefined && (path === at || path.startsWith(`${at}/`))))
+  const places = turns.flatMap(({ at, parts }) => [at, ...parts.map(part => part.at)].flatMap(place => (place === undefined ? [] : [pointerOf(place)])))
+  const lost = notes.find(({ kind, path }) => kind === 'dropped' && places.some(at => path === at || path.startsWith(`${at}/`)))
   if (lost) throw new TranslationError({ code: 'inexpressible', protocol, path: lost.path, notes }, `nothing of the conversation can be sent: ${lost.reason}`)
   const [first] = turns
   const path = first?.parts[0]?.at ?? first?.at ?? `${fieldNames[''] ?? ''}/${fieldNames['turns'] ?? ''}`

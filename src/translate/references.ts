@@ -1,7 +1,8 @@
-import type { MediaSource, Message, Part } from '../canonical/message.ts'
+import type { MediaSource, Message, Part, Place } from '../canonical/message.ts'
 import type { CanonicalRequest, StateSpec } from '../canonical/request.ts'
 import { flatMap } from '../kit/flat-map.ts'
 import { isObject } from '../kit/json.ts'
+import { pointerOf } from '../kit/path.ts'
 import type { FieldNames } from '../protocol.ts'
 
 /**
@@ -40,10 +41,10 @@ export type Resolvers = {
   resolveFile?: (id: string, issuer: string) => MediaSource | undefined
 }
 
-type Place = { issuer: string; fieldNames: FieldNames }
+type Body = { issuer: string; fieldNames: FieldNames }
 
 /** All references of a request, in the order in which they are resolved. */
-export function referencesIn(request: CanonicalRequest, place: Place): Reference[] {
+export function referencesIn(request: CanonicalRequest, place: Body): Reference[] {
   const found: Reference[] = []
   const note = (reference: Reference) => {
     found.push(reference)
@@ -57,7 +58,7 @@ export function referencesIn(request: CanonicalRequest, place: Place): Reference
  * The request with its references replaced by what the resolvers return. `resolved`: how many; with 0 it is the same object. Unknown
  * references stay, and encoders that cannot write them refuse them.
  */
-export function resolveReferences(request: CanonicalRequest, resolvers: Resolvers, place: Place): { request: CanonicalRequest; resolved: number } {
+export function resolveReferences(request: CanonicalRequest, resolvers: Resolvers, place: Body): { request: CanonicalRequest; resolved: number } {
   let resolved = 0
   const counted = <T>(value: T | undefined): T | undefined => {
     if (value !== undefined) resolved++
@@ -105,7 +106,7 @@ const stateKinds = [
   ['continuationToken', 'continuation'],
 ] as const satisfies [keyof StateSpec, ReferenceKind][]
 
-function walk(request: CanonicalRequest, { issuer, fieldNames }: Place, visitor: Visitor): CanonicalRequest {
+function walk(request: CanonicalRequest, { issuer, fieldNames }: Body, visitor: Visitor): CanonicalRequest {
   const pathOf = (field: string) => `/${fieldNames[field] ?? field.replaceAll('.', '/')}`
   const { state, cache } = request
   const left: StateSpec = { ...state }
@@ -132,7 +133,7 @@ function walk(request: CanonicalRequest, { issuer, fieldNames }: Place, visitor:
 function itemsOf(message: Message, issuer: string, visitor: Visitor): readonly Message[] {
   const [part] = message.parts
   if (part?.type !== 'control' || part.control !== 'item-reference') return [message]
-  const path = part.at ?? message.at ?? ''
+  const path = pointerOf(part.at ?? message.at ?? '')
   const found = visitor.item({ kind: 'item', id: idOf(part.raw), issuer, path, raw: part.raw })
   return found ? placed(found, path) : [message]
 }
@@ -144,17 +145,17 @@ function withFiles(parts: readonly Part[], visitor: Visitor): Part[] {
     const { source } = part
     if (source.type === 'parts') return { ...part, source: { ...source, parts: withFiles(source.parts, visitor) } }
     if (source.type !== 'file-id') return part
-    const found = visitor.file({ kind: 'file', id: source.id, issuer: source.issuer, path: part.at ?? '' })
+    const found = visitor.file({ kind: 'file', id: source.id, issuer: source.issuer, path: pointerOf(part.at ?? '') })
     return found ? { ...part, source: found } : part
   })
 }
 
 /** Resolved messages without instructions. Notes about them point to the reference. */
-function placed(messages: readonly Message[], path: string): Message[] {
+function placed(messages: readonly Message[], path: Place): Message[] {
   return messages.filter(({ origin }) => origin !== 'instructions').map(message => ({ ...message, parts: partsAt(message.parts, path), at: path }))
 }
 
-function partsAt(parts: readonly Part[], at: string): Part[] {
+function partsAt(parts: readonly Part[], at: Place): Part[] {
   return parts.map(part => {
     if (part.type === 'tool-result') return { ...part, content: partsAt(part.content, at), at }
     if (part.type === 'search-result') return { ...part, parts: partsAt(part.parts, at), at }

@@ -1,5 +1,5 @@
 import type { CanonicalEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
-import type { Part, TextPart, ToolCallPart } from '../canonical/message.ts'
+import type { Part, Place, TextPart, ToolCallPart } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { unwrapInput } from '../kit/freeform.ts'
@@ -38,7 +38,7 @@ export function restoreResponse(response: CanonicalResponse, notes: Note[], { to
 }
 
 /** A call of a freeform tool that came as a function call. `native`: the request did not wrap the tool. */
-type Wrapped = { native: boolean; at: string | undefined }
+type Wrapped = { native: boolean; at: Place | undefined }
 
 type Restored = Pick<TranslationContext, 'tools' | 'output'>
 
@@ -50,7 +50,7 @@ export type RestoreState = {
   tools: NonNullable<Tools>
   output: Output
   open: Record<string, Wrapped & { text: Unwrapping }>
-  texts: Record<string, { text: OutputUnwrapping; at: string | undefined }>
+  texts: Record<string, { text: OutputUnwrapping; at: Place | undefined }>
   notes: Note[]
 }
 
@@ -65,7 +65,7 @@ function unwrapWhole({ text, at }: TextPart, output: NonNullable<Output>, notes:
   return value + endOutput(state)
 }
 
-function noteOutput({ phase, held }: OutputUnwrapping, at: string | undefined, notes: Note[]): void {
+function noteOutput({ phase, held }: OutputUnwrapping, at: Place | undefined, notes: Note[]): void {
   if (phase === 'raw' || (phase === 'before' && held !== '')) report(notes).add('output.unwrap-failed', at)
 }
 

@@ -591,7 +591,7 @@ export const mutants: Mutant[] = [
     find: 'extra_content: proof } : call',
     replace: 'extra_content: undefined } : call',
   },
-  { fault: 'steps of a path are not escaped', room: 'kit', find: "key.replaceAll('~', '~0').replaceAll('/', '~1')", replace: 'key' },
+  { fault: 'steps of a path are not escaped', room: 'canonical', find: "key.replaceAll('~', '~0').replaceAll('/', '~1')", replace: 'key' },
   {
     fault: 'what was made up is noted where it did not land',
     room: 'kit',
@@ -635,8 +635,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a cut stream of the same protocol ends as if whole',
     room: 'translate',
-    find: 'if (clean || isTold()) return rest',
-    replace: "if (clean || rest === '') return rest",
+    find: 'const isWell = clean || isTold()',
+    replace: 'const isWell = clean || left.length === 0',
   },
   {
     fault: 'the caller is not told of its own model',

@@ -1,7 +1,8 @@
-import type { Message, Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
+import type { Message, Part, Place, ReasoningPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
@@ -27,7 +28,7 @@ type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
  * An assistant message of a conversation or a reply. The wire has a field for each kind of part, so their order is not known. The
  * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
  */
-export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading): Read {
+export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Read {
   const { present: message, nothing } = splitNulls(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
   const { carriers, rest } = splitCarriers(extra)
@@ -35,7 +36,7 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
   const images = decodeImages(rest['images'], at)
   if (images) delete rest['images']
 
-  const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: `${at}/tool_calls/${i}`, ordinal: i, reading }))
+  const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: below(below(at, 'tool_calls'), i), ordinal: i, reading }))
   // Some servers send an empty call with every text.
   if (function_call?.name === '') rest['function_call'] = function_call
   else if (function_call) {
@@ -47,12 +48,12 @@ export function decodeAssistant(wire: ChatAnswer, at: string, reading: Reading):
       name: called,
       kind: 'function',
       ...readInput(input),
-      at: `${at}/function_call`,
+      at: below(at, 'function_call'),
       ...keep(unknown, {}, { legacy: true, input, inputless: input === undefined || undefined }),
     })
   }
   const others: Part[] = []
-  if (refusal) others.push({ type: 'refusal', text: refusal, at: `${at}/refusal` })
+  if (refusal) others.push({ type: 'refusal', text: refusal, at: below(at, 'refusal') })
   others.push(...(images ?? []))
   if (audio) others.push(decodeAudioAnswer(audio, at))
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)

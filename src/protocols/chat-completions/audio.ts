@@ -1,12 +1,13 @@
-import type { MediaPart } from '../../canonical/message.ts'
+import type { MediaPart, Place } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
 import type { ChatAssistantMessage } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 /** `audio` of a message → a part. */
-export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: string): MediaPart {
+export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: Place): MediaPart {
   const { present: audio, nothing } = splitNulls(wire)
   const { id, data, transcript, expires_at, ...unknown } = audio
   return defined({
@@ -16,7 +17,7 @@ export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio'
     transcript,
     id: data === undefined ? undefined : id || undefined,
     expiresAt: expires_at,
-    at: `${at}/audio`,
+    at: below(at, 'audio'),
     ...keep(unknown, nothing, { id, place: 'audio' }),
   })
 }

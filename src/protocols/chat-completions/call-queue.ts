@@ -1,6 +1,7 @@
 import type { Signature, ToolCallPart } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { advanceJson, type JsonObject, merge } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import type { EmitWire } from '../../protocol.ts'
 import { noteBeside, validCallId } from './calls.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
@@ -56,7 +57,7 @@ function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonOb
   if (kind === 'function' && form?.['legacy'] === true) return { function: fields }
   const other = kind === 'function' ? 'custom' : 'function'
   const { [other]: left, ...beside } = fields
-  if (left !== undefined) report.add('field.unknown', `${at ?? ''}/${other}`)
+  if (left !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/${other}`)
   return beside
 }
 

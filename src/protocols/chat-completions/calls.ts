@@ -1,4 +1,4 @@
-import type { Part, ToolCallPart } from '../../canonical/message.ts'
+import type { Part, Place, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { defined } from '../../kit/defined.ts'
 import { holdsEnvelope, joinId, splitId } from '../../kit/envelope.ts'
@@ -31,7 +31,7 @@ export function readInput(input: unknown): { input: string } {
 }
 
 /** One of `tool_calls`. `ordinal`: its index in the list. */
-export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: string; ordinal: number; reading: Reading }): Part {
+export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: Place; ordinal: number; reading: Reading }): Part {
   const { present: call, nothing } = splitNulls(wire)
   const { id, type, index, ...others } = call
   // An `index` equal to the place in the list is not kept as an unknown key.

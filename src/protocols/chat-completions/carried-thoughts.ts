@@ -1,7 +1,8 @@
-import type { Part, ReasoningPart, TextPart } from '../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { cutIn } from '../../kit/text.ts'
 import { isRepeatedThought } from '../../kit/turns.ts'
 import { hasPhase, piecesOf } from './carriers.ts'
@@ -30,20 +31,20 @@ export function carryThoughts(since: readonly Part[], call: Part): JsonObject | 
 
 const says = ({ segments, signature, id }: ReasoningPart) => segments.length > 0 || signature !== undefined || id !== undefined
 
-type Carrier = { load: Load; at: string }
+type Carrier = { load: Load; at: Place }
 
 /** What the calls of a client's message carry, by their index. Undefined: nothing, or the client has kept `reasoning_details`. */
 export function carriersIn(
   calls: readonly JsonObject[] | null | undefined,
   { reasoning_details: kept }: JsonObject,
-  at: string,
+  at: Place,
 ): Map<number, Carrier> | undefined {
   if (!calls || (Array.isArray(kept) && kept.length > 0)) return undefined
   const carriers = new Map<number, Carrier>()
   calls.forEach((call, i) => {
     if (!isObject(call)) return
     const { load, came } = readCarried(call, carriedIssuer.client)
-    if (load) carriers.set(i, { load, at: `${at}/tool_calls/${i}/${pathIn(came)}` })
+    if (load) carriers.set(i, { load, at: `${pointerOf(at)}/tool_calls/${i}/${pathIn(came)}` })
   })
   return carriers.size > 0 ? carriers : undefined
 }

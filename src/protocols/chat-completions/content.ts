@@ -1,8 +1,9 @@
-import type { MediaPart, Part, RefusalPart, TextPart } from '../../canonical/message.ts'
+import type { MediaPart, Part, Place, RefusalPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { decodeMark, encodeMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
 import type { ChatReport } from './notes.ts'
@@ -16,14 +17,14 @@ type TextSource = Extract<MediaPart['source'], { type: 'text' | 'parts' }>
 type Content = string | readonly ChatPart[] | null | undefined
 
 /** `content` of any message; `at` is the path of the message. Null and absence give no parts. */
-export function decodeContent(content: Content, at: string, report: ChatReport): Part[] {
+export function decodeContent(content: Content, at: Place, report: ChatReport): Part[] {
   if (content === undefined || content === null) return []
-  if (typeof content === 'string') return [{ type: 'text', text: content, at: `${at}/content` }]
-  return content.map((part, i) => decodePart(part, `${at}/content/${i}`, report))
+  if (typeof content === 'string') return [{ type: 'text', text: content, at: below(at, 'content') }]
+  return content.map((part, i) => decodePart(part, below(below(at, 'content'), i), report))
 }
 
 // The casts: the schema has checked each kind, but `ChatPart` also allows unknown kinds with any `type`, so the compiler cannot narrow.
-function decodePart(part: ChatPart, at: string, report: ChatReport): Part {
+function decodePart(part: ChatPart, at: Place, report: ChatReport): Part {
   switch (part.type) {
     case 'text':
       return decodeText(part as ChatTextPart, at)
@@ -48,7 +49,7 @@ function decodePart(part: ChatPart, at: string, report: ChatReport): Part {
   }
 }
 
-function decodeText(wire: ChatTextPart, at: string): TextPart {
+function decodeText(wire: ChatTextPart, at: Place): TextPart {
   const { present: part, nothing } = splitNulls(wire)
   const { type, text, prompt_cache_breakpoint, cache_control, ...unknown } = part
   return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, { nothing }) }

@@ -1,6 +1,7 @@
-import type { ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
+import type { Place, ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../canonical/message.ts'
 import { countedFrom } from '../../kit/candidates.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import type { EmitEvent, MachineState } from '../../protocol.ts'
 import type { Told } from './layout.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
@@ -18,7 +19,7 @@ export type Call = {
   part: number | undefined
   json: JsonProgress
   /** The path where it came first. */
-  at?: string
+  at?: Place
   /** Other fields that came before the part was announced. */
   beside: Beside
 }
@@ -57,7 +58,7 @@ export type Choice = {
   /** The number of signed thinking blocks. */
   proven: number
   /** Paths of signatures whose text was joined with that of others. */
-  strays: string[]
+  strays: Place[]
   finish: string | undefined
   /** Absent: tags in the text are not interpreted. */
   tags: Tags | undefined
@@ -136,8 +137,8 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
 }
 
 /** The path that the message of a choice has in a complete reply. */
-export function placeOf({ candidate }: Choice): string {
-  return `/choices/${candidate}/message`
+export function placeOf({ candidate }: Choice): Place {
+  return below(below('/choices', candidate), 'message')
 }
 
 export const reportOf = ({ notes }: MachineState): ChatReport => createChatReport(undefined, notes)

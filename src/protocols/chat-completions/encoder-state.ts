@@ -1,5 +1,5 @@
 import type { Delta } from '../../canonical/event.ts'
-import type { Part, ReasoningPart, Role, Signature, ToolCallPart } from '../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, Role, Signature, ToolCallPart } from '../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../canonical/response.ts'
 import type { CutState } from '../../kit/cut-calls.ts'
 import type { JsonObject, JsonProgress } from '../../kit/json.ts'
@@ -33,7 +33,7 @@ type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
 
 type TextOut = {
   kind: 'text'
-  at?: string
+  at?: Place
   text: string
   start: number
   end: number | undefined
@@ -74,7 +74,7 @@ export type Choice = {
   /** `reasoning_details` of a complete reply of this protocol, as they came. */
   details: unknown
   /** By message index: its role and path. */
-  roles: Record<number, { role?: Role; at?: string }>
+  roles: Record<number, { role?: Role; at?: Place }>
   /** Length of the content so far, in code points. */
   length: number
   /** Text or a refusal has been written. */
@@ -82,7 +82,7 @@ export type Choice = {
   /** The last delta was reasoning. */
   reasoned: boolean
   /** The phases and paths of messages, by message index. */
-  phases: Map<number, { phase: Phase; at: string | undefined }>
+  phases: Map<number, { phase: Phase; at: Place | undefined }>
 }
 
 export type EncoderState = MachineState &

@@ -1,10 +1,12 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import type { Place } from '../../canonical/message.ts'
 import { proofCode } from '../../kit/broken-proof.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { losesStatus, splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
@@ -28,7 +30,7 @@ type Said = {
   param?: string | null | undefined
   details?: unknown
   /** Its path, if it is not under `error`. */
-  at?: string
+  at?: Place
   /** The other keys of the body. */
   fields?: JsonObject
 }
@@ -186,7 +188,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const shown =
     ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? proofCode(message))
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
-  report.ext(ext, bodyOf(at))
+  report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)
   if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')

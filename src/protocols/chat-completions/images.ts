@@ -1,5 +1,6 @@
-import type { MediaPart } from '../../canonical/message.ts'
+import type { MediaPart, Place } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { decodeImage, encodeMedia } from './media.ts'
 import { keep, ownForm, ownOf } from './own.ts'
 import type { ChatImagePart } from './schema.ts'
@@ -8,10 +9,10 @@ import type { PartWriting } from './writing.ts'
 /** Images of a reply, which OpenRouter puts beside its text. */
 
 /** Undefined: `images` is no list of images. */
-export function decodeImages(images: unknown, at: string): MediaPart[] | undefined {
+export function decodeImages(images: unknown, at: Place): MediaPart[] | undefined {
   if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
   return images.map((image, i) => {
-    const part = decodeImage(image, `${at}/images/${i}`)
+    const part = decodeImage(image, below(below(at, 'images'), i))
     const { fields = {}, form = {} } = ownOf(part.ext) ?? {}
     return { ...part, ...keep(fields, {}, { ...form, place: 'images' }) }
   })

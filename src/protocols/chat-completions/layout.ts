@@ -1,5 +1,6 @@
-import type { Citation, Message, Part, ReasoningPart, Signature, TextPart } from '../../canonical/message.ts'
+import type { Citation, Message, Part, Place, ReasoningPart, Signature, TextPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
+import { below } from '../../kit/path.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
@@ -88,7 +89,7 @@ export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; 
 export function arrange(
   slots: Slots,
   { layout, textSignatures }: Recorded,
-  { report, at, told = `${at}/reasoning_details` }: { report: ChatReport; at: string; told?: string },
+  { report, at, told = below(at, 'reasoning_details') }: { report: ChatReport; at: Place; told?: Place },
 ): Part[] {
   const ordered = layout && inOrder(slots, layout, { textSignatures, at })
   if (layout && !ordered) report.add('parts.layout-stale', told)
@@ -117,11 +118,11 @@ const textToken = /^x(\d+)(?:\+(commentary|final_answer))?$/
 function inOrder(
   { reasoning, body, calls }: Slots,
   layout: readonly string[],
-  { textSignatures, at }: { textSignatures: readonly TextSignature[]; at: string },
+  { textSignatures, at }: { textSignatures: readonly TextSignature[]; at: Place },
 ): Part[] | undefined {
   const [text] = body
   if (body.length > 1 || (text && text.type !== 'text')) return undefined
-  const { text: whole, ...head }: TextPart = text ?? { type: 'text', text: '', at: `${at}/content` }
+  const { text: whole, ...head }: TextPart = text ?? { type: 'text', text: '', at: below(at, 'content') }
   const ordered: Part[] = []
   let cut = 0
   let ordinal = 0
@@ -161,8 +162,8 @@ export function cutOut({ citations, ...head }: Omit<TextPart, 'text'>, whole: st
 }
 
 /** Adds an empty text after the others, which only holds the signature. */
-function addSignedText(parts: Part[], signature: Signature, at: string): void {
+function addSignedText(parts: Part[], signature: Signature, at: Place): void {
   const calls = parts.findIndex(({ type }) => type === 'tool-call')
   const place = parts.findLastIndex(({ type }) => type === 'text') + 1 || (calls < 0 ? parts.length : calls)
-  parts.splice(place, 0, { type: 'text', text: '', signature, at: `${at}/content` })
+  parts.splice(place, 0, { type: 'text', text: '', signature, at: below(at, 'content') })
 }

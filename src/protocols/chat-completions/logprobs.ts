@@ -1,8 +1,9 @@
-import type { ExtMap, Part, TokenLogprob } from '../../canonical/message.ts'
+import type { ExtMap, Part, Place, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { bytesOf, isBytes, isTokens, leastLogprob, noteTokens, unreadOfToken } from '../../kit/logprobs.ts'
+import { below } from '../../kit/path.ts'
 import type { ChatReport } from './notes.ts'
 import { keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 
@@ -11,14 +12,14 @@ import { keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
 /** Puts log probabilities on the part that they belong to. Returns those of text if there is no text part. */
 export function attachLogprobs(
   parts: readonly Part[],
-  { logprobs, at, report }: { logprobs: JsonObject; at: string; report: ChatReport },
+  { logprobs, at, report }: { logprobs: JsonObject; at: Place; report: ChatReport },
 ): TokenLogprob[] | undefined {
-  const content = decodeLogprobs(logprobs['content'], `${at}/content`)
-  const refusal = decodeLogprobs(logprobs['refusal'], `${at}/refusal`)
+  const content = decodeLogprobs(logprobs['content'], below(at, 'content'))
+  const refusal = decodeLogprobs(logprobs['refusal'], below(at, 'refusal'))
   const text = parts.find(part => part.type === 'text')
   const refused = parts.find(part => part.type === 'refusal')
   if (refusal && refused) refused.logprobs = refusal
-  else if (refusal) report.add('logprobs.unattached', `${at}/refusal`)
+  else if (refusal) report.add('logprobs.unattached', below(at, 'refusal'))
   if (!content) return undefined
   if (!text) return content
   text.logprobs = content
@@ -26,14 +27,14 @@ export function attachLogprobs(
 }
 
 /** `at`: path of the list; `first`: how many tokens came before these. */
-export function decodeLogprobs(wire: unknown, at = '', first = 0): TokenLogprob[] | undefined {
+export function decodeLogprobs(wire: unknown, at: Place = '', first = 0): TokenLogprob[] | undefined {
   if (!isTokens(wire) || wire.length === 0) return undefined
   return wire.map((entry, i) => {
     const { top_logprobs: top } = entry
-    const place = `${at}/${first + i}`
+    const place = below(at, first + i)
     return {
       ...decodeToken(entry, place),
-      ...(isTokens(top) && { top: top.map((one, k) => decodeToken(one, `${place}/top_logprobs/${k}`)) }),
+      ...(isTokens(top) && { top: top.map((one, k) => decodeToken(one, below(below(place, 'top_logprobs'), k))) }),
     }
   })
 }
@@ -43,7 +44,7 @@ export function unreadOfLogprobs({ content, refusal, ...unknown }: JsonObject): 
   return { ...unknown, ...(content != null && !isTokens(content) && { content }), ...(refusal != null && !isTokens(refusal) && { refusal }) }
 }
 
-function decodeToken(wire: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   const { token, logprob, bytes } = wire
   const unread = unreadOfToken(wire)
   return defined({

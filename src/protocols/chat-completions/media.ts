@@ -1,4 +1,4 @@
-import type { MediaPart } from '../../canonical/message.ts'
+import type { MediaPart, Place } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../kit/data-url.ts'
 import { defined } from '../../kit/defined.ts'
@@ -9,7 +9,7 @@ import { ownForm, ownOf, protocolName, splitNulls, under, wireOf } from './own.t
 import type { ChatAudioPart, ChatFilePart, ChatImagePart } from './schema.ts'
 import type { PartWriting } from './writing.ts'
 
-export function decodeImage(wire: ChatImagePart, at: string): MediaPart {
+export function decodeImage(wire: ChatImagePart, at: Place): MediaPart {
   const { present: part, nothing } = splitNulls(wire)
   const { type: _, image_url: image, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { present: picture, nothing: unsaid } = splitNulls(typeof image === 'string' ? { url: image } : image)
@@ -42,7 +42,7 @@ const audioFormats = new Map([
   ['audio/mp3', 'mp3'],
 ])
 
-export function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
+export function decodeAudio(wire: ChatAudioPart, at: Place): MediaPart {
   const { present: part, nothing } = splitNulls(wire)
   const { type: _, input_audio, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { data, format, ...inner } = input_audio
@@ -56,7 +56,7 @@ export function decodeAudio(wire: ChatAudioPart, at: string): MediaPart {
 }
 
 /** `file_data` should be a data URL. The type of bare base64 is taken from the file name or the first bytes; if unknown, it is read as a document. */
-export function decodeFile(wire: ChatFilePart, at: string): MediaPart {
+export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
   const { present: part, nothing } = splitNulls(wire)
   const { type: _, file, prompt_cache_breakpoint, cache_control, ...unknown } = part
   const { present: held, nothing: unsaid } = splitNulls(file)

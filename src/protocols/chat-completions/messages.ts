@@ -1,8 +1,9 @@
-import type { ControlPart, MediaPart, Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { ControlPart, MediaPart, Message, Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isUnresolvable } from '../../kit/state.ts'
@@ -25,7 +26,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
   const open: ToolCallPart[] = []
   let legacy = 0
   const decode = (raw: ChatMessage, i: number): Message => {
-    const at = `/messages/${i}`
+    const at = below('/messages', i)
     if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
     if (raw.role === 'assistant') {
       const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
@@ -59,7 +60,7 @@ function spelling(content: unknown, nothing: JsonObject): string | undefined {
 type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: ChatReport }
 
 /** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
-function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: string, { calls, open, report }: Calls): Message {
+function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: Place, { calls, open, report }: Calls): Message {
   const { present: message, nothing } = splitNulls(raw as JsonObject)
   const { role, content, tool_call_id, name, ...unknown } = message as {
     role: string

@@ -1,6 +1,7 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { Delta } from '../../canonical/event.ts'
 import type { Part, ReasoningPart } from '../../canonical/message.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
@@ -11,7 +12,7 @@ export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
   const part = choice.nextPart++
   const kind = kinds.get(head.type)
   if (kind) choice.told.push({ part, kind, length: 0 })
-  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: `${placeOf(choice)}${fieldOf(head)}`, ...head } })
+  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: `${pointerOf(placeOf(choice))}${fieldOf(head)}`, ...head } })
   return part
 }
 

@@ -1,8 +1,9 @@
-import type { Part, ReasoningPart, Signature } from '../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { isRepeatedThought } from '../../kit/turns.ts'
 import type { Recorded } from './layout.ts'
 import { keep, ownForm, protocolName } from './own.ts'
@@ -42,18 +43,18 @@ export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
  * `at`: path of the message; `from`: its sender, from which the issuer of a signature follows when no field names it. The most complete
  * carrier wins: details hold everything, while plain text may be the last fragment only, because some clients overwrite it with each delta.
  */
-export function decodeReasoning(carriers: JsonObject, at: string, from: 'client' | 'server'): DecodedReasoning {
+export function decodeReasoning(carriers: JsonObject, at: Place, from: 'client' | 'server'): DecodedReasoning {
   const { reasoning_details: details, thinking_blocks: blocks = blocksOfProxy(carriers), reasoning_signature: signatures } = carriers
   const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
-  const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: `${at}/${key}` }] : []
+  const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: below(at, key) }] : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
-  if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, `${at}/reasoning_details`)
+  if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, below(at, 'reasoning_details'))
   else if (Array.isArray(blocks)) {
-    const place = `${at}${'thinking_blocks' in carriers ? '' : '/provider_specific_fields'}/thinking_blocks`
+    const place = `${pointerOf(at)}${'thinking_blocks' in carriers ? '' : '/provider_specific_fields'}/thinking_blocks`
     const parts: ReasoningPart[] = []
     for (const [i, block] of blocks.entries())
-      for (const part of decodeLiteBlock(block, `${place}/${i}`, from)) if (!isRepeatedThought(part, parts)) parts.push(part)
+      for (const part of decodeLiteBlock(block, below(place, i), from)) if (!isRepeatedThought(part, parts)) parts.push(part)
     decoded = { ...decoded, parts }
   }
   const parts = decoded.parts.some(({ segments }) => segments.length > 0) ? decoded.parts : [...plain, ...decoded.parts]
@@ -84,7 +85,7 @@ export function blocksOfProxy({ provider_specific_fields: beside }: JsonObject):
 }
 
 /** A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is no such block. */
-export function decodeLiteBlock(block: unknown, at: string, from: 'client' | 'server'): ReasoningPart[] {
+export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'server'): ReasoningPart[] {
   if (!isObject(block)) return []
   const { signature, data } = block
   // A proof may come without the text that it is of.
@@ -117,7 +118,7 @@ export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: Jso
 const onSomeText = /^(text|x\d+)$/
 
 /** Entries with the same `index` are one reasoning part. Raw texts whose `format` is not ours are fragments of one segment. */
-function decodeDetails(details: readonly unknown[], at: string): DecodedReasoning {
+function decodeDetails(details: readonly unknown[], at: Place): DecodedReasoning {
   const decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   const byIndex = new Map<number, ReasoningPart>()
   details.forEach((entry, i) => {
@@ -129,7 +130,7 @@ function decodeDetails(details: readonly unknown[], at: string): DecodedReasonin
     const index = typeof entry['index'] === 'number' ? entry['index'] : undefined
     let part = index === undefined ? undefined : byIndex.get(index)
     if (!part) {
-      part = { type: 'reasoning', segments: [], at: `${at}/${i}` }
+      part = { type: 'reasoning', segments: [], at: below(at, i) }
       decoded.parts.push(part)
       if (index !== undefined) byIndex.set(index, part)
     }
@@ -180,7 +181,7 @@ function readLayout(value: string): string[] {
 }
 
 /** A reasoning block inside the content array. */
-export function decodeThinkingBlock(wire: ChatThinkingPart, at: string): ReasoningPart {
+export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): ReasoningPart {
   const { type: _, thinking, signature, ...unknown } = wire
   // Pieces of any type may have text. Their other keys are kept as unknown keys at the same index.
   const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))

@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { Message, Part } from '../../canonical/message.ts'
+import type { Message, Part, Place } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { indexOf } from '../../kit/candidates.ts'
@@ -10,6 +10,7 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { hasWords, withPhase } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
@@ -95,7 +96,7 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
   const { index, message, finish_reason, logprobs, ...others } = choice
   const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
   const unknown: JsonObject = unread === undefined ? others : { ...others, logprobs: unread }
-  const at = `/choices/${position}`
+  const at = below('/choices', position)
   const reading: Reading = {
     from: 'server',
     thinkTags: options.extractThinkTags,
@@ -104,10 +105,11 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
     legacyId: () => 'call_fn_0',
   }
-  const { parts, ext, name } = decodeAssistant(message ?? {}, `${at}/message`, reading)
-  const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: `${at}/logprobs`, report }) : undefined
+  const { parts, ext, name } = decodeAssistant(message ?? {}, below(at, 'message'), reading)
+  const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: below(at, 'logprobs'), report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
-  const isBrokenCall = (part: Part) => part.type === 'opaque' && part.at?.startsWith(`${at}/message/tool_calls/`) === true && isKnownCall(part.raw)
+  const isBrokenCall = (part: Part) =>
+    part.type === 'opaque' && part.at !== undefined && pointerOf(part.at).startsWith(`${pointerOf(at)}/message/tool_calls/`) && isKnownCall(part.raw)
   const isNothing = (part: Part) => part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
   const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
   const finish = decodeFinish(finish_reason, { hasCalls, isBroken }, { at, report })
@@ -118,7 +120,7 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
     messageless: message === undefined || undefined,
     role: message?.role === 'assistant' ? undefined : message && 'role' in message ? message.role : 'absent',
   }
-  const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: `${at}/message`, ...(ext && { ext }) }
+  const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: below(at, 'message'), ...(ext && { ext }) }
   return { index: candidate, at, messages: [whole], finish, ...(loose && { logprobs: loose }), ...keep(unknown, nothing, form) }
 }
 
@@ -144,7 +146,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
   report.rest({ ...rest, completedAt }, '')
   report.ext(ext, '')
-  const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), `/choices/${i}`, writing))
+  const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), below('/choices', i), writing))
   if (choices.length === 0 && !error) {
     if (!promptBlocked) throw truncated('')
     choices.push(encodeBlocked(promptBlocked, report))
@@ -191,13 +193,13 @@ export function failedBy(finish: Finish | undefined) {
   return { status: 502, kind: 'internal' as const, message: finish?.message ?? 'the upstream failed while it answered' }
 }
 
-function truncated(path: string): TranslationError {
+function truncated(path: Place): TranslationError {
   return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
 }
 
 function encodeCandidate(
   { index, at: place, messages, finish, logprobs, ext, ...rest }: Candidate,
-  at: string,
+  at: Place,
   writing: Writing & { stored: StoredProofs },
 ): JsonObject {
   const { report, options } = writing
@@ -241,12 +243,12 @@ function encodeCandidate(
   if ('reasoning_details' in gathered && Array.isArray(form['details'])) merged['reasoning_details'] = form['details']
   if ('thinking_blocks' in gathered && !('thinking_blocks' in message)) {
     delete merged['thinking_blocks']
-    report.add('field.unknown', `${place}/message/thinking_blocks`)
+    report.add('field.unknown', below(below(place ?? '', 'message'), 'thinking_blocks'))
   }
   return wire
 }
 
-type Ending = { at: string; place: string | undefined; report: ChatReport; options: Options; form: JsonObject | undefined; hasCalls: boolean }
+type Ending = { at: Place; place: Place | undefined; report: ChatReport; options: Options; form: JsonObject | undefined; hasCalls: boolean }
 
 function encodeEnding(finish: Finish | undefined, { at, place, report, options, form, hasCalls }: Ending): string | undefined {
   if (!finish) {
@@ -261,7 +263,7 @@ function encodeEnding(finish: Finish | undefined, { at, place, report, options, 
   return written?.word ?? 'stop'
 }
 
-export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: string | undefined; report: ChatReport }): void {
+export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: Place | undefined; report: ChatReport }): void {
   if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
   if (finish.protocol === protocolName) return
   // The message of a refusal is written as `refusal`, see `refuse`.

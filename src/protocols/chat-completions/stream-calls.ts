@@ -1,7 +1,8 @@
-import type { ToolCallPart } from '../../canonical/message.ts'
+import type { Place, ToolCallPart } from '../../canonical/message.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
@@ -34,9 +35,9 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   if (!call) return
   if (!call.id) call.id = link
   call.name = nameOf(call, name, state)
-  const at = `${placeOf(choice)}/tool_calls/${choice.calls.indexOf(call)}`
+  const at = `${pointerOf(placeOf(choice))}/tool_calls/${choice.calls.indexOf(call)}`
   const { name: _, [word]: said, ...rest } = splitNulls(inner).present
-  if (isObject(said)) reportOf(state).once('tool-call.input-object', `${at}/function/arguments`)
+  if (isObject(said)) reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
   const strange = splitNulls({
     id: typeof id === 'string' ? null : id,
     type: type === '' || type === 'function' || type === 'custom' ? null : type,
@@ -81,12 +82,18 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
   }
   if (isText(delta['name'])) call.name = nameOf(call, delta['name'] as string, state)
   const { name: _, arguments: input, ...unknown } = splitNulls(delta).present
-  addInput(state, choice, { call, input: readInput(input), emit, at: `${placeOf(choice)}/function_call`, beside: { unknown, form: { legacy: true } } })
+  addInput(state, choice, {
+    call,
+    input: readInput(input),
+    emit,
+    at: `${pointerOf(placeOf(choice))}/function_call`,
+    beside: { unknown, form: { legacy: true } },
+  })
 }
 
 const nothing = (): Beside => ({ unknown: {}, form: {} })
 
-type CallDelta = { call: Call; input: string; emit: EmitEvent; at: string; beside: Beside }
+type CallDelta = { call: Call; input: string; emit: EmitEvent; at: Place; beside: Beside }
 
 function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
   advanceJson(call.json, input)

@@ -1,6 +1,6 @@
 import type { MediaPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { below, pointerOf, step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { decodeAnnotation, placedIn } from './citations.ts'
 import { type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
@@ -41,7 +41,7 @@ export function readBlock(state: DecoderState, choice: Choice, { block, emit }: 
 
 /** Texts run on from delta to delta, so what else a block says has no place. */
 function noteUnknown(state: DecoderState, choice: Choice, unknown: JsonObject): void {
-  for (const key in splitNulls(unknown).present) reportOf(state).once('field.unknown', `${placeOf(choice)}/content${step(key)}`)
+  for (const key in splitNulls(unknown).present) reportOf(state).once('field.unknown', `${pointerOf(placeOf(choice))}/content${step(key)}`)
 }
 
 /** Undefined: it is neither a text nor a list of texts. */
@@ -62,8 +62,8 @@ export function readLogprobs(choice: Choice, logprobs: JsonObject, emit: EmitEve
   const { content, refusal } = logprobs
   const { candidate, tokens } = choice
   const decoded = {
-    text: decodeLogprobs(content, `/choices/${candidate}/logprobs/content`, tokens.text),
-    refusal: decodeLogprobs(refusal, `/choices/${candidate}/logprobs/refusal`, tokens.refusal),
+    text: decodeLogprobs(content, below(below(below('/choices', candidate), 'logprobs'), 'content'), tokens.text),
+    refusal: decodeLogprobs(refusal, below(below(below('/choices', candidate), 'logprobs'), 'refusal'), tokens.refusal),
   }
   for (const kind of ['text', 'refusal'] as const) {
     const read = decoded[kind]

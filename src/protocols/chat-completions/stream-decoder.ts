@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../../canonical/event.ts'
 import { asksForOne } from '../../kit/candidates.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import type { EmitEvent, StreamMachine } from '../../protocol.ts'
 import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
@@ -253,7 +254,7 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
       case 'content':
         if (typeof value === 'string') appendContent(state, choice, { text: value, emit })
         else if (!Array.isArray(value)) unknown = { ...unknown, [key]: value }
-        else if (!value.every(isObject)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
+        else if (!value.every(isObject)) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
         break
       case 'reasoning_content':
       case 'reasoning':
@@ -266,7 +267,7 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
       default: {
         const fits = inDelta.get(key)
         if (!fits) unknown = { ...unknown, [key]: value }
-        else if (!fits(value)) noteStrange(state, `${placeOf(choice)}/${key}`, value)
+        else if (!fits(value)) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
       }
     }
   }
@@ -303,7 +304,7 @@ function appendPieces(state: DecoderState, choice: Choice, { pieces, emit }: { p
   for (const { kind, text } of pieces)
     if (kind === 'text') appendText(choice, 'text', { text, emit })
     else {
-      reportOf(state).once('reasoning.think-tags', `${placeOf(choice)}/content`)
+      reportOf(state).once('reasoning.think-tags', `${pointerOf(placeOf(choice))}/content`)
       appendReasoning(choice, { text, of: 'raw', emit })
     }
 }
@@ -323,7 +324,7 @@ function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
     finish !== undefined || (told && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
   const report = reportOf(state)
-  for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${placeOf(choice)}/${place}`)
+  for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${pointerOf(placeOf(choice))}/${pointerOf(place)}`)
   if (clean) for (const choice of choices) finishChoice(state, choice, emit)
   else if (suspect) emit({ type: 'error', ...suspect })
   emit({ type: 'end', clean })
@@ -337,17 +338,17 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio.part })
   for (const call of calls) announce(state, choice, call, emit)
   for (const { part } of calls)
-    if (part === undefined) report.add('tool-call.nameless', `/choices/${candidate}`)
+    if (part === undefined) report.add('tool-call.nameless', below('/choices', candidate))
     else emit({ type: 'part.end', candidate, part })
-  if (choice.layout && !isAsTold(choice.layout, choice.told)) report.add('parts.layout-stale', `${placeOf(choice)}/reasoning_details`)
-  if (logprobs.refusal.length > 0) report.add('logprobs.unattached', `/choices/${candidate}/logprobs`)
+  if (choice.layout && !isAsTold(choice.layout, choice.told)) report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
+  if (logprobs.refusal.length > 0) report.add('logprobs.unattached', below(below('/choices', candidate), 'logprobs'))
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
   const isBroken = calls.length > 0 && choice.nextPart === choice.thoughts.length
-  const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: `/choices/${candidate}`, report })
+  const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: below('/choices', candidate), report })
   const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
   const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
   const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
   const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }
-  emit({ type: 'finish', candidate, finish, ...loose, at: `/choices/${candidate}`, ...keep(gathered, {}, some(formed)) })
+  emit({ type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate), ...keep(gathered, {}, some(formed)) })
 }

@@ -1,13 +1,13 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd, PartStart } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
-import type { ExtMap, Part } from '../../canonical/message.ts'
+import type { ExtMap, Part, Place } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { holdCutCalls } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge, startJson } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { pointerOf, step } from '../../kit/path.ts'
 import { lengthOf } from '../../kit/text.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
@@ -160,7 +160,7 @@ function startMessage(state: EncoderState, { candidate, message, role, id, name,
 }
 
 /** Takes the unknown keys of a message of this protocol, for the first delta of the choice. Those of details are written at the end. */
-function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ext: ExtMap; at: string | undefined; emit: EmitWire }): void {
+function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ext: ExtMap; at: Place | undefined; emit: EmitWire }): void {
   const report = reportOf(state)
   report.ext(ext, at)
   const { fields, form } = ownOf(ext) ?? {}
@@ -168,9 +168,9 @@ function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ex
   if (isObject(carriers)) choice.details = carriers['reasoning_details']
   if (!fields) return
   const { reasoning_details: _, thinking_blocks: blocks, annotations, ...beside } = fields
-  if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/thinking_blocks`)
+  if (blocks !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/thinking_blocks`)
   // Annotations that cite a text are written at the end, without their unknown keys.
-  if (annotations !== undefined && form?.['annotations'] !== undefined) report.add('field.unknown', `${at ?? ''}/annotations`)
+  if (annotations !== undefined && form?.['annotations'] !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/annotations`)
   else if (annotations !== undefined) beside['annotations'] = annotations
   if (choice.begun) writeDelta(state, choice, { delta: beside, emit })
   else choice.beside = { ...choice.beside, ...beside }
@@ -180,7 +180,7 @@ function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ex
 function noteText({ ext, at }: Part, report: ChatReport): void {
   if (!ext) return
   report.ext(ext, at)
-  for (const key in ownOf(ext)?.fields) report.add('field.unknown', `${at ?? ''}${step(key)}`)
+  for (const key in ownOf(ext)?.fields) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
 }
 
 function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
@@ -319,7 +319,7 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   const { message, ...fields } = ownOf(ext)?.fields ?? {}
   // The unknown keys of details are in `details`. Thinking blocks are not written.
   const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
-  if (blocks !== undefined) report.add('field.unknown', `${at ?? ''}/message/thinking_blocks`)
+  if (blocks !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/message/thinking_blocks`)
   conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ownForm(ext)?.['details'] ?? choice.details), emit })
 }
 

@@ -1,7 +1,8 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import type { Place, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
@@ -47,7 +48,8 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       const latest = choice.thoughts.at(-1)
       if (latest) {
         latest.detail = index
-        if (id !== undefined && latest.said.id === undefined) Object.assign(latest.said, { id, at: `${placeOf(choice)}/${detailAt(choice, details, nth)}` })
+        if (id !== undefined && latest.said.id === undefined)
+          Object.assign(latest.said, { id, at: `${pointerOf(placeOf(choice))}/${detailAt(choice, details, nth)}` })
       }
     }
     if (signature) sign(choice, { signature, id, index, at: detailAt(choice, details, nth), emit })
@@ -121,7 +123,7 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
 /** `index`: that of the entry or block that carries the signature, if it has one; `at`: path in the message. */
-type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: string; emit: EmitEvent }
+type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: Place; emit: EmitEvent }
 
 function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
   const { part, thought } = choice.open ?? {}

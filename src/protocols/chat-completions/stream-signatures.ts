@@ -1,4 +1,4 @@
-import type { Part, ToolCallPart } from '../../canonical/message.ts'
+import type { Part, Place, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
@@ -46,7 +46,7 @@ export function storeProofs(state: EncoderState, choice: Choice, details: JsonOb
 }
 
 /** The path of the first of the messages that were merged into this choice. */
-const placeOf = ({ roles }: Choice): string => Object.values(roles)[0]?.at ?? ''
+const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
 
 const shownId = ({ ext, id }: ToolCallPart): string => (ownOf(ext) ? id : mapCallId(id, validCallId))
 

@@ -1,6 +1,8 @@
+import type { Place } from '../../canonical/message.ts'
 import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../canonical/tool.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { protocolName } from './own.ts'
 import { noteName } from './tools.ts'
 import type { Writing } from './writing.ts'
@@ -23,7 +25,7 @@ export function decodeToolChoice(wire: unknown): ToolChoice | undefined {
     if (type === 'custom' && isObject(custom) && typeof custom['name'] === 'string') return { mode: 'tool', kind: 'freeform', name: custom['name'] }
     if (type === undefined && typeof name === 'string') return { mode: 'tool', kind: 'function', name }
     if (type === 'allowed_tools' && isObject(allowed) && Array.isArray(allowed['tools']) && isAllowedMode(allowed['mode'])) {
-      const tools = allowed['tools'].map((tool: unknown, index) => decodeAllowed(tool, `/tool_choice/allowed_tools/tools/${index}`))
+      const tools = allowed['tools'].map((tool: unknown, index) => decodeAllowed(tool, below('/tool_choice/allowed_tools/tools', index)))
       if (tools.every(tool => tool !== undefined)) return { mode: 'allowed', require: allowed['mode'] === 'required', tools }
     }
   }
@@ -46,7 +48,7 @@ export function unknownOfToolChoice(wire: unknown): JsonObject {
 
 const isAllowedMode = (mode: unknown) => mode === undefined || mode === null || mode === 'auto' || mode === 'required'
 
-function decodeAllowed(wire: unknown, at: string): AllowedTool | undefined {
+function decodeAllowed(wire: unknown, at: Place): AllowedTool | undefined {
   if (!isObject(wire)) return undefined
   const { type, function: fn, custom, name } = wire
   const inner = type === 'function' ? fn : type === 'custom' ? custom : undefined
@@ -94,7 +96,7 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unkn
 }
 
 /** A tool that is not declared is named here first, so its new name is noted here. */
-function chosenName({ name, at }: { name: string; at?: string }, namespace: string | undefined, writing: Writing): string {
+function chosenName({ name, at }: { name: string; at?: Place }, namespace: string | undefined, writing: Writing): string {
   return noteName(name, namespace ?? writing.spaceOf?.(name), { at: at ?? writing.report.placeOf('toolChoice'), writing })
 }
 

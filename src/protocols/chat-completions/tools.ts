@@ -1,3 +1,4 @@
+import type { Place } from '../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
@@ -6,6 +7,7 @@ import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { cacheIn, controlMark, decodeMark, takeToolMark } from './cache.ts'
@@ -48,13 +50,13 @@ const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === '
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
   if (!tools && !functions && !web_search_options) return undefined
   return [
-    ...(tools ?? []).map((tool, i) => decodeTool(tool, `/tools/${i}`)),
-    ...(functions ?? []).map((tool, i) => decodeFunction(tool, `/functions/${i}`, (unknown, nothing) => keep(unknown, nothing, { legacy: true }))),
+    ...(tools ?? []).map((tool, i) => decodeTool(tool, below('/tools', i))),
+    ...(functions ?? []).map((tool, i) => decodeFunction(tool, below('/functions', i), (unknown, nothing) => keep(unknown, nothing, { legacy: true }))),
     ...(web_search_options ? [decodeWebSearch(web_search_options)] : []),
   ]
 }
 
-function decodeTool(wire: ChatTool, at: string): Tool {
+function decodeTool(wire: ChatTool, at: Place): Tool {
   if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
     const { present: tool, nothing } = splitNulls(wire)
     const { type, function: inner, cache_control, prompt_cache_breakpoint, ...outer } = tool
@@ -110,7 +112,7 @@ function unknownOfFormat(wire: unknown): JsonObject {
 /** The value of `function`, or an entry of the older list. `keepRest` handles its unknown keys and its null keys. */
 function decodeFunction(
   wire: ChatFunction,
-  at: string,
+  at: Place,
   keepRest: (unknown: JsonObject, nothing: JsonObject) => Pick<FunctionTool, 'cache' | 'ext'>,
 ): FunctionTool {
   const { present: fn, nothing } = splitNulls(wire)
@@ -225,7 +227,7 @@ function noteBeside({ allowedCallers, at, ext, ...rest }: Pick<FunctionTool, 'al
   report.ext(ext, at)
 }
 
-type Naming = { at: string | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
+type Naming = { at: Place | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
 
 /** The wire name of a tool. Makes a note if it differs. */
 export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {

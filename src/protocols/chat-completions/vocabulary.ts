@@ -1,5 +1,7 @@
 import type { ErrorKind } from '../../canonical/error.ts'
+import type { Place } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
+import { below } from '../../kit/path.ts'
 import type { ChatReport } from './notes.ts'
 import { protocolName } from './own.ts'
 
@@ -61,14 +63,14 @@ function meaningOf(raw: string, hasCalls: boolean): FinishReason {
 export function decodeFinish(
   raw: string | undefined,
   { hasCalls, isBroken }: { hasCalls: boolean; isBroken: boolean },
-  { at, report }: { at: string; report: ChatReport },
+  { at, report }: { at: Place; report: ChatReport },
 ): Finish {
   if (!raw) {
-    report.add('finish.missing', `${at}/finish_reason`)
+    report.add('finish.missing', below(at, 'finish_reason'))
     return { reason: hasCalls ? 'tool_calls' : 'other', protocol: protocolName }
   }
   const reason = meaningOf(raw, hasCalls || isBroken)
-  if (reason !== (finishReasons.get(raw) ?? 'other')) report.add('finish.repaired', `${at}/finish_reason`)
+  if (reason !== (finishReasons.get(raw) ?? 'other')) report.add('finish.repaired', below(at, 'finish_reason'))
   return { reason, raw, protocol: protocolName }
 }
 

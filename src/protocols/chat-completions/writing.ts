@@ -1,4 +1,4 @@
-import type { Message, Part, ToolCallPart } from '../../canonical/message.ts'
+import type { Message, Part, Place, ToolCallPart } from '../../canonical/message.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -38,6 +38,6 @@ export type AssistantToWrite = {
   /** The receiver. A client gets foreign signatures in envelopes, a server gets only those of servers of this protocol. */
   towards: 'client' | 'server'
   name?: string | undefined
-  at?: string | undefined
+  at?: Place | undefined
   ext?: Message['ext']
 }

@@ -1,9 +1,10 @@
-import type { ExtMap, Message, Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { ExtMap, Message, Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
+import { below } from '../../kit/path.ts'
 import { readable } from '../../kit/readable.ts'
 import { decodeMedia } from './media.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
@@ -17,7 +18,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, reading: Reading): ToolCallPart {
+export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: Place, reading: Reading): ToolCallPart {
   const { functionCall, thoughtSignature, ...fields } = wire
   const { id, name, args, ...rest } = functionCall
   return {
@@ -28,7 +29,7 @@ export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, readi
     kind: 'function',
     input: args ? JSON.stringify(args) : '',
     ...defined({ signature: decodeSignature(thoughtSignature).signature }),
-    at: reading.place(`${at}/functionCall`),
+    at: reading.place(below(at, 'functionCall')),
     // Fields of the part are kept with those of the call in it, under the prefix `../`.
     ...keep(
       { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
@@ -38,12 +39,12 @@ export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: string, readi
   }
 }
 
-export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: string, reading: Reading): ToolResultPart {
+export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, reading: Reading): ToolResultPart {
   const { functionResponse, thoughtSignature, ...fields } = wire
   const { id, name, response, parts, ...rest } = functionResponse
-  const inside = reading.place(`${at}/functionResponse`)
-  const answer = readResponse(response, `${inside}/response`)
-  const media = (parts ?? []).map((part, index) => decodeInside(part, `${inside}/parts/${index}`, reading))
+  const inside = reading.place(below(at, 'functionResponse'))
+  const answer = readResponse(response, below(inside, 'response'))
+  const media = (parts ?? []).map((part, index) => decodeInside(part, below(below(inside, 'parts'), index), reading))
   return {
     type: 'tool-result',
     callId: reading.answered?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
@@ -90,7 +91,7 @@ export function joinContinued(messages: readonly Message[]): void {
 
 const mergeForm = ({ ext }: Part, form: JsonObject): ExtMap => ({ ...ext, [protocolName]: { ...ext?.[protocolName], form: { ...ownForm(ext), ...form } } })
 
-function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
+function decodeInside(part: GeminiPart, at: Place, reading: Reading): Part {
   // The schema does not check the parts inside of a result.
   const isChecked = accepts(GeminiPart, part)
   if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
@@ -98,7 +99,7 @@ function decodeInside(part: GeminiPart, at: string, reading: Reading): Part {
 }
 
 /** The content of a result: the text or texts under an only key `output`, `result` or `error`; else the whole object as JSON. */
-function readResponse(response: JsonObject | null | undefined, at: string): { content: TextPart[]; isError?: boolean } {
+function readResponse(response: JsonObject | null | undefined, at: Place): { content: TextPart[]; isError?: boolean } {
   if (!response) return { content: [] }
   const [only, ...others] = Object.entries(response)
   const text = (value: unknown): TextPart[] => (value === '' ? [] : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }])

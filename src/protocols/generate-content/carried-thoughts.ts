@@ -1,4 +1,4 @@
-import type { Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -53,7 +53,7 @@ export function carriedBy(envelope: Envelope | undefined): { thoughts: Gathered[
  * Puts the carried thoughts of a call back at their positions, replacing those that the client kept. `before`: the parts of the
  * same answer before the call; changed.
  */
-export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: string): void {
+export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: Place): void {
   const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1
   const said = before.slice(from).filter(({ type }) => type !== 'reasoning')
   before.length = from
@@ -83,7 +83,7 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: str
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
 
-function readThought({ segments, redacted, signature, id }: JsonObject, at: string): ReasoningPart {
+function readThought({ segments, redacted, signature, id }: JsonObject, at: Place): ReasoningPart {
   const valid = flatMap(Array.isArray(segments) ? segments : [], (one: unknown): ReasoningSegment[] => {
     const { kind, text } = asObject(one)
     return typeof text === 'string' ? [{ kind: kind === 'raw' ? 'raw' : 'summary', text }] : []

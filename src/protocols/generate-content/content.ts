@@ -1,8 +1,9 @@
-import type { OpaquePart, Part, RefusalPart, SearchResultPart, ServerToolPart, TextPart } from '../../canonical/message.ts'
+import type { OpaquePart, Part, Place, RefusalPart, SearchResultPart, ServerToolPart, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { noPhases, takePhase } from '../../kit/phases.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
@@ -30,23 +31,23 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 /** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and thoughts are put there. */
-export function decodeParts(parts: readonly GeminiPart[], at: string, reading: Reading, before: Part[] = []): Part[] {
+export function decodeParts(parts: readonly GeminiPart[], at: Place, reading: Reading, before: Part[] = []): Part[] {
   const phases = noPhases()
   parts.forEach((given, index) => {
-    const wire = withoutCarried(given, before, `${at}/${index}`)
+    const wire = withoutCarried(given, before, below(at, index))
     if (signsBefore(wire, before) || provesThought(wire, before)) return
-    const part = decodePart(wire, `${at}/${index}`, reading)
+    const part = decodePart(wire, below(at, index), reading)
     if (takePhase(phases, part)) return
     // Hidden reasoning was sent on an empty text; if a client has put text into it, both are read.
     if (part.type === 'reasoning' && wire['text'] && wire.thought !== true)
-      before.push(part, { type: 'text', text: String(wire['text']), at: `${at}/${index}` })
+      before.push(part, { type: 'text', text: String(wire['text']), at: below(at, index) })
     else before.push(part.type === 'reasoning' ? rejoin(part, wire.thoughtSignature, before) : part)
   })
   return before
 }
 
 /** Takes the carried thoughts out of a call's signature, and puts them back among the parts before the call. */
-function withoutCarried(wire: GeminiPart, before: Part[], at: string): GeminiPart {
+function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart {
   const carried = isPartOf(wire, 'functionCall') && wire.thoughtSignature ? carriedBy(unwrapSignature(wire.thoughtSignature)) : undefined
   if (!carried) return wire
   giveBack(carried.thoughts, before, at)
@@ -64,7 +65,7 @@ function signsBefore(wire: GeminiPart, before: readonly Part[]): boolean {
 }
 
 /** A part that `GeminiPart` has checked. */
-export function decodePart(part: GeminiPart, at: string, reading: Reading): Part {
+export function decodePart(part: GeminiPart, at: Place, reading: Reading): Part {
   if (isBareText(part)) return { type: 'text', text: part.text, at }
   if (isPartOf(part, 'functionCall') && isOfRole(part, reading)) return decodeCall(part, at, reading)
   if (isPartOf(part, 'functionResponse') && isOfRole(part, reading)) return decodeResult(part, at, reading)
@@ -95,7 +96,7 @@ function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
 }
 
 /** A part with only a signature is read as an empty text. */
-function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): TextPart {
+function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: Place): TextPart {
   return {
     type: 'text',
     text: typeof text === 'string' ? text : '',
@@ -105,7 +106,7 @@ function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?:
   }
 }
 
-function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: string): ServerToolPart {
+function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: Place): ServerToolPart {
   return { type: 'server-tool', phase, tool, id: typeof told['id'] === 'string' ? told['id'] : '', protocol: protocolName, raw, at }
 }
 

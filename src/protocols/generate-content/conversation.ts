@@ -1,6 +1,7 @@
-import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { joinContinued } from './calls.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
@@ -17,7 +18,7 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
   return {
     role: 'system',
     origin: 'instructions',
-    parts: decodeParts(parts ?? [], `${at}/parts`, { ...reading, speaks: 'instructions' }),
+    parts: decodeParts(parts ?? [], below(at, 'parts'), { ...reading, speaks: 'instructions' }),
     at,
     ...keep(fields, nulls({ parts }), { role: role === undefined ? 'absent' : role, ...(parts === undefined && { parts: 'absent' }) }),
   }
@@ -44,7 +45,7 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
       const before = parts.length
       const count = content.parts?.length ?? 0
       const isNext = run.counts.at(-1) !== 0
-      decodeParts(content.parts ?? [], `${at}/parts`, inside, parts)
+      decodeParts(content.parts ?? [], below(at, 'parts'), inside, parts)
       run.counts.push(count)
       if (isNext && parts.length === before + count) join(parts, before)
     } else {
@@ -62,8 +63,8 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
 }
 
 /** `call_2_0` for a call at `/contents/2/parts/0`. */
-function idFrom(place: string): string {
-  const [content, , part] = place.split('/').slice(-3)
+function idFrom(place: Place): string {
+  const [content, , part] = pointerOf(place).split('/').slice(-3)
   return `call_${content}_${part}`
 }
 
@@ -96,13 +97,13 @@ function piecesOf(part: Part): number[] {
 /** The roles of this wire, and of its older clients. Servers take no others; one that is absent is the user's. */
 const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
 
-function decodeContent({ role, parts, ...others }: GeminiContent, at: string, reading: Reading): Message {
+function decodeContent({ role, parts, ...others }: GeminiContent, at: Place, reading: Reading): Message {
   const fields = roles.has(role) ? others : { ...others, role }
   const ours = role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user'
   return {
     role: ours,
     origin: 'message',
-    parts: decodeParts(parts ?? [], `${at}/parts`, reading),
+    parts: decodeParts(parts ?? [], below(at, 'parts'), reading),
     at,
     ...keep(fields, nulls({ parts }), {
       native: true,
@@ -126,13 +127,13 @@ class OpenCalls {
   }
 
   /** The id of the call that a result answers. The call is no longer open then. */
-  answeredBy({ id, name }: { id: string | undefined; name: string | undefined }, at: string): string {
+  answeredBy({ id, name }: { id: string | undefined; name: string | undefined }, at: Place): string {
     const open = this.#open
     const call =
       open.find(one => id !== undefined && one.id === id) ??
       open.find(one => one.name === name && (id === undefined || one.idOrigin === 'synthesized')) ??
       (name === undefined ? open[0] : undefined)
-    if (!call) return id ?? `call_${at.split('/').at(-3)}_${at.slice(at.lastIndexOf('/') + 1)}`
+    if (!call) return id ?? idFrom(at)
     this.#open = open.filter(one => one !== call)
     // A client may send the id only with the result.
     if (id !== undefined && call.idOrigin === 'synthesized' && !this.#ids.has(id)) {

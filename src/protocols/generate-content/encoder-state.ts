@@ -1,9 +1,10 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { ExtMap, Part, Role, TextPart, TokenLogprob } from '../../canonical/message.ts'
+import type { ExtMap, Part, Place, Role, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import type { CutState } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import type { StreamedPhase } from '../../kit/phases.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
@@ -27,9 +28,9 @@ export type Lane = {
   /** Unknown fields of its content, for the first event that has a content. */
   around: JsonObject
   /** Messages of somebody other than the model, by number. */
-  voices: Record<number, { role: Role; at: string | undefined }>
+  voices: Record<number, { role: Role; at: Place | undefined }>
   /** The phases of messages, by their number. `carried`: a text carries it. */
-  phases: Record<number, { phase: NonNullable<TextPart['phase']>; at: string | undefined; carried?: true }>
+  phases: Record<number, { at: Place | undefined } & StreamedPhase>
   open: Pending | undefined
   queue: Pending[]
   called: boolean
@@ -49,7 +50,7 @@ export type Lane = {
   /** Some citations were already written. */
   grounded: boolean
   finish: Finish | undefined
-  finishAt: string | undefined
+  finishAt: Place | undefined
   /** Of tokens that belong to no text. */
   logprobs: TokenLogprob[] | undefined
   ext: ExtMap | undefined

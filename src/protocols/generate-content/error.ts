@@ -4,6 +4,7 @@ import { listed } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
@@ -207,7 +208,7 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
 /** Notes what a body of this protocol cannot hold of an error. */
 export function noteError(error: CanonicalError, report: GeminiReport): void {
   const { code, details, protocol, at = '/error', ext } = error
-  report.ext(ext, bodyOf(at))
+  report.ext(ext, bodyOf(pointerOf(at)))
   if (protocol === protocolName) return
   if (isReworded(error)) report.add('error.reworded', at, 'message')
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)

@@ -1,4 +1,4 @@
-import type { Part } from '../../canonical/message.ts'
+import type { Part, Place } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
@@ -36,7 +36,7 @@ export function decodeFinish(told: unknown, message: string | null | undefined, 
   }
 }
 
-type Ending = { hasCalls: boolean; at: string | undefined; truncated?: 'error' | 'length' | undefined }
+type Ending = { hasCalls: boolean; at: Place | undefined; truncated?: 'error' | 'length' | undefined }
 
 /**
  * `finishReason` and `finishMessage`. Not for a failed reply, which has to be written as an error.

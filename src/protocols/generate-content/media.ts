@@ -1,7 +1,8 @@
-import type { MediaPart, Part } from '../../canonical/message.ts'
+import type { MediaPart, Part, Place } from '../../canonical/message.ts'
 import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../../kit/base64.ts'
 import { defined } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { keep, nulls, ownForm, ownKeys, ownUnder, protocolName, under } from './own.ts'
 import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
@@ -12,7 +13,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: string, { names }: Pick<Reading, 'names'>): MediaPart {
+export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: Place, { names }: Pick<Reading, 'names'>): MediaPart {
   const { thoughtSignature, videoMetadata, mediaResolution, ...others } = part
   const { source, unknown, nothing, fields, form } = decodeSource(fieldsOf(others))
   const { startOffset, endOffset, fps, ...ofVideo } = videoMetadata ?? {}
@@ -20,7 +21,7 @@ export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fil
   const { level, ...ofResolution } = mediaResolution ?? {}
   const detail = level == null ? undefined : resolution.toOurs(level)
   const { filename, mime, ...held } = source
-  if (!part.inlineData && filename !== undefined) names[`${at}:filename`] = 'fileData/displayName'
+  if (!part.inlineData && filename !== undefined) names[`${pointerOf(at)}:filename`] = 'fileData/displayName'
   return {
     type: 'media',
     kind: kindOf(mime, held),

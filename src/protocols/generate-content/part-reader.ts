@@ -1,13 +1,13 @@
 import { copyOf } from '../../canonical/copy.ts'
 import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
-import type { Part, TokenLogprob } from '../../canonical/message.ts'
+import type { Part, Place, TokenLogprob } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../kit/phases.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import type { Answer } from './citations.ts'
@@ -35,7 +35,7 @@ export type Open = {
 export type Answering = {
   candidate: number
   /** JSON pointer to it in the whole reply. */
-  at: string
+  at: Place
   begun: boolean
   /** Unknown fields of its content. */
   around: JsonObject
@@ -68,7 +68,7 @@ export type Answering = {
 export type Reply = { notes: Note[]; id: string | undefined; model: string | undefined }
 export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport => createGeminiReport(undefined, notes)
 
-export function startAnswering(candidate: number, at: string): Answering {
+export function startAnswering(candidate: number, at: Place): Answering {
   return {
     candidate,
     at,
@@ -99,18 +99,18 @@ export function begin(answering: Answering, emit: EmitEvent, around: JsonObject 
   answering.begun = true
   answering.around = around
   const { candidate, at } = answering
-  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: `${at}/content`, ...keep(around, {}) })
+  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: below(at, 'content'), ...keep(around, {}) })
 }
 
 /**
  * Text is continued from event to event. An empty text before a text or thought in the same event begins a new part; it has no
  * effect on other clients. An empty thought before a thought begins its next segment.
  */
-export function takeParts(answering: Answering, wires: readonly unknown[], path: string, reply: Reply, emit: EmitEvent): void {
+export function takeParts(answering: Answering, wires: readonly unknown[], path: Place, reply: Reply, emit: EmitEvent): void {
   for (const [place, wire] of wires.entries()) {
     const next = wires[place + 1]
     if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(answering, wire, emit)
-    else takePart(answering, wire, `${path}/${place}`, reply, emit)
+    else takePart(answering, wire, below(path, place), reply, emit)
   }
 }
 
@@ -124,7 +124,7 @@ function divide(answering: Answering, { thought }: PlainText, emit: EmitEvent): 
 
 export const textSoFar = ({ pieces }: Open) => pieces.join('')
 
-function takePart(answering: Answering, wire: unknown, path: string, reply: Reply, emit: EmitEvent): void {
+function takePart(answering: Answering, wire: unknown, path: Place, reply: Reply, emit: EmitEvent): void {
   if (isPlainText(wire)) {
     takeText(answering, wire, reply, emit)
     return
@@ -148,7 +148,7 @@ function isPlainText(wire: unknown): wire is PlainText {
   return true
 }
 
-const checkPart = (wire: unknown, path: string): GeminiPart => check(protocolName, GeminiPart, wire, inner => path + inner)
+const checkPart = (wire: unknown, path: Place): GeminiPart => check(protocolName, GeminiPart, wire, inner => pointerOf(path) + inner)
 
 function readWhole(answering: Answering, part: GeminiPart, reply: Reply): Part {
   const { id = '', model } = reply
@@ -160,7 +160,7 @@ function readWhole(answering: Answering, part: GeminiPart, reply: Reply): Part {
     speaks: 'model',
     callId: () => callId(id, answering.candidate, answering.unnamed++),
   }
-  const whole = decodePart(part, `${answering.at}/content/parts/${answering.nextPart}`, reading)
+  const whole = decodePart(part, below(below(below(answering.at, 'content'), 'parts'), answering.nextPart), reading)
   signedBy(model, whole)
   answering.called ||= whole.type === 'tool-call'
   return whole
@@ -231,13 +231,13 @@ function closeThought(
   const envelope = value ? unwrapSignature(value) : undefined
   if (!value || !envelope) return
   const segments = pieces.filter(Boolean).map((text, nth) => ({ kind: envelope.kinds?.[nth] ?? ('summary' as const), text }))
-  const final = rejoin({ ...whole, segments, at: `${answering.at}/content/parts/${part}` }, value, [])
+  const final = rejoin({ ...whole, segments, at: below(below(below(answering.at, 'content'), 'parts'), part) }, value, [])
   answering.open = undefined
   emit({ type: 'part.end', candidate: answering.candidate, part, final })
 }
 
 /** Arguments in pieces: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such a part. */
-function takePieces(answering: Answering, wire: JsonObject, path: string, reply: Reply, emit: EmitEvent): boolean {
+function takePieces(answering: Answering, wire: JsonObject, path: Place, reply: Reply, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
   const { partialArgs: pieces, willContinue, ...head } = call
   const continues = willContinue === true
@@ -256,24 +256,24 @@ function takePieces(answering: Answering, wire: JsonObject, path: string, reply:
     return true
   } else noteBeside(wire, path, reply)
   const { call: open } = answering
-  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(reply).once('stream.partial-path', `${path}/functionCall/partialArgs`)
+  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(reply).once('stream.partial-path', below(below(path, 'functionCall'), 'partialArgs'))
   if (!continues) closeCall(answering, emit)
   return true
 }
 
 /** The call is announced already, so whatever else its pieces say has no place. */
-function noteBeside({ functionCall, ...wire }: JsonObject, path: string, reply: Reply): void {
+function noteBeside({ functionCall, ...wire }: JsonObject, path: Place, reply: Reply): void {
   const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
   const pieces = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
   const strange = defined({ partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs, name: name || undefined })
   noteUnknown({ ...wire }, path, reply)
-  noteUnknown({ ...call, ...strange }, `${path}/functionCall`, reply)
+  noteUnknown({ ...call, ...strange }, below(path, 'functionCall'), reply)
   for (const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue: more, ...unknown } of pieces)
-    noteUnknown(unknown, `${path}/functionCall/partialArgs`, reply)
+    noteUnknown(unknown, below(below(path, 'functionCall'), 'partialArgs'), reply)
 }
 
-function noteUnknown(unknown: JsonObject, path: string, reply: Reply): void {
-  for (const key in splitNulls(unknown).present) reportOf(reply).once('field.unknown', path + step(key))
+function noteUnknown(unknown: JsonObject, path: Place, reply: Reply): void {
+  for (const key in splitNulls(unknown).present) reportOf(reply).once('field.unknown', below(path, key))
 }
 
 function closeCall(answering: Answering, emit: EmitEvent): void {

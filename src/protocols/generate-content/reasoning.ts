@@ -1,4 +1,4 @@
-import type { Part, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -41,7 +41,7 @@ export function fieldsOf({ thought, ...fields }: GeminiPart): GeminiPart {
   return thought === false || thought === undefined ? fields : { ...fields, thought }
 }
 
-export function decodeThought(part: GeminiPart & { text?: unknown }, at: string): ReasoningPart {
+export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart {
   const { text, thought: _, thoughtSignature, ...fields } = part
   const { signature, envelope } = decodeSignature(thoughtSignature)
   const words = typeof text === 'string' ? text : ''
@@ -57,7 +57,7 @@ export function decodeThought(part: GeminiPart & { text?: unknown }, at: string)
 const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
 
 /** Reasoning of another protocol without visible text: an empty text with its signature in an envelope. Undefined: not such a part. */
-export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: string): ReasoningPart | undefined {
+export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: Place): ReasoningPart | undefined {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
   if (text !== '' && !ofReasoning.has(signature.form)) return undefined

@@ -3,6 +3,7 @@ import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
+import { pointerOf } from '../../kit/path.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
@@ -28,7 +29,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const { body, at, beside } = unwrapRequest(given, options)
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
-  const request = check(protocolName, GeminiRequest, spelling.wire, path => place(at + path))
+  const request = check(protocolName, GeminiRequest, spelling.wire, path => pointerOf(place(at + path)))
   // The most frequent keys come last, where V8 starts its lookup.
   const {
     model,
@@ -46,7 +47,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
     ...unknown
   } = request
   const names: FieldNames = at ? { '': at } : {}
-  const reading: Reading = { report, root: at, place, names, callId: place => `call_${place}`, speaks: undefined, answered: undefined }
+  const reading: Reading = { report, root: at, place, names, callId: place => `call_${pointerOf(place)}`, speaks: undefined, answered: undefined }
   const called = options.path === undefined ? undefined : match(options.path)
   const { model: outer, ...others } = beside
   const said = model || (typeof outer === 'string' ? outer : undefined)

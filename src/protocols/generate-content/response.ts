@@ -1,4 +1,4 @@
-import type { Message, Part, TextPart, TokenLogprob } from '../../canonical/message.ts'
+import type { Message, Part, Place, TextPart, TokenLogprob } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
 import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
@@ -9,6 +9,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { hasWords, withPhase } from '../../kit/phases.ts'
 import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
@@ -36,7 +37,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const report = createGeminiReport()
   const spelling = inCamelCase(told)
   const place = placesOf(spelling, root)
-  const body = check(protocolName, GeminiResponse, spelling.wire, path => place(root + path))
+  const body = check(protocolName, GeminiResponse, spelling.wire, path => pointerOf(place(root + path)))
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
   const blocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
@@ -109,15 +110,15 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
   let unnamed = 0
   const reading: Reading = { report, root, place, names, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
   const at = `${root}/candidates/${nth}`
-  const parts = decodeParts(content?.parts ?? [], `${at}/content/parts`, reading)
+  const parts = decodeParts(content?.parts ?? [], below(below(at, 'content'), 'parts'), reading)
   const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
-  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', `${at}/groundingMetadata`)) : {}
+  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', below(at, 'groundingMetadata'))) : {}
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
   const finish = decodeFinish(finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
   return {
     index,
     at,
-    messages: content ? [messageOf(content, parts, `${at}/content`)] : [],
+    messages: content ? [messageOf(content, parts, below(at, 'content'))] : [],
     ...defined({ finish, logprobs: odds.loose }),
     ...keep(
       {
@@ -138,7 +139,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
   }
 }
 
-function messageOf({ role, parts: wire, ...fields }: NonNullable<GeminiCandidate['content']>, parts: Part[], at: string): Message {
+function messageOf({ role, parts: wire, ...fields }: NonNullable<GeminiCandidate['content']>, parts: Part[], at: Place): Message {
   const form = {
     native: true,
     ...(role !== 'model' && { role: role === undefined ? 'absent' : role }),
@@ -160,7 +161,7 @@ const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
   flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
 /** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */
-const placeIn = (at: string | undefined) => (at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(at)?.[0]))
+const placeIn = (at: Place | undefined) => (at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(pointerOf(at))?.[0]))
 
 /** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
 function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {
@@ -300,7 +301,7 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
 }
 
 /** Logprobs, and the JSON pointer of their node. */
-type Odds = { logprobs?: TokenLogprob[] | undefined; at?: string | undefined }
+type Odds = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
 
 /** `came`, if the logprobs are still the same; else written anew. Undefined: there are none. */
 export function writeLogprobs(odds: readonly Odds[], came: unknown, report: GeminiReport): JsonObject | undefined {

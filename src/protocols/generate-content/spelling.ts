@@ -1,6 +1,7 @@
+import type { Place } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { pointerOf, step } from '../../kit/path.ts'
 import type { FieldNames } from '../../protocol.ts'
 import { fieldNames } from './field-names.ts'
 
@@ -73,10 +74,11 @@ function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclar
 }
 
 /** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, the pointer to the body. */
-export function placesOf({ snake }: Spelling, root: string): (pointer: string) => string {
-  if (snake.length === 0) return pointer => pointer
+export function placesOf({ snake }: Spelling, root: string): (at: Place) => Place {
+  if (snake.length === 0) return at => at
   const known = new Set(snake)
-  return pointer => {
+  return at => {
+    const pointer = pointerOf(at)
     let place = ''
     let written = root
     for (const key of pointer.slice(root.length).split('/').slice(1)) {

@@ -1,10 +1,11 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
+import type { Place } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { asksForOne, countedFrom, indexOf } from '../../kit/candidates.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { below } from '../../kit/path.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeGrounding, listIn } from './citations.ts'
 import { decodeErrorInside, isErrorBody } from './error.ts'
@@ -93,7 +94,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   },
 }
 
-const fault = (path: string, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
+const fault = (path: Place, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
 
 function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (state.phase === 'ended') return
@@ -116,12 +117,12 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
-    if (!Array.isArray(candidates)) throw fault(`${at}/candidates`, 'expected the candidates')
+    if (!Array.isArray(candidates)) throw fault(below(at, 'candidates'), 'expected the candidates')
     const taken = new Set<number>()
     const came = (candidates as unknown[]).map((candidate, place) => ({
       wire: candidate,
       number: indexOf(isObject(candidate) ? candidate['index'] : undefined, place, taken),
-      path: `${at}/candidates/${place}`,
+      path: below(below(at, 'candidates'), place),
     }))
     came.sort((a, b) => a.number - b.number)
     for (const candidate of came) {
@@ -149,14 +150,14 @@ const isHeld = (value: unknown): boolean => value == null || isObject(value)
 const isIndex = (value: unknown): boolean => value == null || Number.isSafeInteger(value)
 
 /** Notes known fields with values that they cannot have. Callers ask first whether there is one: a look through this table costs more than all the checks. */
-function noteStrange(state: DecoderState, wire: JsonObject, path: string, kinds: Record<string, (value: unknown) => boolean>): void {
-  for (const key in kinds) if (!kinds[key]?.(wire[key])) reportOf(state).once('field.unknown', path + step(key))
+function noteStrange(state: DecoderState, wire: JsonObject, path: Place, kinds: Record<string, (value: unknown) => boolean>): void {
+  for (const key in kinds) if (!kinds[key]?.(wire[key])) reportOf(state).once('field.unknown', below(path, key))
 }
 
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** `number`: the index of the candidate. `path`: JSON pointer to it in its event. */
-type Came = { wire: unknown; number: number; path: string }
+type Came = { wire: unknown; number: number; path: Place }
 
 function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: EmitEvent): void {
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
@@ -164,7 +165,7 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
   const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
   state.candidates[number] = answering
-  if (content !== undefined && content !== null) takeContent(state, answering, content, `${path}/content`, emit)
+  if (content !== undefined && content !== null) takeContent(state, answering, content, below(path, 'content'), emit)
   const isUsual = isWord(finishReason) && isText(finishMessage) && isHeld(groundingMetadata) && isHeld(logprobsResult) && isIndex(index)
   if (!isUsual)
     noteStrange(state, wire, answering.at, {
@@ -189,16 +190,16 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
 }
 
-function takeContent(state: DecoderState, answering: Answering, content: unknown, path: string, emit: EmitEvent): void {
+function takeContent(state: DecoderState, answering: Answering, content: unknown, path: Place, emit: EmitEvent): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
   const { parts, role: _, ...fields } = content
   const { present: unknown } = splitNulls(fields)
   begin(answering, emit, unknown)
   // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
-  for (const key in unknown) if (!same(unknown[key], answering.around[key])) reportOf(state).once('field.unknown', `${answering.at}/content${step(key)}`)
+  for (const key in unknown) if (!same(unknown[key], answering.around[key])) reportOf(state).once('field.unknown', below(below(answering.at, 'content'), key))
   if (parts === undefined || parts === null) return
-  if (!Array.isArray(parts)) throw fault(`${path}/parts`, 'expected the parts')
-  takeParts(answering, parts as unknown[], `${path}/parts`, state, emit)
+  if (!Array.isArray(parts)) throw fault(below(path, 'parts'), 'expected the parts')
+  takeParts(answering, parts as unknown[], below(path, 'parts'), state, emit)
 }
 
 /** Logprobs belong to the open text, or without one to the candidate. */
@@ -220,7 +221,7 @@ function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObje
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
   const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
   if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
-  if (isHeard && rounded) reportOf(state).once('citation.rounded', `${at}/groundingMetadata`)
+  if (isHeard && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
   answering.grounding = {
     wire: joined(grounding?.wire, wire, groundingLists),
     left: joined(grounding?.left, isHeard ? left : wire, groundingLists),

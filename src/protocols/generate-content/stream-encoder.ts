@@ -7,6 +7,8 @@ import { holdCutCalls, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly, noteFinish } from '../../kit/failed-reply.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
+import { markCarried } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
@@ -57,6 +59,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         startPart(state, heard(state, event), `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
+        markCarried(Object.values(laneOf(state, event.candidate).phases), event)
         takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
         return
       case 'part.end':
@@ -135,10 +138,10 @@ function heard(state: EncoderState, { candidate, message, head }: EventOf<'part.
 }
 
 /** A text with the phase of its message, which it carries to the client. */
-function withPhaseOf(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Part {
+function withPhaseOf(state: EncoderState, { candidate, message, part, head }: EventOf<'part.start'>): Part {
   const opened = laneOf(state, candidate).phases[message]
-  if (!opened || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
-  opened.carried = true
+  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
+  opened.texts = [...(opened.texts ?? []), part]
   return { ...head, phase: opened.phase }
 }
 
@@ -229,7 +232,8 @@ function lastOf(
   const logprobsResult = writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report)
   // Known fields were written with their texts; unknown ones are noted, unless the whole object is written here.
   const kept = { logprobsResult: logprobsResult === logprobs, groundingMetadata: grounding !== undefined }
-  for (const key of ['logprobsResult', 'groundingMetadata'] as const) if (!kept[key] && ownUnder(ext, key)) report.add('field.unknown', `${at ?? ''}/${key}`)
+  for (const key of ['logprobsResult', 'groundingMetadata'] as const)
+    if (!kept[key] && ownUnder(ext, key)) report.add('field.unknown', `${pointerOf(at ?? '')}/${key}`)
   return {
     ...withoutLeft(ownKeys(ext)),
     index: candidate,

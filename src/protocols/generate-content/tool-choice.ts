@@ -1,3 +1,4 @@
+import type { Place } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
@@ -80,7 +81,7 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     return undefined
   }
   // A tool that is not declared is named here first, so its new name is noted here.
-  const chosen = (name: string, namespace?: string, at = report.placeOf('toolChoice')) => toolName(name, namespace, at)
+  const chosen = (name: string, namespace?: string, at: Place | undefined = report.placeOf('toolChoice')) => toolName(name, namespace, at)
   const refuse = (): undefined => {
     report.add('tool_choice.unsupported', undefined, 'toolChoice')
     return undefined

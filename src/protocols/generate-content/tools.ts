@@ -1,3 +1,4 @@
+import type { Place } from '../../canonical/message.ts'
 import type { FunctionTool, McpServer, ServerTool, Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
@@ -6,7 +7,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { asItStood, decodeSchema } from './json-schema.ts'
 import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
 import type { GeminiDeclaration, GeminiTool } from './schema.ts'
@@ -24,26 +25,26 @@ export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: 
 
 const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] => Array.isArray(wires)
 
-function decodeEntry(wire: GeminiTool, entry: number, at: string, reading: Reading): Tool[] {
+function decodeEntry(wire: GeminiTool, entry: number, at: Place, reading: Reading): Tool[] {
   const { functionDeclarations, ...others } = wire
   // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
   if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
     throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
   const functions = (functionDeclarations ?? []).map((declaration, index) =>
-    decodeFunction(declaration, reading.place(`${at}/functionDeclarations/${index}`), { entry, names: reading.names }),
+    decodeFunction(declaration, reading.place(below(below(at, 'functionDeclarations'), index)), { entry, names: reading.names }),
   )
   const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
-  const beside = flatMap(Object.entries(rest), ([key, value]) => decodeOther(key, value, reading.place(at + step(key)), entry))
+  const beside = flatMap(Object.entries(rest), ([key, value]) => decodeOther(key, value, reading.place(below(at, key)), entry))
   const tools = [...functions, ...beside]
   return tools.length > 0 ? tools : [{ type: 'opaque', protocol: protocolName, raw: wire, at, ...keep({}, {}, { entry }) }]
 }
 
-function decodeFunction(wire: GeminiDeclaration, at: string, { entry, names }: { entry: number; names: Reading['names'] }): FunctionTool {
+function decodeFunction(wire: GeminiDeclaration, at: Place, { entry, names }: { entry: number; names: Reading['names'] }): FunctionTool {
   const { name, description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior, ...fields } = wire
   const taken = isObject(parametersJsonSchema) ? parametersJsonSchema : (parameters ?? undefined)
   const given = isObject(responseJsonSchema) ? responseJsonSchema : (response ?? undefined)
-  if (taken && taken === parameters) names[`${at}:parameters`] = 'parameters'
-  if (given && given === response) names[`${at}:output`] = 'response'
+  if (taken && taken === parameters) names[`${pointerOf(at)}:parameters`] = 'parameters'
+  if (given && given === response) names[`${pointerOf(at)}:output`] = 'response'
   const odd = (value: unknown) => value !== undefined && value !== null && !isObject(value)
   return {
     type: 'function',
@@ -76,7 +77,7 @@ function decodeFunction(wire: GeminiDeclaration, at: string, { entry, names }: {
 
 const behaviors = new Set(['BLOCKING', 'NON_BLOCKING'])
 
-function decodeOther(key: string, value: unknown, at: string, entry: number): Tool[] {
+function decodeOther(key: string, value: unknown, at: Place, entry: number): Tool[] {
   const tool = serverTools.get(key)
   const own = keep({}, {}, { entry })
   if (tool === undefined || value === null) return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at, ...own }]
@@ -88,7 +89,7 @@ function decodeOther(key: string, value: unknown, at: string, entry: number): To
         protocol: protocolName,
         ...defined({ mcp: decodeServer(server) }),
         raw: { [key]: [server] },
-        at: `${at}/${index}`,
+        at: below(at, index),
         ...own,
       }),
     )

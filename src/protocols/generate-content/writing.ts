@@ -1,4 +1,4 @@
-import type { Part, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
@@ -14,15 +14,15 @@ export type Reading = {
   /** JSON pointer to the body. Empty: it is not nested. */
   root: string
   /** A pointer in camelCase → the pointer into the body as it came. */
-  place(pointer: string): string
+  place(at: Place): Place
   /** Field names of this body that differ from the table `fieldNames`. Reading adds to it. */
   names: FieldNames
   /** Makes the id of a call that came without one. */
-  callId(at: string): string
+  callId(at: Place): string
   /** The role that sends the parts. Absent: it is not checked. */
   speaks?: 'model' | 'user' | 'instructions' | undefined
   /** The id of the call that a result answers. */
-  answered?: ((result: { id: string | undefined; name: string | undefined }, at: string) => string) | undefined
+  answered?: ((result: { id: string | undefined; name: string | undefined }, at: Place) => string) | undefined
 }
 
 /** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
@@ -35,7 +35,7 @@ export type Writing = {
   /** The message came from this protocol, and its parts are written as they were. */
   native: boolean
   /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
-  toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
   /** The id that a call and its result are written with. Undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
   /** The call that a result answers. */

@@ -1,4 +1,4 @@
-import type { CacheTtl } from '../../canonical/message.ts'
+import type { CacheTtl, Place } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { MessagesReport } from './notes.ts'
@@ -22,7 +22,7 @@ export function decodeMark(wire: JsonObject | null | undefined): { known: { cach
 }
 
 /** A written cache mark, kept so that marks beyond the limit can be removed. */
-export type Mark = { wire: JsonObject; at: string | undefined; place: 'tools' | 'system' | 'messages' }
+export type Mark = { wire: JsonObject; at: Place | undefined; place: 'tools' | 'system' | 'messages' }
 
 /** `own`: unknown keys of a mark that came from this protocol. */
 export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {

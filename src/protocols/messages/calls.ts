@@ -1,7 +1,8 @@
-import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
+import { below } from '../../kit/path.ts'
 import { decodeMark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
 import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
@@ -12,10 +13,10 @@ import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: string, report: MessagesReport): ToolCallPart {
+export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: Place, report: MessagesReport): ToolCallPart {
   const { present: block, nothing } = splitNulls(wire)
   const { type: _, id, name, input, caller, toolset_name: toolset, cache_control, ...fields } = block
-  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', `${at}/input`)
+  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', below(at, 'input'))
   const cache = decodeMark(cache_control)
   const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
   // The caller is not the model but code that the provider runs. Its dated name is written to this protocol only.
@@ -46,7 +47,7 @@ function unknownOf(direct: JsonObject | undefined): JsonObject {
 }
 
 /** `parts`: its content. `form`: whether the content was a string or blocks. */
-export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: string, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
+export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: Place, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
   const { present: block, nothing } = splitNulls(wire)
   const { type: _, tool_use_id: callId, content, is_error: isError, toolset_name: toolset, cache_control, ...fields } = block
   const cache = decodeMark(cache_control)

@@ -1,10 +1,11 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { Message, Part, Signature, TextPart } from '../../canonical/message.ts'
+import type { Message, Part, Place, Signature, TextPart } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { noPhases, takePhase } from '../../kit/phases.ts'
 import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
@@ -25,13 +26,13 @@ import { marked, type Writing } from './writing.ts'
 // ---- wire → canonical
 
 /** Content of a message, a tool result or a reply. A string becomes one text part; `form`: what it was on the wire. */
-export function decodeContent(content: string | readonly MessagesRawBlock[], at: string, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
+export function decodeContent(content: string | readonly MessagesRawBlock[], at: Place, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
   if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
   const parts: Part[] = []
   let inFront: ProofsInFront | undefined
   const phases = noPhases()
   content.forEach((block, index) => {
-    const here = `${at}/${index}`
+    const here = below(at, index)
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
       inFront ??= new ProofsInFront(content, report)
@@ -52,7 +53,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
   return { parts, form: 'blocks' }
 }
 
-type ProofInFront = { signature: Signature; at: string; index: number }
+type ProofInFront = { signature: Signature; at: Place; index: number }
 
 /**
  * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking to the front puts the carriers of
@@ -103,7 +104,7 @@ class ProofsInFront {
 }
 
 /** Decodes a block that `MessagesBlock` has checked. */
-export function decodeBlock(block: MessagesRawBlock, at: string, report: MessagesReport): Part {
+export function decodeBlock(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
   if (!isModelled(block)) return decodeOther(block, at, report)
   switch (block.type) {
     case 'text':
@@ -114,7 +115,7 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
     case 'search_result': {
       const { present: result, nothing } = splitNulls(block)
       const { type: _, source, title, content, citations, cache_control, ...fields } = result
-      const { parts } = decodeContent(content, `${at}/content`, report)
+      const { parts } = decodeContent(content, below(at, 'content'), report)
       const cache = decodeMark(cache_control)
       const cited = decodeEnabled(citations)
       return {
@@ -135,13 +136,13 @@ export function decodeBlock(block: MessagesRawBlock, at: string, report: Message
     case 'tool_use':
       return decodeCall(block, at, report)
     case 'tool_result':
-      return decodeResult(block, at, decodeContent(block.content ?? [], `${at}/content`, report))
+      return decodeResult(block, at, decodeContent(block.content ?? [], below(at, 'content'), report))
     default:
       return block satisfies never
   }
 }
 
-function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
+function decodeText(wire: MessagesBlockOf<'text'>, at: Place): TextPart {
   // Fast path: the usual text block has no other keys.
   if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
   const { present: block, nothing } = splitNulls(wire)
@@ -152,7 +153,7 @@ function decodeText(wire: MessagesBlockOf<'text'>, at: string): TextPart {
   return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, silent) }
 }
 
-function decodeOther(block: MessagesRawBlock, at: string, report: MessagesReport): Part {
+function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
   const { type } = block
   if (type === 'server_tool_use')
     return { type: 'server-tool', phase: 'call', tool: serverToolOfName(block['name']), id: textOf(block['id']), protocol: protocolName, raw: block, at }
@@ -160,7 +161,7 @@ function decodeOther(block: MessagesRawBlock, at: string, report: MessagesReport
   if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: protocolName, raw: block, at }
   const control = controlBlocks.get(type)
   if (control) {
-    const tools = control === 'tool-addition' ? addedTools(block['tool'], `${at}/tool`) : undefined
+    const tools = control === 'tool-addition' ? addedTools(block['tool'], below(at, 'tool')) : undefined
     return { type: 'control', control, protocol: protocolName, raw: block, ...defined({ tools }), at }
   }
   const foreign = foreignPart(block, at, protocolName)
@@ -172,10 +173,10 @@ function decodeOther(block: MessagesRawBlock, at: string, report: MessagesReport
 }
 
 /** The tools that a `tool_addition` defines. Undefined: it only refers to a tool. */
-function addedTools(tool: unknown, at: string): Tool[] | undefined {
+function addedTools(tool: unknown, at: Place): Tool[] | undefined {
   if (!isObject(tool)) return undefined
   const { definition } = tool
-  if (isObject(definition)) return [decodeTool(definition, `${at}/definition`)]
+  if (isObject(definition)) return [decodeTool(definition, below(at, 'definition'))]
   return isObject(tool['input_schema']) ? [decodeTool(tool, at)] : undefined
 }
 

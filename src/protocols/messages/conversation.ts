@@ -1,6 +1,7 @@
-import type { ControlPart, Message, Part } from '../../canonical/message.ts'
+import type { ControlPart, Message, Part, Place } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
 import { refusesPrefill, takesMidSystem } from './models.ts'
@@ -35,17 +36,17 @@ function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] 
 
 /** Instructions are text. Blocks of other types are kept as they are, for servers of this protocol only. */
 function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
-  const at = `/system/${index}`
+  const at = below('/system', index)
   const part = decodeBlock(block, at, report)
   return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
-export function decodeMessage(wire: MessagesMessage, at: string, report: MessagesReport, { midSystem }: MessagesOptions): Message {
+export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport, { midSystem }: MessagesOptions): Message {
   const { present: message, nothing } = splitNulls(wire)
   const { role, content, ...fields } = message
-  if (role === 'system' && midSystem === 'reject') throw malformed(`${at}/role`, 'instructions stand in the field `system`, not in `messages`')
-  const { parts, form } = decodeContent(content ?? [], `${at}/content`, report)
-  const turn = role === 'system' ? decodeTurnConfig(fields['output_config'], `${at}/output_config`) : undefined
+  if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions stand in the field `system`, not in `messages`')
+  const { parts, form } = decodeContent(content ?? [], below(at, 'content'), report)
+  const turn = role === 'system' ? decodeTurnConfig(fields['output_config'], below(at, 'output_config')) : undefined
   if (turn) {
     parts.push(turn)
     delete fields['output_config']
@@ -54,7 +55,7 @@ export function decodeMessage(wire: MessagesMessage, at: string, report: Message
 }
 
 /** The effort that a system message sets from here on. Undefined: it sets none, or `output_config` has other keys too. */
-function decodeTurnConfig(raw: unknown, at: string): ControlPart | undefined {
+function decodeTurnConfig(raw: unknown, at: Place): ControlPart | undefined {
   if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
   const { effort } = raw
   return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: protocolName, raw, effort, at } : undefined

@@ -1,7 +1,8 @@
 import type { Delta } from '../../canonical/event.ts'
+import type { Place } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { below, step } from '../../kit/path.ts'
 import type { MachineState } from '../../protocol.ts'
 import { decodeCitation } from './citations.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
@@ -47,7 +48,7 @@ export function unknownKeys(delta: JsonObject, known: ReadonlySet<string> | unde
 
 export const reportOf = ({ notes }: MachineState): MessagesReport => createMessagesReport(undefined, notes)
 
-export function fault(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+export function fault(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 
@@ -117,6 +118,6 @@ const tells = (text: string, delta: JsonObject) => text !== '' || unknownKeys(de
 
 function textIn(delta: JsonObject, key: string): string {
   const text = delta[key]
-  if (typeof text !== 'string') throw fault(`/delta/${key}`, 'expected text')
+  if (typeof text !== 'string') throw fault(below('/delta', key), 'expected text')
   return text
 }

@@ -1,9 +1,10 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../canonical/event.ts'
-import type { ExtMap, Part, Role, Signature, TextPart } from '../../canonical/message.ts'
+import type { ExtMap, Part, Place, Role, Signature } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import { noteFinish } from '../../kit/failed-reply.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../kit/json.ts'
+import type { StreamedPhase } from '../../kit/phases.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { encodeBareError } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
@@ -49,7 +50,7 @@ export type EncoderState = MachineState & {
   phase: 'held' | 'begun' | 'done'
   start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
   /** By number of the message: the role of its parts, its path in the source, its phase, and whether a text carries that. */
-  messages: Record<number, { role?: Role; at?: string; phase?: TextPart['phase']; carried?: true }>
+  messages: Record<number, { role?: Role; at?: Place } & StreamedPhase>
   nextIndex: number
   /** One block is open at a time, because clients apply deltas to the newest one. */
   open: Block | undefined
@@ -61,11 +62,11 @@ export type EncoderState = MachineState & {
   /** The option `amLastProof`: may a reply end in the carrier block for the signature of its text? */
   lastProof: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
-  carriers: { raw: JsonObject; at?: string }[]
+  carriers: { raw: JsonObject; at?: Place }[]
   /** Of the parts so far, what the end of the reply depends on. `text`: it has a text block. */
   seen: Seen & { text: boolean }
   finish: Finish | undefined
-  finishAt: string | undefined
+  finishAt: Place | undefined
   usage: Usage | undefined
   /** The counts that were written in `message_start`. Undefined: they were not known then. */
   toldUsage: Usage | undefined

@@ -1,9 +1,11 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import type { Place } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { listed, losesStatus, tellsType } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
@@ -74,7 +76,7 @@ function kindOf(status: number, byItsType: ErrorKind | undefined, { message, cod
   return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
 }
 
-type Said = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: string }
+type Said = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: Place }
 
 function readBody(body: unknown): Said {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
@@ -174,7 +176,7 @@ export function encodeBareError(error: CanonicalError, report: MessagesReport): 
 
 /** Notes what a body of this protocol cannot hold of an error. */
 function noteError({ kind, message, code, param, details, protocol, at = '/error', ext }: CanonicalError, report: MessagesReport): void {
-  report.ext(ext, bodyOf(at))
+  report.ext(ext, bodyOf(pointerOf(at)))
   if (protocol === protocolName) return
   if (details !== undefined) report.addKeys('error.details', at, 'details', details)
   if (kind === 'context_length' && !tooLong.test(message)) report.add('error.reworded', at, 'message')

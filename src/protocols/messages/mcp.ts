@@ -1,6 +1,8 @@
+import type { Place } from '../../canonical/message.ts'
 import type { McpServer } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import type { MessagesReport } from './notes.ts'
 
 /** An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says which of its tools are offered. */
@@ -29,7 +31,7 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
   const text = (key: string) => (typeof server?.[key] === 'string' ? (server[key] as string) : undefined)
   return {
     label,
-    ...(server && { at: `/mcp_servers/${index}` }),
+    ...(server && { at: below('/mcp_servers', index) }),
     ...defined({ url: text('url'), authorization: text('authorization_token'), deferLoading: defer_loading === true ? true : undefined }),
     ...(isList && { allowed: named.map(([tool]) => tool) }),
     approval: false,
@@ -38,7 +40,7 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
 }
 
 /** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
-export function encodeMcp(mcp: McpServer | undefined, at: string | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
+export function encodeMcp(mcp: McpServer | undefined, at: Place | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
   if (mcp?.url === undefined) return undefined
   const { label, url, authorization, allowed, deferLoading, approval, others } = mcp
   if (approval) report.add('tool.no-approval', at)

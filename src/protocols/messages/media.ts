@@ -1,7 +1,8 @@
-import type { MediaPart, Message, OpaquePart, Part } from '../../canonical/message.ts'
+import type { MediaPart, Message, OpaquePart, Part, Place } from '../../canonical/message.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { type JsonObject, without } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { decodeMark } from './cache.ts'
 import { decodeEnabled } from './citations.ts'
 import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, splitNulls, under, wireOf } from './own.ts'
@@ -12,9 +13,9 @@ import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-type ReadContent = (content: string | MessagesRawBlock[], at: string) => Part[]
+type ReadContent = (content: string | MessagesRawBlock[], at: Place) => Part[]
 
-export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: string, read: ReadContent): MediaPart | OpaquePart {
+export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: Place, read: ReadContent): MediaPart | OpaquePart {
   const source = decodeSource(block.source, at, read)
   const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: protocolName, raw: block, at }
@@ -57,7 +58,7 @@ export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: st
 type Source = { known: MediaPart['source']; unknown: JsonObject; nothing: JsonObject }
 
 /** Undefined: an unknown type of source. */
-function decodeSource(wire: MessagesRawBlock, at: string, read: ReadContent): Source | undefined {
+function decodeSource(wire: MessagesRawBlock, at: Place, read: ReadContent): Source | undefined {
   const known = readSource(wire, at, read)
   if (!known) return undefined
   const modelled = sourceKeys.get(wire.type) ?? []
@@ -79,7 +80,7 @@ const sourceKeys = new Map([
   ['content', ['content']],
 ])
 
-function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): MediaPart['source'] | undefined {
+function readSource(wire: MessagesRawBlock, at: Place, read: ReadContent): MediaPart['source'] | undefined {
   const { type, media_type: mime, data, url, file_id: id, content } = wire
   const isNamed = typeof mime === 'string'
   if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
@@ -88,7 +89,7 @@ function readSource(wire: MessagesRawBlock, at: string, read: ReadContent): Medi
   if (type === 'url' && typeof url === 'string') return inlineOf(url) ?? { type: 'url', url }
   if (type === 'file' && typeof id === 'string') return { type: 'file-id', id, issuer: protocolName }
   if (type === 'content' && (typeof content === 'string' || Array.isArray(content)))
-    return { type: 'parts', parts: read(content as string | MessagesRawBlock[], `${at}/source/content`) }
+    return { type: 'parts', parts: read(content as string | MessagesRawBlock[], below(below(at, 'source'), 'content')) }
   return undefined
 }
 

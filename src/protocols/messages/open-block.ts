@@ -1,5 +1,5 @@
 import type { Delta } from '../../canonical/event.ts'
-import type { Part, Signature } from '../../canonical/message.ts'
+import type { Part, Place, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { advanceJson, isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { isNullInput } from '../../kit/object-input.ts'
@@ -67,7 +67,7 @@ function writeDelta({ index }: Block, delta: JsonObject, emit: EmitWire, said?: 
  * Writes a block without deltas. `at`: path of its part. With `amLastProof: 'drop'` a carrier block after a text waits until another
  * block follows, because a reply without calls must not end in it.
  */
-export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: string): void {
+export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: Place): void {
   const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls && !isNative(state)
   if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
   else {
@@ -326,7 +326,7 @@ function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
 }
 
 /** Writes a block that was encoded whole. The input of a tool that the provider ran comes as a delta, as for any tool. */
-function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: EmitWire, at: string | undefined): void {
+function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: EmitWire, at: Place | undefined): void {
   const { input } = content
   if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {
     writeWhole(state, content, emit, at)

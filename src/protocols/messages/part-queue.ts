@@ -1,6 +1,6 @@
 import type { Delta, Proof } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
-import type { Part } from '../../canonical/message.ts'
+import type { Part, Place } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { startJson } from '../../kit/json.ts'
 import type { EmitWire } from '../../protocol.ts'
@@ -90,7 +90,7 @@ function lateSignature(state: EncoderState, { head, thought }: Block, proof: Pro
   else state.queue.push({ block: carrierBlock(raw, head.at), deltas: [] })
 }
 
-function carrierBlock(raw: MessagesRawBlock, at: string | undefined): Block {
+function carrierBlock(raw: MessagesRawBlock, at: Place | undefined): Block {
   return {
     key: '',
     kind: 'whole',

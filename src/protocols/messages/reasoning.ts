@@ -1,8 +1,9 @@
 import type { Proof } from '../../canonical/event.ts'
-import type { Part, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../canonical/message.ts'
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { phaseProof } from '../../kit/phases.ts'
 import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
@@ -14,13 +15,13 @@ import type { Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeThinking(wire: MessagesBlockOf<'thinking'>, at: string): ReasoningPart {
+export function decodeThinking(wire: MessagesBlockOf<'thinking'>, at: Place): ReasoningPart {
   const { present: block, nothing } = splitNulls(wire)
   const { type: _, thinking, signature, ...fields } = block
   return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, { ...nothing, ...(signature === '' && { signature }) }) }
 }
 
-export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: string): ReasoningPart {
+export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: Place): ReasoningPart {
   const { present: block, nothing } = splitNulls(wire)
   const { type: _, data, ...fields } = block
   const envelope = unwrapSignature(data)
@@ -50,7 +51,7 @@ export function decodeTransformations(value: unknown, report: MessagesReport): {
   if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string'))
     return { fields: defined({ input_transformations: value ?? undefined }), nothing: value === null ? { input_transformations: value } : {} }
   for (const [index, { type }] of (value as JsonObject[]).entries())
-    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', `/input_transformations/${index}`)
+    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', below('/input_transformations', index))
   return { fields: {}, nothing: { input_transformations: value } }
 }
 

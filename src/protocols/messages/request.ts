@@ -5,6 +5,7 @@ import { check } from '../../kit/check.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { Present } from '../../kit/own.ts'
+import { below } from '../../kit/path.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
@@ -71,11 +72,14 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   }
   const tier = service_tier === undefined ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
   const { mcp_servers: servers } = fields
-  const read = tools?.map((tool, index) => decodeTool(tool, `/tools/${index}`, servers))
+  const read = tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
   const covered = areCovered(servers, read?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
   if (covered) delete fields['mcp_servers']
   const value: CanonicalRequest = {
-    messages: [...decodeSystem(system, report, options), ...messages.map((message, index) => decodeMessage(message, `/messages/${index}`, report, options))],
+    messages: [
+      ...decodeSystem(system, report, options),
+      ...messages.map((message, index) => decodeMessage(message, below('/messages', index), report, options)),
+    ],
     ...defined({
       model,
       tools: read,

@@ -1,4 +1,4 @@
-import type { Message } from '../../canonical/message.ts'
+import type { Message, Place } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
@@ -184,7 +184,7 @@ export function replyWriting(report: MessagesReport, native: boolean): Writing {
   }
 }
 
-export function replyCallId(id: string, at: string | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
+export function replyCallId(id: string, at: Place | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
   const fitting = mapCallId(id, /^[a-zA-Z0-9_-]{1,64}$/)
   if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting
@@ -193,10 +193,10 @@ export function replyCallId(id: string, at: string | undefined, report: Messages
 type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
 
 /** What the end of a reply depends on: does it call tools, and its first refusal. */
-export type Seen = { calls: boolean; refusal?: { text: string; at?: string } }
+export type Seen = { calls: boolean; refusal?: { text: string; at?: Place } }
 
 /** `at`: path of the candidate. */
-type Ending = { finish: Finish | undefined; at: string | undefined; promptBlocked: CanonicalResponse['promptBlocked']; seen: Seen }
+type Ending = { finish: Finish | undefined; at: Place | undefined; promptBlocked: CanonicalResponse['promptBlocked']; seen: Seen }
 
 /**
  * The stop fields of a reply.

@@ -1,7 +1,7 @@
 import type * as z from 'zod/mini'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
-import type { Part, Signature } from '../../canonical/message.ts'
+import type { Part, Place, Signature } from '../../canonical/message.ts'
 import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
@@ -9,7 +9,7 @@ import { isLimit } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import type { Schema } from '../../kit/guard.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
-import { step } from '../../kit/path.ts'
+import { below, pointerOf, step } from '../../kit/path.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../kit/phases.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
@@ -39,7 +39,7 @@ export type DecoderState = MachineState & {
   /** Numbers of the reasoning parts, in order. */
   thoughts: number[]
   /** The signature of a carrier block, for the part after it. */
-  waiting: { signature: Signature; at: string } | undefined
+  waiting: { signature: Signature; at: Place } | undefined
   phases: PhasesInFront
   finish: Finish | undefined
   usage: JsonObject
@@ -150,24 +150,24 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   // A server that has the whole reply at once puts its content into the start event.
   if (Array.isArray(content))
     content.forEach((block, index) => {
-      const path = `/message/content/${index}`
-      openBlock(state, String(index), checkBlock(block, path), `/content/${index}`, emit)
+      const path = below('/message/content', index)
+      openBlock(state, String(index), checkBlock(block, path), below('/content', index), emit)
       stopBlock(state, { index }, emit)
     })
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
 
-function checkBlock(block: unknown, path: string): MessagesRawBlock {
+function checkBlock(block: unknown, path: Place): MessagesRawBlock {
   return checked(MessagesBlock, block, path) as MessagesRawBlock
 }
 
 /** Like `check`, for a value inside an event. */
-function checked<S extends Schema>(schema: S, value: unknown, path: string): z.output<S> {
+function checked<S extends Schema>(schema: S, value: unknown, path: Place): z.output<S> {
   try {
     return check(protocolName, schema, value)
   } catch (error) {
-    if (TranslationError.is(error)) throw fault(path + error.path, 'not what the protocol says')
+    if (TranslationError.is(error)) throw fault(pointerOf(path) + error.path, 'not what the protocol says')
     throw error
   }
 }
@@ -182,10 +182,10 @@ function startBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
   const block = checkBlock(wire['content_block'], '/content_block')
   begin(state, {}, emit)
   if (Object.hasOwn(state.open, index)) stopBlock(state, wire, emit)
-  openBlock(state, index, block, `/content/${index}`, emit)
+  openBlock(state, index, block, below('/content', index), emit)
 }
 
-function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: string, emit: EmitEvent): void {
+function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: Place, emit: EmitEvent): void {
   const carrier = carrierOf(block)
   if (carrier) {
     takeCarrier(state, carrier, at, emit)
@@ -218,7 +218,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
 }
 
-function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: string, emit: EmitEvent): void {
+function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: Place, emit: EmitEvent): void {
   const { signature } = proof
   const proven = state.thoughts[ordinalOf(attach) ?? -1]
   if (attach === 'text') {
@@ -255,7 +255,7 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   const kept = made && unknownKeys(delta, known)
   // Unknown keys are kept on the delta that they came in; if none is emitted, they are noted.
   if (!kept) noteUnknown(state, delta, { path: '/delta', known })
-  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: `/content/${index}`, ...keep(kept, {}) } : made })
+  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: below('/content', index), ...keep(kept, {}) } : made })
   else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
 }
 

@@ -6,6 +6,7 @@ import { isLimit, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly } from '../../kit/failed-reply.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { markCarried } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { type EncoderState, fail, failByInput, isCall, isDone, isNative, isWhole, reportOf } from './encoder-state.ts'
@@ -71,6 +72,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
+        markCarried(Object.values(state.messages), event)
         takeDelta(state, `${event.part}`, event.delta, emit)
         return
       case 'part.end':
@@ -143,10 +145,10 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
 }
 
 /** A text with the phase of its message, which it carries to the client. */
-function withPhaseOf({ messages }: EncoderState, { message, head }: PartStart): Part {
+function withPhaseOf({ messages }: EncoderState, { message, part, head }: PartStart): Part {
   const opened = messages[message]
   if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
-  opened.carried = true
+  opened.texts = [...(opened.texts ?? []), part]
   return { ...head, phase: opened.phase }
 }
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../canonical/message.ts'
+import type { Message, Place } from '../../canonical/message.ts'
 import type { FunctionTool, PlainToolChoice, ServerTool, Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { defined } from '../../kit/defined.ts'
@@ -7,6 +7,7 @@ import { wrapFreeform } from '../../kit/freeform.ts'
 import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
+import { below } from '../../kit/path.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import { decodeMark, encodeMark, type Mark } from './cache.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
@@ -19,12 +20,12 @@ import { nearestServerTool, toolFamily } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
-export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
+export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
   if (!accepts(MessagesTool, wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   const tool: MessagesTool = wire
   const { type } = tool
   if (type === undefined || type === null || type === 'custom') {
-    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: protocolName, path: `${at}/name` }, 'a function has a name')
+    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: protocolName, path: below(at, 'name') }, 'a function has a name')
     return decodeFunction({ ...tool, name: tool.name }, at)
   }
   const family = toolFamily(type)
@@ -41,7 +42,7 @@ export function decodeTool(wire: unknown, at: string, servers?: unknown): Tool {
   }
 }
 
-function decodeFunction(wire: MessagesTool & { name: string }, at: string): FunctionTool {
+function decodeFunction(wire: MessagesTool & { name: string }, at: Place): FunctionTool {
   const { present: tool, nothing } = splitNulls(wire)
   const {
     type,
@@ -84,7 +85,7 @@ function commonOf(tool: MessagesTool): ServerTool['common'] {
 export type ToolWriting = {
   report: MessagesReport
   options: MessagesOptions
-  toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
   marks: Mark[]
   /** Collects the `mcp_servers` of the written toolsets. */
   mcpServers: JsonObject[]

@@ -1,4 +1,4 @@
-import type { Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
@@ -15,7 +15,7 @@ import { ownUnder, protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 
 /** Blocks that may only hold a signature, each with the path of its part. */
-export type Carriers = Map<JsonObject, string | undefined>
+export type Carriers = Map<JsonObject, Place | undefined>
 
 /** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
 export type Writing = {
@@ -31,7 +31,7 @@ export type Writing = {
   /** The id that a call and its result are written with. */
   callId(part: ToolCallPart | ToolResultPart): string
   /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
-  toolName(name: string, namespace: string | undefined, at: string | undefined, wrapped?: boolean): string
+  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
   /** Ids of the calls in the request: the name of a result's tool is there. Undefined: a reply, which may not have the call. */
   called?: ReadonlySet<string>
   unsigned: 'drop' | 'text'
@@ -101,6 +101,6 @@ export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type 
 
 const nameLimit = 128
 
-export function malformed(path: string, message: string): TranslationError {
+export function malformed(path: Place, message: string): TranslationError {
   return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
 }

@@ -1,6 +1,7 @@
-import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { encodeClientCall } from './client-tools.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { idOf, itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
@@ -12,7 +13,7 @@ import { encodeName } from './tools.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** A `function_call` or `custom_tool_call`. */
-export function decodeCall(wire: JsonObject, item: string, at: string): Message {
+export function decodeCall(wire: JsonObject, item: string, at: Place): Message {
   const { type: _, id, call_id: callId, name, namespace, async, caller, status: _status, arguments: args, input, ...fields } = wire
   const freeform = item === 'custom_tool_call'
   const part: ToolCallPart = {
@@ -40,18 +41,18 @@ export function decodeCall(wire: JsonObject, item: string, at: string): Message 
 }
 
 /** The result of a call. Notes: an output that is neither text nor parts. */
-export function decodeResult(wire: JsonObject, item: string, at: string, report?: ResponsesReport): Message {
+export function decodeResult(wire: JsonObject, item: string, at: Place, report?: ResponsesReport): Message {
   const { type: _, id, call_id: callId, name, namespace, status: _status, caller, output, ...fields } = wire
   const form: JsonObject = { item, ...absentOf(wire, ['output', 'call_id']), ...strangeStatus(wire) }
   let content: Part[] = []
   if (typeof output === 'string') {
     form['output'] = 'string'
-    if (output !== '') content = [{ type: 'text', text: output, at: `${at}/output` }]
-  } else if (Array.isArray(output)) content = output.map((part, index) => decodeContent(part as ResponsesContent, `${at}/output/${index}`, 'tool'))
+    if (output !== '') content = [{ type: 'text', text: output, at: below(at, 'output') }]
+  } else if (Array.isArray(output)) content = output.map((part, index) => decodeContent(part as ResponsesContent, below(below(at, 'output'), index), 'tool'))
   else if (isObject(output)) {
-    report?.add('tool-result.stringified', `${at}/output`)
+    report?.add('tool-result.stringified', below(at, 'output'))
     form['output'] = output
-    content = [{ type: 'text', text: JSON.stringify(output), at: `${at}/output` }]
+    content = [{ type: 'text', text: JSON.stringify(output), at: below(at, 'output') }]
   }
   const part: ToolResultPart = {
     type: 'tool-result',
@@ -68,7 +69,7 @@ export function decodeResult(wire: JsonObject, item: string, at: string, report?
 
 const validCallId = /^[\x21-\x7e]{1,64}$/
 
-function encodeCallId(id: string, at: string | undefined, writing: Writing): string {
+function encodeCallId(id: string, at: Place | undefined, writing: Writing): string {
   const wire = wireCallId(id, writing)
   if (wire !== id) writing.report.add('tool-call.id', at, 'id')
   return wire

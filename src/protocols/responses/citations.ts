@@ -1,8 +1,9 @@
-import type { Citation, TokenLogprob } from '../../canonical/message.ts'
+import type { Citation, Place, TokenLogprob } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../kit/logprobs.ts'
+import { below } from '../../kit/path.ts'
 import { isOffset, lengthOf } from '../../kit/text.ts'
 import type { ResponsesReport } from './notes.ts'
 import { keep, ownOf, protocolName } from './own.ts'
@@ -50,7 +51,7 @@ export function decodeCitation(raw: unknown): Citation {
 }
 
 /** Undefined: this protocol has no form for it, which is noted. `text`: the text that has the citation. */
-export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: string | undefined): JsonObject | undefined {
+export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: Place | undefined): JsonObject | undefined {
   const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } = citation
   if (citation.protocol === protocolName && isObject(citation.raw)) return citation.raw
   if (kind === 'url' && url !== undefined) {
@@ -67,20 +68,19 @@ export function encodeCitation(citation: Citation, text: string, report: Respons
 }
 
 /** `at`: path of the list; `first`: number of tokens in it before these. */
-export const decodeLogprobs = (wire: readonly unknown[], at: string, first = 0): TokenLogprob[] =>
-  wire.map((one, i) => decodeLogprob(one, `${at}/${first + i}`))
+export const decodeLogprobs = (wire: readonly unknown[], at: Place, first = 0): TokenLogprob[] => wire.map((one, i) => decodeLogprob(one, below(at, first + i)))
 
 /** Unknown keys are kept with the token. */
-function decodeLogprob(raw: unknown, at: string): TokenLogprob {
+function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
   const wire = isObject(raw) ? raw : {}
   const { top_logprobs: top } = wire
   return {
     ...decodeToken(wire, at),
-    ...(isTokens(top) && { top: top.map((one, place) => decodeToken(one, `${at}/top_logprobs/${place}`)) }),
+    ...(isTokens(top) && { top: top.map((one, place) => decodeToken(one, below(below(at, 'top_logprobs'), place))) }),
   }
 }
 
-function decodeToken(wire: JsonObject, at: string): Omit<TokenLogprob, 'top'> {
+function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   const { token, logprob, bytes } = wire
   const unread = unreadOfToken(wire)
   return defined({

@@ -1,7 +1,8 @@
-import type { ControlPart, Message, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { ControlPart, Message, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { flatName } from '../../kit/tool-names.ts'
 import { idOf, statusOf } from './item-head.ts'
 import type { ResponsesReport } from './notes.ts'
@@ -134,7 +135,7 @@ export function clientCallIds(items: readonly JsonObject[], all = false): Map<un
   return ids
 }
 
-type Expanding = { at: string; ids: ReadonlyMap<unknown, string>; report: ResponsesReport }
+type Expanding = { at: Place; ids: ReadonlyMap<unknown, string>; report: ResponsesReport }
 
 /** A call of such a tool, or its result, as those of a function. Undefined: the item is something else, or its call is not in `ids`. */
 export function expandItem(wire: JsonObject, type: string, { at, ids, report }: Expanding): Message | undefined {
@@ -153,7 +154,7 @@ export function expandItem(wire: JsonObject, type: string, { at, ids, report }: 
       callId,
       name,
       kind: 'function',
-      content: [{ type: 'text', text: namesOf(found), at: `${at}/tools` }],
+      content: [{ type: 'text', text: namesOf(found), at: below(at, 'tools') }],
       ...called,
       at,
     }
@@ -175,7 +176,7 @@ export function expandItem(wire: JsonObject, type: string, { at, ids, report }: 
       callId,
       name,
       kind: 'function',
-      content: said === '' ? [] : [{ type: 'text', text: said, at: `${at}/output` }],
+      content: said === '' ? [] : [{ type: 'text', text: said, at: below(at, 'output') }],
       ...(isError && { isError }),
       ...called,
       at,

@@ -1,8 +1,9 @@
-import type { Message, Part, TokenLogprob } from '../../canonical/message.ts'
+import type { Message, Part, Place, TokenLogprob } from '../../canonical/message.ts'
 import { some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
+import { below } from '../../kit/path.ts'
 import { decodeMark, encodeMark } from './cache.ts'
 import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
 import { decodeAudio, decodeFile, decodeImage } from './media.ts'
@@ -12,7 +13,7 @@ import type { ResponsesContent, ResponsesInputAudio, ResponsesInputFile, Respons
 import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** One content part of a message or tool result. `role` decides the usual text type: `output_text` for the assistant, else `input_text`. */
-export function decodeContent(wire: ResponsesContent, at: string, role: Message['role'], report?: ResponsesReport): Part {
+export function decodeContent(wire: ResponsesContent, at: Place, role: Message['role'], report?: ResponsesReport): Part {
   switch (wire.type) {
     case 'input_text':
     case 'text':
@@ -34,7 +35,7 @@ export function decodeContent(wire: ResponsesContent, at: string, role: Message[
   }
 }
 
-function decodeInputText(wire: ResponsesInputText, at: string, role: Message['role'], report?: ResponsesReport): Part {
+function decodeInputText(wire: ResponsesInputText, at: Place, role: Message['role'], report?: ResponsesReport): Part {
   const { type, text, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   if (role === 'assistant') report?.once('content.input-by-assistant', at)
   const usual = role === 'assistant' ? 'output_text' : 'input_text'
@@ -44,14 +45,14 @@ function decodeInputText(wire: ResponsesInputText, at: string, role: Message['ro
   return { type: 'text', text, ...cache, at, ...keep({ ...rest, ...unread }, nulls(wire), some({ ...form, ...(type !== usual && { type }) })) }
 }
 
-function decodeOutputText(wire: ResponsesOutputText, at: string, role: Message['role']): Part {
+function decodeOutputText(wire: ResponsesOutputText, at: Place, role: Message['role']): Part {
   const { type, text, annotations, logprobs, ...rest } = wire
   const form: JsonObject = { ...absentOf(wire, ['annotations', 'logprobs']), ...(role !== 'assistant' && { type }), ...(logprobs?.length && { logprobs }) }
   return {
     type: 'text',
     text,
     ...(annotations?.length && { citations: annotations.map(decodeCitation) }),
-    ...(logprobs?.length && { logprobs: decodeLogprobs(logprobs, `${at}/logprobs`) }),
+    ...(logprobs?.length && { logprobs: decodeLogprobs(logprobs, below(at, 'logprobs')) }),
     at,
     ...keep({ ...rest, ...unreadOf(annotations) }, nulls(wire), form),
   }

@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Message, Part, Signature } from '../../canonical/message.ts'
+import type { Message, Part, Place, Signature } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { MachineState } from '../../protocol.ts'
@@ -67,7 +67,7 @@ export type DecoderState = MachineState & {
   carried: Carried | undefined
 }
 
-export function malformed(path: string, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
+export function malformed(path: Place, message: string, code: 'malformed' | 'out-of-order' = 'malformed'): TranslationError {
   return new TranslationError({ code, protocol: protocolName, path }, message)
 }
 

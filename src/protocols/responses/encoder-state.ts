@@ -1,6 +1,6 @@
 import { copyOf } from '../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import type { Citation, ExtMap, Message, Part, TokenLogprob } from '../../canonical/message.ts'
+import type { Citation, ExtMap, Message, Part, Place, TokenLogprob } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../canonical/response.ts'
 import type { CutState } from '../../kit/cut-calls.ts'
 import type { JsonObject } from '../../kit/json.ts'
@@ -79,7 +79,7 @@ export type EncoderState = MachineState &
     called: boolean
     finish: Finish | undefined
     finishExt: ExtMap | undefined
-    finishAt: string | undefined
+    finishAt: Place | undefined
     blocked: CanonicalResponse['promptBlocked']
     usage: Usage | undefined
     /** Indexes of the candidates after the first that were noted. */

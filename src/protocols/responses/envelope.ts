@@ -1,4 +1,4 @@
-import type { ExtMap } from '../../canonical/message.ts'
+import type { ExtMap, Place } from '../../canonical/message.ts'
 import type { CanonicalResponse } from '../../canonical/response.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
@@ -111,7 +111,7 @@ export function snapshot(envelope: Envelope, { status, output, error, incomplete
 const isBlank = (value: unknown) => value === '' || value === 0 || value === undefined
 
 /** The id of a call, changed if an earlier call of the answer has it. */
-export function callIdOf(id: string, used: string[], at: string | undefined, report: ResponsesReport): string {
+export function callIdOf(id: string, used: string[], at: Place | undefined, report: ResponsesReport): string {
   let chosen = id
   for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
   if (chosen !== id) report.add('tool-call.id-twice', at, 'id')

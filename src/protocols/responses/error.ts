@@ -5,6 +5,7 @@ import { listed, losesStatus, splitDetails, tellsType, unreadOf } from '../../ki
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
@@ -229,7 +230,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
 
 /** Notes what `{message, type, param, code}` cannot hold of an error. */
 function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
-  report.ext(ext, bodyOf(at))
+  report.ext(ext, bodyOf(pointerOf(at)))
   if (of === protocolName) return
   const { others } = splitDetails(details)
   if (others !== undefined) report.addKeys('error.details', at, 'details', others)

@@ -6,6 +6,7 @@ import type { ExtMap, Message, Part, ReasoningPart, ReasoningSegment } from '../
 import { check } from '../../kit/check.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject, same, setOwn } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { beginsWith } from '../../kit/text.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { arrived, carry, prove } from './carriers.ts'
@@ -72,7 +73,7 @@ function openWaiting(state: DecoderState, index: number, emit: EmitEvent): OpenI
 function openItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): OpenItem {
   delete state.items[index]
   for (const other of Object.keys(state.items)) openWaiting(state, Number(other), emit)
-  const { message } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
+  const { message } = decodeItem(wire as ResponsesItem, below('/output', index), undefined, state.model)
   const { parts, status: _status, name: _name, ...head } = message
   const type = String(wire['type'])
   const open: OpenItem = {
@@ -260,7 +261,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
   const there = state.items[index]
   // The last event repeats every item, usually as it was.
   if (there?.carrier || (there?.final && !saysMore(wire, there.final))) return
-  const { message, attach, proven } = decodeItem(wire as ResponsesItem, `/output/${index}`, undefined, state.model)
+  const { message, attach, proven } = decodeItem(wire as ResponsesItem, below('/output', index), undefined, state.model)
   if (there?.done) {
     takeLate(state, index, message, emit)
     return
@@ -290,7 +291,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
         giveSegments(open, part, only.segments, emit)
         if (only.signature) give(part, { kind: 'signature', signature: only.signature }, emit)
       } else complete(part, only, emit)
-      if (only.type !== part.value.type) reportOf(state).add('stream.final-differs', `/output/${index}`)
+      if (only.type !== part.value.type) reportOf(state).add('stream.final-differs', below('/output', index))
       giveBegun(open, emit)
       endPart(part, only, emit)
     }

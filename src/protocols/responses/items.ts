@@ -1,7 +1,8 @@
-import type { Message, Part } from '../../canonical/message.ts'
+import type { Message, Part, Place } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { clientCallIds, expandItem, wholeItemOf } from './client-tools.ts'
 import { ownItem, statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
@@ -20,7 +21,7 @@ import { opensEnvelopes, type Writing } from './writing.ts'
  */
 export function decodeItems(
   items: readonly ResponsesItem[],
-  at: string,
+  at: Place,
   report: ResponsesReport,
   model?: string,
   expands: 'none' | 'search' | 'all' = 'none',
@@ -29,7 +30,7 @@ export function decodeItems(
   const messages: Message[] = []
   const carriers: (Carrier & { index: number })[] = []
   items.forEach((item, index) => {
-    const place = `${at}/${index}`
+    const place = below(at, index)
     const expanded = ids?.size ? expandItem(item, typeOf(item), { at: place, ids, report }) : undefined
     const { message, attach, proven }: DecodedItem = expanded ? { message: expanded } : decodeItem(item, place, report, model)
     const [part] = message.parts
@@ -47,7 +48,7 @@ export function decodeItems(
 type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 
 /** One item → one message. `model`: which made it, if known. */
-export function decodeItem(item: ResponsesItem, at: string, report?: ResponsesReport, model?: string): DecodedItem {
+export function decodeItem(item: ResponsesItem, at: Place, report?: ResponsesReport, model?: string): DecodedItem {
   const wire: JsonObject = item
   const type = typeOf(wire)
   switch (type) {

@@ -1,4 +1,4 @@
-import type { MediaPart, MediaSource, Part } from '../../canonical/message.ts'
+import type { MediaPart, MediaSource, Part, Place } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { toBase64 } from '../../kit/base64.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
@@ -19,7 +19,7 @@ const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
   ['original', 'original'],
 ])
 
-export function decodeImage(wire: ResponsesInputImage, at: string): Part {
+export function decodeImage(wire: ResponsesInputImage, at: Place): Part {
   const { type: _, image_url: url, file_id: id, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   const source: MediaSource | undefined =
     typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocolName } : undefined
@@ -44,7 +44,7 @@ function oddUrl(url: unknown, source: MediaSource): JsonObject {
   return source.type === 'base64' && url !== dataUrl(source.mime ?? '', source.data) ? { url } : {}
 }
 
-export function decodeFile(wire: ResponsesInputFile, at: string, report?: ResponsesReport): Part {
+export function decodeFile(wire: ResponsesInputFile, at: Place, report?: ResponsesReport): Part {
   const { type: _, file_data: data, file_url: url, file_id: id, filename, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
   const others: JsonObject = { ...rest }
   let source: MediaSource
@@ -71,7 +71,7 @@ export function decodeFile(wire: ResponsesInputFile, at: string, report?: Respon
   return { ...decodedMedia('document', source, { detail, breakpoint, rest: others, wire, at, form }), ...(typeof filename === 'string' && { filename }) }
 }
 
-type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; rest: JsonObject; wire: JsonObject; at: string; form?: JsonObject }
+type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; rest: JsonObject; wire: JsonObject; at: Place; form?: JsonObject }
 
 function decodedMedia(kind: MediaPart['kind'], source: MediaSource, { detail: word, breakpoint, rest, wire, at, form }: MediaRest): MediaPart {
   const detail = details.get(word)
@@ -80,7 +80,7 @@ function decodedMedia(kind: MediaPart['kind'], source: MediaSource, { detail: wo
   return { type: 'media', kind, source, ...defined({ detail }), ...cache, at, ...keep(fields, nulls(wire), { ...marked, ...form }) }
 }
 
-export function decodeAudio(wire: ResponsesInputAudio, at: string): Part {
+export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
   const { type: _, input_audio: audio, ...rest } = wire
   const { data, format, ...more } = audio
   const fields = Object.keys(more).length > 0 ? { ...rest, input_audio: more } : rest
@@ -208,7 +208,7 @@ export function imageItem({ source, at }: Picture, writing: Writing): JsonObject
 }
 
 /** The image of an image generation call. Absent: there is none, or its data is not whole base64, because logs and stores shorten it. */
-export function pictureOf({ result, output_format: format }: JsonObject, at: string): { picture?: MediaPart } {
+export function pictureOf({ result, output_format: format }: JsonObject, at: Place): { picture?: MediaPart } {
   if (typeof result !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(result)) return {}
   const mime = `image/${typeof format === 'string' && format !== '' ? format.replace(/^svg$/, 'svg+xml') : 'png'}`
   return { picture: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }

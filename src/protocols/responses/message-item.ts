@@ -1,7 +1,8 @@
-import type { MediaPart, Message, Part, Role } from '../../canonical/message.ts'
+import type { MediaPart, Message, Part, Place, Role } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
 import { encodeMedia } from './media.ts'
@@ -16,14 +17,14 @@ const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 const strange = ({ id }: JsonObject) => (id === undefined || id === null || typeof id === 'string' ? {} : { id })
 
 /** A `message` item, whole or in its short form. */
-export function decodeMessage(wire: JsonObject, at: string, report?: ResponsesReport): Message {
+export function decodeMessage(wire: JsonObject, at: Place, report?: ResponsesReport): Message {
   const { type, role: said, content, id, status: _status, phase, ...fields } = wire
   const role = (roles.has(said) ? said : 'assistant') as Role
   const whole = typeof content === 'string'
   const parts: Part[] = whole
-    ? [{ type: 'text', text: content, at: `${at}/content` }]
+    ? [{ type: 'text', text: content, at: below(at, 'content') }]
     : Array.isArray(content)
-      ? content.map((part, index) => decodeContent(part as ResponsesContent, `${at}/content/${index}`, role, report))
+      ? content.map((part, index) => decodeContent(part as ResponsesContent, below(below(at, 'content'), index), role, report))
       : []
   const form: JsonObject = { item: 'message', ...absentOf(wire, ['type', 'content', 'role']), ...(whole && { content: 'string' }), ...strangeStatus(wire) }
   if (type === null) form['type'] = null

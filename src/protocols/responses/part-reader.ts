@@ -1,6 +1,7 @@
 import type { ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { decodeCitation, decodeLogprobs } from './citations.ts'
 import { decodeContent } from './content.ts'
@@ -57,7 +58,7 @@ function textPart(
 /** Notes a piece of content that has no place. `whole`: what came in a `done` event, which may repeat what was told. */
 function stray(state: DecoderState, event: JsonObject, whole?: string): undefined {
   const index = indexOf(state, event)
-  if (whole === undefined) reportOf(state).once('stream.stray-delta', index === undefined ? '' : `/output/${index}`)
+  if (whole === undefined) reportOf(state).once('stream.stray-delta', index === undefined ? '' : below('/output', index))
   return undefined
 }
 
@@ -67,10 +68,10 @@ export function textDelta(state: DecoderState, event: JsonObject, type: 'output_
   state.latest = open
   if (!open) return
   const { logprobs } = event
-  if (logprobs != null && !Array.isArray(logprobs)) reportOf(state).once('field.unknown', `${open.value.at}/logprobs`)
+  if (logprobs != null && !Array.isArray(logprobs)) reportOf(state).once('field.unknown', below(open.value.at ?? '', 'logprobs'))
   if (Array.isArray(logprobs) && logprobs.length > 0) {
     const before = open.value.type === 'text' ? (open.value.logprobs?.length ?? 0) : 0
-    give(open, { kind: 'logprobs', logprobs: decodeLogprobs(logprobs, `${open.value.at}/logprobs`, before) }, emit)
+    give(open, { kind: 'logprobs', logprobs: decodeLogprobs(logprobs, below(open.value.at ?? '', 'logprobs'), before) }, emit)
   }
   if (text) give(open, { kind: 'text', text }, emit)
 }

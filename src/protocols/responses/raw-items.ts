@@ -1,4 +1,4 @@
-import type { ControlPart, Message, Part, Role, ServerToolPart } from '../../canonical/message.ts'
+import type { ControlPart, Message, Part, Place, Role, ServerToolPart } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
@@ -19,7 +19,7 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
 ])
 
 /** An item without an equivalent in other protocols: kept whole, in a part that has its meaning. */
-export function decodeRaw(wire: JsonObject, type: string, at: string, report?: ResponsesReport): Message {
+export function decodeRaw(wire: JsonObject, type: string, at: Place, report?: ResponsesReport): Message {
   const control = controls.get(type)
   if (control) {
     const tools = type === 'additional_tools' ? decodeAddedTools(wire, at, report) : undefined

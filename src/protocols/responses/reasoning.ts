@@ -1,6 +1,6 @@
 import { addDelta } from '../../canonical/collect.ts'
 import type { Proof } from '../../canonical/event.ts'
-import type { Message, Part, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
+import type { Message, Part, Place, ReasoningPart, ReasoningSegment, Signature } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
@@ -31,7 +31,7 @@ type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: JsonObj
 export type Proven = Omit<Proof, 'signature'>
 
 /** Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`: which made it, if known. */
-export function decodeReasoning(wire: ResponsesReasoning, at: string, model?: string): DecodedReasoning | undefined {
+export function decodeReasoning(wire: ResponsesReasoning, at: Place, model?: string): DecodedReasoning | undefined {
   const { type: _, id, summary, content, encrypted_content: encrypted, status: _status, ...fields } = wire
   const summaries = decodeSegments(summary ?? [], ['summary_text'], 'summary')
   const raws = decodeSegments(content ?? [], rawTypes, 'raw')
@@ -79,7 +79,7 @@ function decodeSegments(list: readonly JsonObject[], types: readonly unknown[], 
 /** The kind under which a client gets a segment of this kind. */
 export function shownAs(
   kind: ReasoningSegment['kind'],
-  at: string | undefined,
+  at: Place | undefined,
   { report, options }: Pick<Writing, 'report' | 'options'>,
 ): ReasoningSegment['kind'] {
   if (kind === 'summary' || options.rsRawReasoning !== 'summary') return kind
@@ -182,12 +182,12 @@ export type Carrier = {
   signature: Signature
   id?: string | undefined
   proven?: Proven | undefined
-  at?: string
+  at?: Place
   before: Message | undefined
 }
 
 /** Puts carried signatures back on their parts. Changes the messages, which are not shared yet. */
-export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: string | undefined) => void): void {
+export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: Place | undefined) => void): void {
   for (const { attach, signature, id, proven, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
     if (!owner) orphaned(at)

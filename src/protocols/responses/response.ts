@@ -8,6 +8,7 @@ import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { clientCalls, expandedIn } from './client-tools.ts'
 import { echoKeys } from './echo.ts'
@@ -85,7 +86,7 @@ export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Om
   const nothing: JsonObject = {}
   for (const key of usual) if (body[key] === null) nothing[key] = null
   if (areRemovals(transformations)) {
-    for (const index of transformations.keys()) report.add('reasoning.dropped-upstream', `/input_transformations/${index}`)
+    for (const index of transformations.keys()) report.add('reasoning.dropped-upstream', below('/input_transformations', index))
     nothing['input_transformations'] = transformations
   } else if (transformations !== undefined) fields['input_transformations'] = transformations
   return defined({

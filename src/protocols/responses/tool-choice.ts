@@ -1,9 +1,11 @@
+import type { Place } from '../../canonical/message.ts'
 import type { AllowedTool, PlainToolChoice, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { below } from '../../kit/path.ts'
 import { protocolName } from './own.ts'
 import { encodeName, nearestOf } from './tools.ts'
 import { serverToolKind } from './vocabulary.ts'
@@ -32,7 +34,7 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
       const unread = tools.map(unknownOfAllowed)
       const odd = unread.some(left => Object.keys(left).length > 0)
       leave({ ...(name !== undefined && { name }), ...(namespace !== undefined && { namespace }), ...others, ...(odd && { tools: unread }) })
-      return { mode: 'allowed', require: mode === 'required', tools: tools.map((tool, index) => decodeAllowed(tool, `/tool_choice/tools/${index}`)) }
+      return { mode: 'allowed', require: mode === 'required', tools: tools.map((tool, index) => decodeAllowed(tool, below('/tool_choice/tools', index))) }
     }
     default: {
       const named = typeof name === 'string' ? name : typeof rest['server_label'] === 'string' ? rest['server_label'] : (serverToolKind(type) ?? type)
@@ -43,7 +45,7 @@ export function decodeToolChoice(wire: string | (JsonObject & { type: string }),
   }
 }
 
-function decodeAllowed(raw: JsonObject, at = ''): AllowedTool {
+function decodeAllowed(raw: JsonObject, at: Place = ''): AllowedTool {
   const { type, name, server_label: label, ...rest } = raw
   const extra = Object.keys(rest).length > 0 ? { protocol: protocolName, raw } : {}
   if (type === 'function' && typeof name === 'string') return { kind: 'function', name, at, ...extra }

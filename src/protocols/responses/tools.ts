@@ -1,9 +1,11 @@
+import type { Place } from '../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
 import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { mapSchemas } from '../../kit/schema-subset.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
 import type { ResponsesReport } from './notes.ts'
@@ -13,17 +15,17 @@ import { serverToolKind } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
 /** `tools` of a request or of an item that adds tools. A namespace is replaced by its tools. */
-export function decodeTools(wire: readonly ResponsesTool[], at: string, report?: ResponsesReport): Tool[] {
-  return flatMap(wire, (tool, index) => decodeTool(tool, `${at}/${index}`, report))
+export function decodeTools(wire: readonly ResponsesTool[], at: Place, report?: ResponsesReport): Tool[] {
+  return flatMap(wire, (tool, index) => decodeTool(tool, below(at, index), report))
 }
 
 /** The tools of an item that adds some. Undefined: it has no list. */
-export function decodeAddedTools({ tools }: JsonObject, at: string, report?: ResponsesReport): Tool[] | undefined {
+export function decodeAddedTools({ tools }: JsonObject, at: Place, report?: ResponsesReport): Tool[] | undefined {
   const isTyped = (tool: unknown): tool is ResponsesTool => isObject(tool) && typeof tool['type'] === 'string'
-  return Array.isArray(tools) ? decodeTools(tools.filter(isTyped), `${at}/tools`, report) : undefined
+  return Array.isArray(tools) ? decodeTools(tools.filter(isTyped), below(at, 'tools'), report) : undefined
 }
 
-function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): Tool | Tool[] {
+function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
   switch (wire.type) {
     case 'function':
       return decodeFunction(wire as ResponsesFunctionTool, at, report)
@@ -38,7 +40,7 @@ function decodeTool(wire: ResponsesTool, at: string, report?: ResponsesReport): 
   }
 }
 
-function decodeFunction(wire: ResponsesFunctionTool, at: string, report?: ResponsesReport): FunctionTool {
+function decodeFunction(wire: ResponsesFunctionTool, at: Place, report?: ResponsesReport): FunctionTool {
   const { type: _, name, description, parameters, strict, defer_loading, allowed_callers, async, output_schema, ...rest } = wire
   const implied = strict === undefined && isStrictSchema(parameters)
   const plain = parameters && withoutAnnotations(parameters)
@@ -80,7 +82,7 @@ function isStrictSchema(schema: JsonObject | null | undefined): boolean {
   return Array.isArray(required) && Object.keys(schema['properties']).every(key => required.includes(key))
 }
 
-function decodeCustom(wire: ResponsesCustomTool, at: string): FreeformTool {
+function decodeCustom(wire: ResponsesCustomTool, at: Place): FreeformTool {
   const { type: _, name, description, format, defer_loading, allowed_callers, async, ...rest } = wire
   const known = decodeFormat(format)
   return {
@@ -108,15 +110,15 @@ function decodeFormat(format: JsonObject | null | undefined): FreeformTool['form
 }
 
 /** The first inner tool keeps the namespace's own fields. */
-function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: ResponsesReport): Tool | Tool[] {
+function decodeNamespace(wire: ResponsesNamespaceTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
   const { type: _, name: namespace, description, tools, ...rest } = wire
   // A namespace inside a namespace cannot be called, and the schema does not check its tools.
   const isFlat = Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
-  const inner = isFlat ? decodeTools(tools, `${at}/tools`, report) : []
+  const inner = isFlat ? decodeTools(tools, below(at, 'tools'), report) : []
   if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
   return inner.filter(isCallable).map((tool, index) => {
     const ext = tool.ext?.[protocolName]
-    const form = { ...ext?.form, namespace: at, ...(description === null && { namespaceNulls: ['description'] }) }
+    const form = { ...ext?.form, namespace: pointerOf(at), ...(description === null && { namespaceNulls: ['description'] }) }
     const said = { ...(description != null && { namespaceDescription: description }), ...(Object.keys(rest).length > 0 && { namespaceFields: rest }) }
     return { ...tool, namespace, ...(index === 0 && said), ext: { [protocolName]: { ...ext, form } } }
   })
@@ -124,7 +126,7 @@ function decodeNamespace(wire: ResponsesNamespaceTool, at: string, report?: Resp
 
 const isCallable = (tool: Tool): tool is FunctionTool | FreeformTool => tool.type === 'function' || tool.type === 'freeform'
 
-function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool['tool'], at: string): ServerTool {
+function decodeServerTool(wire: JsonObject & { type: string }, tool: ServerTool['tool'], at: Place): ServerTool {
   const { filters, search_context_size: size, user_location: place, server_label: label } = wire
   const domains = isObject(filters) && Array.isArray(filters['allowed_domains']) ? filters['allowed_domains'].filter(one => typeof one === 'string') : undefined
   const common: NonNullable<ServerTool['common']> = {
@@ -277,7 +279,7 @@ function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
 }
 
 /** The name of a tool on the wire. A changed name is noted at its first use, and kept for the answer. */
-export function encodeName(name: string, at: string | undefined, { native, report, target, tools }: Writing): string {
+export function encodeName(name: string, at: Place | undefined, { native, report, target, tools }: Writing): string {
   // An answer has the names that the client gave its tools.
   if (native || target === 'output') return name
   const wire = mapName(name, 128)

@@ -1,4 +1,4 @@
-import type { Message, Part } from '../../canonical/message.ts'
+import type { Message, Part, Place } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
@@ -22,7 +22,7 @@ export type Writing = {
   /** Deferred tools are loaded from the start, because no tool search is written. */
   loads?: boolean
   /** Parts that got the cache breakpoint of the part around them → path of that part. */
-  moved: Map<Part, string | undefined>
+  moved: Map<Part, Place | undefined>
   /** Parts with a cache breakpoint beyond the allowed number. */
   uncached: Set<Part>
   /** Written reasoning item → its part. */
@@ -56,6 +56,6 @@ export function startWriting(target: Writing['target'], native: boolean, options
 export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean => target === 'output' || options.foreignProofs === 'wrap'
 
 /** Notes or refuses what only another provider can resolve; in an answer nothing is refused. */
-export function unresolvable(at: string | undefined, field: string | undefined, { report, options, target }: Writing): void {
+export function unresolvable(at: Place | undefined, field: string | undefined, { report, options, target }: Writing): void {
   report.unresolvable(at, field, target === 'input' ? options : { onUnresolvable: 'note' })
 }

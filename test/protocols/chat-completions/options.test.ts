@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { blocks, chat as bodies, png } from '../../support/examples/wires.ts'
+import { withPointers } from '../../support/pointers.ts'
 import { chunk, decodeStream } from './run.ts'
 
 /** What a caller may choose, and what happens without a choice. */
@@ -149,7 +150,7 @@ describe('pictures beside an answer', () => {
 
   test('are media, and come back as they were', () => {
     const { value } = from.decodeResponse(reply)
-    expect(value.candidates[0]?.messages[0]?.parts).toMatchObject([{ type: 'text' }, { ...media, at: '/choices/0/message/images/0' }])
+    expect(withPointers(value.candidates[0]?.messages[0]?.parts)).toMatchObject([{ type: 'text' }, { ...media, at: '/choices/0/message/images/0' }])
     expect(from.encodeResponse(value)).toEqual({ wire: reply, notes: [] })
   })
   test('are media in a stream', () => {

@@ -3,6 +3,7 @@ import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { withPointers } from '../../support/pointers.ts'
 import { codes, type Options } from './run.ts'
 
 const { decodeRequest, encodeRequest } = chatCompletions
@@ -88,7 +89,7 @@ describe('a whole request', () => {
       ],
     })
     expect(value.sampling).toBeUndefined()
-    expect(value.messages.map(({ role, parts }) => [role, ...parts.map(({ type, at }) => [type, at])])).toEqual([
+    expect(withPointers(value.messages).map(({ role, parts }) => [role, ...parts.map(({ type, at }) => [type, at])])).toEqual([
       ['developer', ['text', '/messages/0/content']],
       ['user', ['text', '/messages/1/content/0'], ['media', '/messages/1/content/1'], ['media', '/messages/1/content/2'], ['media', '/messages/1/content/3']],
       ['assistant', ['tool-call', '/messages/2/tool_calls/0'], ['tool-call', '/messages/2/tool_calls/1']],

@@ -4,6 +4,7 @@ import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { JsonObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
+import { withPointers } from '../../support/pointers.ts'
 import { decode, encode, lastResponse } from './support.ts'
 
 const done = { status: 'completed' }
@@ -122,7 +123,8 @@ describe.each(items)('%s', (_name, item) => {
     expect(lastResponse(out)).toEqual(wire)
     const events = decode(out).out
     expect(checkGrammar(events)).toEqual([])
-    const parts = (of: typeof whole) => of.candidates.flatMap(({ messages }) => messages.map(one => ({ id: one.id, status: one.status, parts: one.parts })))
+    const parts = (of: typeof whole) =>
+      withPointers(of.candidates).flatMap(({ messages }) => messages.map(one => ({ id: one.id, status: one.status, parts: one.parts })))
     expect(parts(collect(events).response)).toEqual(parts(whole))
     expect(collect(events).response.candidates[0]?.finish).toEqual(whole.candidates[0]?.finish)
   })

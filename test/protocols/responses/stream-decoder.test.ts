@@ -6,6 +6,7 @@ import { TranslationError } from '../../../src/errors.ts'
 import { collectStream, createStreamTranslator } from '../../../src/index.ts'
 import type { JsonObject } from '../../../src/kit/json.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
+import { withPointers } from '../../support/pointers.ts'
 import { decode, encode, faultsOf } from './support.ts'
 
 const created = { type: 'response.created', response: { id: 'resp_1', object: 'response', created_at: 5, model: 'm-1', status: 'in_progress', output: [] } }
@@ -125,7 +126,7 @@ const streams: Record<string, unknown[]> = {
   ],
 }
 
-const partsOf = (wire: unknown[]) => collect(decode(wire).out).response.candidates[0]?.messages.flatMap(({ parts }) => parts)
+const partsOf = (wire: unknown[]) => withPointers(collect(decode(wire).out).response).candidates[0]?.messages.flatMap(({ parts }) => parts)
 
 describe.each(Object.entries(streams))('%s', (_name, wire) => {
   test('obeys the grammar, wherever it is cut', () => {

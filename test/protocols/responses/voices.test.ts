@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
+import { withPointers } from '../../support/pointers.ts'
 import { accumulate, faultsOf, lastResponse } from './support.ts'
 
 const { responses } = protocols
@@ -50,7 +51,7 @@ describe('messages of a reply that are not the model speaking', () => {
       { type: 'response.completed', response: { ...reply, output: output.slice(0, 1) } },
     ])
     const { value } = responses.decodeResponse({ ...reply, output: output.slice(0, 1) })
-    expect(collect(out).response.candidates[0]?.messages).toEqual(value.candidates[0]?.messages)
+    expect(withPointers(collect(out).response.candidates[0]?.messages)).toEqual(withPointers(value.candidates[0]?.messages))
   })
 
   test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(

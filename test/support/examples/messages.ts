@@ -125,7 +125,9 @@ export const examples: Record<string, Example> = {
   'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
   'output.strict': fromChat(
-    chat.request({ response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object' }, strict: false } } }),
+    chat.request({
+      response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', additionalProperties: false }, strict: false } },
+    }),
   ),
   'schema.keywords': fromChat(
     chat.request({
