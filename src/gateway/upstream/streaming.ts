@@ -2,13 +2,11 @@ import { isObject, without } from '../../kit/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 
-/** Options for writing a request again in its own protocol: whose proofs may stay in it is the translation's affair. */
-export const rewriting: object = { foreignProofs: 'wrap' }
-
-/** The request with streaming on or off. Decoded and encoded by its own protocol, so that nothing else changes. */
+/** The request with streaming on or off, for protocols whose body says so. Nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
-  const { value } = protocol.decodeRequest(body)
-  const { wire } = protocol.encodeRequest({ ...value, stream: { ...value.stream, enabled } }, rewriting)
+  const field = protocol.fieldNames['stream.enabled']
+  if (!isObject(body) || field === undefined) return body
+  const wire = { ...body, [field]: enabled }
   return enabled ? wire : withoutStreamOptions(wire, protocol)
 }
 

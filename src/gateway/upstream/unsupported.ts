@@ -2,12 +2,15 @@ import type { Note } from '../../canonical/note.ts'
 import { isObject, type JsonObject, without as outOf } from '../../kit/json.ts'
 import { pointer } from '../../kit/path.ts'
 import type { Protocol } from '../../protocol.ts'
-import { rewriting, streamOptions } from './streaming.ts'
+import { streamOptions } from './streaming.ts'
 
 // Removes the fields that a model refuses (`unsupported` in its configuration) from requests, with a note for each.
 
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
+
+/** Options for writing a request again in its own protocol: whose proofs may stay in it is the translation's affair. */
+const rewriting: object = { foreignProofs: 'wrap' }
 
 /** The caller's request. `fields`: names as the caller's protocol spells them, or canonical ones, with dots between levels. */
 export function without(body: unknown, protocol: Protocol, fields: readonly string[]): Less<unknown> {
