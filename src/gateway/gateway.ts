@@ -19,7 +19,7 @@ import { createLimits } from './limits.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report } from './record.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
-import { isClaimed, type Route, routeOf } from './route.ts'
+import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
 import { createReplyStore } from './stored/reply-store.ts'
 import { createTelemetry } from './telemetry.ts'
@@ -35,10 +35,12 @@ export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {
+  /** Matches the path of a request, for `claims` and `answer`. */
+  match(path: string): PathMatch
   /** Is this path an exact endpoint of the gateway? Every other path belongs to the application. `mounted`: the gateway has a path of its own within it. */
-  claims(method: string, path: string, mounted: boolean): boolean
-  /** Never rejects: every failure becomes an error response in the caller's protocol. */
-  answer(request: GatewayRequest): Promise<GatewayAnswer>
+  claims(match: PathMatch, method: string, mounted: boolean): boolean
+  /** Never rejects: every failure becomes an error response in the caller's protocol. `match`: of its path, if the host has it already. */
+  answer(request: GatewayRequest, match?: PathMatch): Promise<GatewayAnswer>
   /**
    * Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and
    * releases the sockets. A second call may shorten the wait.
@@ -63,10 +65,11 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
   return {
     localOnly: admission.localOnly,
-    claims: (method, path, mounted) => isClaimed(method, path, { page, mounted }),
-    async answer(request) {
+    match: matchPath,
+    claims: (match, method, mounted) => isClaimed(match, method, { page, mounted }),
+    async answer(request, match = matchPath(request.path)) {
       const requestId = newId('req_')
-      const route = routeOf({ base: '', ...request, page })
+      const route = routeOf(match, { base: '', ...request, page })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new Stopper()
       // By itself, so that an open stream does not keep the whole request in memory.

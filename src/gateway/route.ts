@@ -1,5 +1,5 @@
 import { faultOf, faultOfListing, isVersion, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
-import type { Headers, Operation, Protocol, StoredMatch, StoredReplies } from '../protocol.ts'
+import type { Headers, Operation, Protocol, RequestMatch, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -19,7 +19,7 @@ export type Route =
 /** A call about a stored reply. */
 export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
-export type Asked = { method: string; path: string; query: URLSearchParams; headers: Headers; base: string /** Is there one for browsers? */; page?: boolean }
+type Asked = { method: string; query: URLSearchParams; headers: Headers; base: string /** Is there one for browsers? */; page?: boolean }
 
 /** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
@@ -32,52 +32,89 @@ const playgroundOf = (path: string) => (Object.keys(playground) as (keyof typeof
 /** Does a browser ask for a page, and not a client whether the gateway is up? */
 const wantsPage = (headers: Headers): boolean => /\btext\/html\b/i.test(headers['accept'] ?? '')
 
+/** What a path is, before its method, headers and query are known. `path`: without repeated and trailing slashes. */
+export type PathMatch = { raw: string; path: string } & (
+  | { kind: 'home' | 'settings' | 'none' }
+  | { kind: 'playground'; asked: keyof typeof playground }
+  | { kind: 'call'; protocol: Protocol; found: RequestMatch }
+  | { kind: 'stored'; found: Omit<StoredRoute, 'kind' | 'method'> }
+  | { kind: 'listing'; model?: string }
+)
+
+/** Matches a path once, both for claiming the request and for routing it. */
+export function matchPath(raw: string): PathMatch {
+  const path = tidied(raw)
+  const at = { raw, path }
+  if (path === '/') return { ...at, kind: 'home' }
+  if (path === settingsPath) return { ...at, kind: 'settings' }
+  const asked = playgroundOf(path)
+  if (asked) return { ...at, kind: 'playground', asked }
+  const call = matchOf(path)
+  if (call) return { ...at, kind: 'call', ...call }
+  const listing = matchListing(path)
+  if (listing) return { ...at, kind: 'listing', ...listing }
+  const found = matchStored(path)
+  return found ? { ...at, kind: 'stored', found } : { ...at, kind: 'none' }
+}
+
 /**
  * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/` unless there is a page, `/client-config`
  * unless there is a page or the gateway has a path of its own, and paths that are only similar to an endpoint.
  */
-export function isClaimed(method: string, path: string, { page, mounted }: { page: boolean; mounted: boolean }): boolean {
-  const tidy = tidied(path)
+export function isClaimed(match: PathMatch, method: string, { page, mounted }: { page: boolean; mounted: boolean }): boolean {
   const isRead = method === 'GET' || method === 'HEAD'
-  if (tidy === '/') return page && isRead
-  if (tidy === settingsPath) return (page || mounted) && isRead
-  if (page && playgroundOf(tidy)) return true
-  if (matchOf(tidy) ?? matchStored(tidy)) return true
-  // The model id is one segment: clients encode a slash in it.
-  return /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(tidy) && !isForeignOperation(method, tidy)
+  switch (match.kind) {
+    case 'home':
+      return page && isRead
+    case 'settings':
+      return (page || mounted) && isRead
+    case 'playground':
+      return page
+    case 'call':
+    case 'stored':
+      return true
+    case 'listing':
+      // The model id is one segment: clients encode a slash in it.
+      return /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(match.path) && !isForeignOperation(method, match.path)
+    case 'none':
+      return false
+    default:
+      return match satisfies never
+  }
 }
 
 /** Is this an operation on a model that is not supported, and not a description of a model requested in a wrong way? */
 const isForeignOperation = (method: string, path: string): boolean => method === 'POST' && /:[a-z]+$/i.test(path)
 
 /** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
-export function routeOf({ method, path: raw, query, headers, base, page }: Asked): Route {
-  const path = tidied(raw)
+export function routeOf(match: PathMatch, { method, query, headers, base, page }: Asked): Route {
+  const { path } = match
   const isRead = method === 'GET' || method === 'HEAD'
-  if (path === '/' && isRead) return { kind: page && wantsPage(headers) ? 'page' : 'home' }
-  if (path === settingsPath && isRead) return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
-  const asked = page ? playgroundOf(path) : undefined
-  if (asked) {
+  if (match.kind === 'home' && isRead) return { kind: page && wantsPage(headers) ? 'page' : 'home' }
+  if (match.kind === 'settings' && isRead) return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
+  if (match.kind === 'playground' && page) {
+    const { asked } = match
     const protocol = dialectOf(path, headers, query)
     return method === playground[asked] ? { kind: 'playground', protocol, asked } : { kind: 'wrong-method', protocol, allow: playground[asked] }
   }
-  const match = matchOf(path)
-  if (match) {
+  if (match.kind === 'call') {
     const { protocol, found } = match
     if (method !== 'POST') return { kind: 'wrong-method', protocol, allow: 'POST' }
     const { operation, ...asked } = found
     return { kind: operation, protocol, ...asked }
   }
-  const list = matchListing(path)
-  if (list) {
+  if (match.kind === 'listing') {
     const protocol = dialectOf(path, headers, query)
-    const { model } = list
+    const { model } = match
     if (isForeignOperation(method, path)) return { kind: 'wrong-path', protocol, message: noSuch(path) }
     if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
   }
   const fault = faultOf(path) ?? faultOfListing(path)
-  if (!fault) return storedOf(method, path) ?? { kind: 'wrong-path', protocol: dialectNear(path, headers, query), message: noSuch(raw) }
+  if (!fault)
+    return match.kind === 'stored'
+      ? storedOf(method, match.found)
+      : { kind: 'wrong-path', protocol: dialectNear(path, headers, query), message: noSuch(match.raw) }
   const message = `No such path: ${path}. ${ruleOf(fault.rule, versionOf(fault.path))} The right URL is ${base}${fault.path}`
   return { kind: 'wrong-path', protocol: fault.protocol ?? dialectOf(fault.path, headers, query), message }
 }
@@ -104,12 +141,10 @@ function dialectNear(path: string, headers: Headers, query: URLSearchParams): Pr
 
 const [firstName] = Object.keys(protocols) as [keyof typeof protocols]
 
-function storedOf(method: string, path: string): Route | undefined {
-  const match = matchStored(path)
-  if (!match) return undefined
-  const { protocol, asked } = match
+function storedOf(method: string, found: Omit<StoredRoute, 'kind' | 'method'>): Route {
+  const { protocol, asked } = found
   const allowed = methods[asked.part].find(one => one === method)
-  return allowed ? { kind: 'stored', method: allowed, ...match } : { kind: 'wrong-method', protocol, allow: methods[asked.part].join(', ') }
+  return allowed ? { kind: 'stored', method: allowed, ...found } : { kind: 'wrong-method', protocol, allow: methods[asked.part].join(', ') }
 }
 
 const methods = { reply: ['GET', 'DELETE'], input: ['GET'], cancel: ['POST'] } as const

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAscii } from '../gateway/body/bytes.ts'
-import { createGateway, type Gateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+import { createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
@@ -43,10 +43,12 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   let open = 0
   const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
     const url = urlOf(request)
-    if (next && !inner.claims(request.method ?? 'GET', url.pathname, mountOf(request) !== '')) return next()
+    const match = inner.match(url.pathname)
+    if (next && !inner.claims(match, request.method ?? 'GET', mountOf(request) !== '')) return next()
     open++
     response.once('close', () => open--)
-    answer(inner, request, url, response).catch((error: unknown) => {
+    const answer = (left: Stopper) => inner.answer(askedBy(request, url, left), match)
+    respond(answer, request, response).catch((error: unknown) => {
       if (next && !response.headersSent) next(error)
       else response.destroy()
     })
@@ -61,12 +63,12 @@ export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
   })
 }
 
-async function answer(inner: Gateway, request: Request, url: ReturnType<typeof urlOf>, response: Response): Promise<void> {
+async function respond(answer: (left: Stopper) => Promise<GatewayAnswer>, request: Request, response: Response): Promise<void> {
   const left = new Stopper()
   response.once('close', () => {
     if (!response.writableFinished) left.abort()
   })
-  await send(await inner.answer(askedBy(request, url, left)), request, response, left.signal)
+  await send(await answer(left), request, response, left.signal)
 }
 
 function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {

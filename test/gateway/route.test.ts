@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isClaimed } from '../../src/gateway/route.ts'
+import { isClaimed, matchPath } from '../../src/gateway/route.ts'
 import { hosts, post, requests } from './support.ts'
 
 test.each([
@@ -22,7 +22,7 @@ test.each([
   ['POST', '/v1/responses/resp_1/cancel'],
   ['POST', '/v1/responses/compact'],
 ])('claims %s %s', (method, path) => {
-  expect(isClaimed(method, path, { page: false, mounted: false })).toBe(true)
+  expect(isClaimed(matchPath(path), method, { page: false, mounted: false })).toBe(true)
 })
 
 test.each([
@@ -50,7 +50,7 @@ test.each([
   ['GET', '/favicon.ico'],
   ['GET', '/__proto__'],
 ])('leaves %s %s to the application', (method, path) => {
-  expect(isClaimed(method, path, { page: false, mounted: false })).toBe(false)
+  expect(isClaimed(matchPath(path), method, { page: false, mounted: false })).toBe(false)
 })
 
 test.each([
@@ -60,7 +60,7 @@ test.each([
   ['/client-config', { page: false, mounted: true }, true],
   ['/playground/state', { page: true, mounted: false }, true],
 ])('GET %s with %o: claimed %s', (path, where, claimed) => {
-  expect(isClaimed('GET', path, where)).toBe(claimed)
+  expect(isClaimed(matchPath(path), 'GET', where)).toBe(claimed)
 })
 
 describe.each(hosts)('through %s', (_, start) => {
