@@ -94,14 +94,27 @@ export function inSpelling(names: FieldNames, { snake }: Spelling): FieldNames {
   const changed = { ...names }
   if (snake.length === 0) return changed
   const words = new Set(snake.map(place => place.slice(place.lastIndexOf('/') + 1)))
-  for (const [field, written] of Object.entries({ ...fieldNames, ...names })) {
-    // The row of a known object that holds unknown fields is named by the object.
-    const place = field.endsWith('/*') ? field.slice(0, -2) : written
-    const keys = place.split('/').map(key => (words.has(key) ? snakeOf(key) : key))
-    if (keys.join('/') !== place) changed[field] = keys.join('/')
-  }
+  for (const word of words) for (const field of fieldsWith.get(word) ?? []) if (!Object.hasOwn(names, field)) respellField(field, fieldNames[field] ?? '')
+  for (const field in names) respellField(field, names[field] ?? '')
   return changed
+
+  function respellField(field: string, written: string): void {
+    const place = placeIn(field, written)
+    const respelled = place
+      .split('/')
+      .map(key => (words.has(key) ? snakeOf(key) : key))
+      .join('/')
+    if (respelled !== place) changed[field] = respelled
+  }
 }
+
+/** The row of a known object that holds unknown fields is named by the object. */
+const placeIn = (field: string, written: string) => (field.endsWith('/*') ? field.slice(0, -2) : written)
+
+/** By key: the fields of the table whose path contains it. Computed once, because going through the whole table took a twentieth of the time of a request. */
+const fieldsWith = new Map<string, string[]>()
+for (const [field, written] of Object.entries(fieldNames))
+  for (const key of placeIn(field, written).split('/')) fieldsWith.set(key, [...(fieldsWith.get(key) ?? []), field])
 
 /** Converts a written body back to the spelling it came in. Pointers to fields that are gone are ignored. */
 export function asItCame(wire: JsonObject, snake: unknown): JsonObject {
