@@ -19,6 +19,8 @@ type Passing<C> = {
   none: C
   /** A chunk as it passes. */
   of(chunk: Uint8Array | string): C
+  /** Frames that were edited: whole characters, independent of what is left of a chunk. */
+  edited(frames: Uint8Array): C
   /** What is left of a character that was cut. */
   rest(): C
   join(chunks: readonly C[]): C
@@ -28,13 +30,29 @@ type Passing<C> = {
 /** Between equal protocols: the same bytes, in whole frames, while usage and the end are read from them. */
 export function createPassThrough(protocol: Protocol, options: Settings): StreamTranslator<Uint8Array> {
   const none = new Uint8Array()
-  return passThrough<Uint8Array>(protocol, options, { none, of: encoded, rest: () => none, join: joined, escape: escapeLineSeparatorBytes })
+  return passThrough<Uint8Array>(protocol, options, {
+    none,
+    of: encoded,
+    edited: frames => frames,
+    rest: () => none,
+    join: joined,
+    escape: escapeLineSeparatorBytes,
+  })
 }
+
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** The same as text. */
 export function createTextPassThrough(protocol: Protocol, options: Settings): StreamTranslator {
   const { read, end } = createTextReader()
-  return passThrough<string>(protocol, options, { none: '', of: read, rest: end, join: texts => texts.join(''), escape: escapeLineSeparators })
+  return passThrough<string>(protocol, options, {
+    none: '',
+    of: read,
+    edited: frames => utf8.decode(frames),
+    rest: end,
+    join: texts => texts.join(''),
+    escape: escapeLineSeparators,
+  })
 }
 
 function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model, hideUsage, ...options }: Settings, form: Passing<C>): StreamTranslator<C> {
@@ -59,7 +77,7 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
         watcher.push(encoded(frames))
         // It is not what is sent.
         watcher.seen.after = ''
-        return untilError(escaped(form.of(editor.taken())))
+        return untilError(escaped(form.edited(editor.taken())))
       }
       watcher.push(given)
       return untilError(escaped(whole.push(given) ?? none))
@@ -75,7 +93,7 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
         const { rest = none, owed } = whole.ending(left, isWell ? '' : failure())
         return form.join([escaped(rest), form.of(owed)])
       }
-      const last = editor ? form.of(editor.end()) : left
+      const last = editor ? form.edited(editor.end()) : left
       const rest = cutFrame ? none : untilError(escaped(last))
       if (lacksEnding && frames.ending) return form.join([rest, form.of(`\n\n${frames.ending}`)])
       return isWell ? rest : form.join([rest, form.of(`\n\n${failure()}`)])

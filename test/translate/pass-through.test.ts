@@ -71,3 +71,15 @@ test('a damaged frame between frames of one form ends the stream with an error, 
     if ('model' in settings) expect(dataOf(text)).toHaveLength(10)
   }
 })
+
+test('text with another model name stays whole where a chunk ends inside of a character', () => {
+  const frame = (content: string) =>
+    `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'm', choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const bytes = Buffer.from(frame('one') + frame('two 😀') + frame('three'))
+  const inside = bytes.indexOf(Buffer.from('😀')) + 2
+  const chat = protocols['chat-completions']
+  const translator = createStreamTranslator(chat, chat, { model: 'alias' })
+  const text = translator.push(bytes.subarray(0, inside)) + translator.push(bytes.subarray(inside))
+  expect(dataOf(text)).toMatchObject(['one', 'two 😀', 'three'].map(content => ({ model: 'alias', choices: [{ delta: { content } }] })))
+  expect(text).not.toContain('\ufffd')
+})
