@@ -4,6 +4,9 @@ import { isEnvelope, unwrapSignature, wrapSignature } from '../../kit/envelope.t
 import { isObject, type JsonObject, merge, parseObject } from '../../kit/json.ts'
 import { protocolName } from './own.ts'
 
+/** Only under this key a signature is in a list. */
+const listKey = 'thought_signatures'
+
 /** The protocol defines no field for the signature of a call or a text. These are the paths that its servers and clients use. */
 const places = [
   // What only this library reads. It says more than a bare signature does.
@@ -14,8 +17,8 @@ const places = [
   ['provider_specific_fields', 'thought_signature'],
   ['function', 'provider_specific_fields', 'thought_signature'],
   // The same as a list, of which the first is that of the call.
-  ['provider_specific_fields', 'thought_signatures'],
-  ['function', 'provider_specific_fields', 'thought_signatures'],
+  ['provider_specific_fields', listKey],
+  ['function', 'provider_specific_fields', listKey],
 ] as const
 const [ours, ofGoogle, ofProxy] = places
 
@@ -85,7 +88,7 @@ export function pathIn(came: JsonObject): string {
 function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; came?: unknown; left: JsonObject | undefined } {
   const found = from[key]
   const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
-  const first: unknown = Array.isArray(found) ? found[0] : found
+  const first: unknown = key === listKey && Array.isArray(found) ? found[0] : found
   const value = inner.length > 0 ? inside.value : typeof first === 'string' && first ? first : undefined
   if (value === undefined) return { left: from }
   const { [key]: _, ...rest } = from
