@@ -17,7 +17,7 @@ const sums: [sum: RegExp, limit: RegExp][] = [
   [/\b(?<input>\d+) \+ (?<output>\d+) > (?<limit>\d+)\b/, /(?:)/],
   [/\((?<input>\d+) in the messages, (?<output>\d+) in the completion\)/, /context length is (?<limit>\d+)/],
   [/\((?<input>\d+) of text input, (?:(?<more>\d+) of tool input, )?(?<output>\d+) in the output\)/, /context length is (?<limit>\d+)/],
-  [/(?<input>\d+) tokens from the input messages and (?<output>\d+) tokens for the completion/, /context length of (?<limit>\d+)/],
+  [/(?<!\d)(?<input>\d+) tokens from the input messages and (?<output>\d+) tokens for the completion/, /context length of (?<limit>\d+)/],
   [/requested (?<output>\d+) output tokens and your prompt contains at least (?<input>\d+) input tokens/, /context length is (?<limit>\d+)/],
 ]
 

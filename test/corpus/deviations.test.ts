@@ -19,7 +19,7 @@ const repairs: Record<string, { note: RegExp } | { fails: RegExp } | { none: str
   'responses.status_complete': { note: /^finish\.approximated \/status$/ },
   'responses.request_own_output_replayed': { none: 'status and result of an item of history say nothing that is needed to read it' },
   'responses.item_never_done': { none: 'a completed answer ends its items, and its last event lists them' },
-  'responses.foreign_items': { note: /^(part\.unknown|part\.unsupported|server-tool\.dropped|tool\.server) / },
+  'responses.foreign_items': { note: /^(part\.unknown|part\.unsupported|server-tool\.(dropped|search)|tool\.server) / },
   'responses.item_id_repeated': { none: 'items are told apart by their place, not by their id' },
   'responses.edited': { none: 'nothing that is missing is needed' },
   'responses.no_event_line': { none: 'the type stands in the data as well' },
