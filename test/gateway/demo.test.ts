@@ -184,3 +184,22 @@ describe.each(hosts)('through %s', (_, start) => {
     })
   })
 })
+
+describe.each(hosts)('through %s, the demo model behind a store', (_, start) => {
+  const config = {
+    auth: 'none' as const,
+    store: { memory: true as const },
+    channels: [{ name: 'demo', embedded: 'demo' as const }],
+    models: [{ id: 'demo', channels: [{ name: 'demo' }] }],
+  }
+
+  test.each([false, true])('repeats whether the reply is stored and what it continues, streamed: %s', async stream => {
+    const ask = await start(config)
+    const first = (await (await ask(paths.responses, post({ model: 'demo', input: 'hi' }))).json()) as { id: string }
+    expect(first).toMatchObject({ store: true, previous_response_id: null })
+    const next = await (await ask(paths.responses, post({ model: 'demo', input: 'more', previous_response_id: first.id, stream }))).text()
+    const responses = stream ? dataOf(next).flatMap(event => (event as { response?: unknown }).response ?? []) : [JSON.parse(next)]
+    expect(responses.length).toBeGreaterThan(0)
+    for (const response of responses) expect(response).toMatchObject({ store: true, previous_response_id: first.id })
+  })
+})

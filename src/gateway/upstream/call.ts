@@ -42,7 +42,13 @@ export async function call(
     // The parsed body takes ten times the memory of its text: released while the upstream works.
     ask.body.forget?.()
     if (channel.embedded)
-      embedded = demoUpstream(prepared.body, to, { ...freshIds(), ...demanding(ask.operation, to), model: candidate.model, stream: prepared.stream })
+      embedded = demoUpstream(prepared.body, to, {
+        ...freshIds(),
+        ...demanding(ask.operation, to),
+        model: candidate.model,
+        stream: prepared.stream,
+        state: { ...prepared.settings.context.request?.state, ...(ask.recalled?.keeps && { store: true }) },
+      })
   } catch (error) {
     return { refusal: refusalOf(error, 'request'), again: 'never', isUnasked: true }
   }

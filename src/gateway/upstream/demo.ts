@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { explode } from '../../canonical/explode.ts'
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { CanonicalRequest, StateSpec } from '../../canonical/request.ts'
 import type { CanonicalResponse } from '../../canonical/response.ts'
 import type { FreeformTool, FunctionTool, JsonSchema, ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
@@ -15,29 +15,30 @@ import type { TransportAnswer } from '../../transports/transport.ts'
 type Callable = FunctionTool | FreeformTool
 
 /**
- * The demo model as an upstream of any protocol. The same request always gets the same answer.
+ * The demo model as an upstream of any protocol. The same request always gets the same answer. `state`: of the caller's request, where the
+ * gateway itself keeps the reply, or has put the history in the place of a reference.
  * @throws TranslationError `malformed` for a body that is no request of the protocol
  */
 export function demoUpstream(
   body: unknown,
   protocol: Protocol,
-  { model, stream, ...options }: CodecOptions & { model: string; stream: boolean },
+  { model, stream, state: kept, ...options }: CodecOptions & { model: string; stream: boolean; state?: StateSpec },
 ): TransportAnswer {
   refuseForeign(body, protocol, Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
   refuseMemory(request, protocol)
   const { messages, ...rest } = request
-  const asked = { ...rest, messages: messages.filter(({ origin }) => origin === 'instructions') }
+  const asked = { ...rest, state: { ...rest.state, ...kept }, messages: messages.filter(({ origin }) => origin === 'instructions') }
   const encoding = { ...options, context: { from: protocol.name, to: protocol.name, request: asked } }
   const response = demoReply(request, { ...options, model })
   if (!stream)
     return { status: 200, headers: { 'content-type': 'application/json' }, body: pieces([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]) }
   const { streamEncoder, frames } = protocol
-  const state = streamEncoder.initial(encoding)
+  const machine = streamEncoder.initial(encoding)
   const texts: string[] = []
   const write = (wire: unknown) => texts.push(frames.write(wire))
-  for (const event of explode(response)) for (const small of inSmallPieces(event)) streamEncoder.step(state, small, write)
-  streamEncoder.end(state, write)
+  for (const event of explode(response)) for (const small of inSmallPieces(event)) streamEncoder.step(machine, small, write)
+  streamEncoder.end(machine, write)
   return { status: 200, headers: streamHeaders, body: pieces(texts) }
 }
 
