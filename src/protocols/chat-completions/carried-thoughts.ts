@@ -9,7 +9,7 @@ import { hasPhase, piecesOf } from './carriers.ts'
 import { arrange, cutOut, record, type Slots } from './layout.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { decodeReasoning, encodeDetails, needsDetails, reasoningText } from './reasoning.ts'
+import { decodeReasoning, encodeDetails, listIn, needsDetails, reasoningText } from './reasoning.ts'
 import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './signatures.ts'
 
 /**
@@ -34,11 +34,8 @@ const says = ({ segments, signature, id }: ReasoningPart) => segments.length > 0
 type Carrier = { load: Load; at: Place }
 
 /** What the calls of a client's message carry, by their index. Undefined: nothing, or the client has kept `reasoning_details`. */
-export function carriersIn(
-  calls: readonly JsonObject[] | null | undefined,
-  { reasoning_details: kept }: JsonObject,
-  at: Place,
-): Map<number, Carrier> | undefined {
+export function carriersIn(calls: readonly JsonObject[] | null | undefined, message: JsonObject, at: Place): Map<number, Carrier> | undefined {
+  const kept = listIn(message, 'reasoning_details')
   if (!calls || (Array.isArray(kept) && kept.length > 0)) return undefined
   const carriers = new Map<number, Carrier>()
   calls.forEach((call, i) => {

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, merge, only, same, without } from '../../kit
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
 import { protocolName } from './own.ts'
-import { blocksOfProxy, decodeReasoning, encodeDetails, encodeLiteBlocks, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
+import { decodeReasoning, encodeDetails, encodeLiteBlocks, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
 import { encodeCarried, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
@@ -24,18 +24,19 @@ export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest
   const taken = carrierKeys.filter(key => carries(key, unknown[key]))
   const carriers = Object.assign({}, came, only(unknown, taken))
   const rest = taken.length === 0 ? left : without(left, taken)
-  const { came: again, left: others } = splitProxyBlocks(rest, carriers['thinking_blocks'])
+  const { came: again, left: others } = splitProxyFields(rest, carriers)
   return { carriers: merge(carriers, again), rest: others }
 }
 
-/** Takes `thinking_blocks` out of `provider_specific_fields`, where a proxy repeats them. `blocks`: the value of its top-level field. */
-export function splitProxyBlocks(fields: JsonObject, blocks: unknown): { came: JsonObject; left: JsonObject } {
-  const again = blocksOfProxy(fields)
+/** Takes lists of reasoning out of `provider_specific_fields`, where proxies put or repeat them. `carriers`: the top-level fields, which may say something else. */
+export function splitProxyFields(fields: JsonObject, carriers: JsonObject): { came: JsonObject; left: JsonObject } {
   const { provider_specific_fields: beside, ...left } = fields
-  if (!isObject(beside) || !Array.isArray(again) || (blocks !== undefined && !same(blocks, again))) return { came: {}, left: fields }
-  const { thinking_blocks, ...others } = beside
+  if (!isObject(beside)) return { came: {}, left: fields }
+  const taken = listKeys.filter(key => Array.isArray(beside[key]) && same(carriers[key] ?? beside[key], beside[key]))
+  if (taken.length === 0) return { came: {}, left: fields }
+  const others = without(beside, taken)
   return {
-    came: { provider_specific_fields: { thinking_blocks } },
+    came: { provider_specific_fields: only(beside, taken) },
     left: Object.keys(others).length > 0 ? { ...left, provider_specific_fields: others } : left,
   }
 }
@@ -50,6 +51,7 @@ const carried: [key: string, known: ReadonlySet<string>][] = [
   ['reasoning_details', new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index'])],
   ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
 ]
+const listKeys = carried.map(([key]) => key)
 
 /** Unknown keys of the entries of carriers, under the key of the list that holds them. */
 export function unknownOfCarriers(carriers: JsonObject): JsonObject {
@@ -60,9 +62,9 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
     const left = entries.map((entry: unknown) => (isObject(entry) ? unknownOf(entry, known) : entry))
     if (left.some(one => !isObject(one) || Object.keys(one).length > 0)) unknown[key] = left
   }
-  const blocks = carriers['thinking_blocks'] === undefined ? blocksOfProxy(carriers) : undefined
-  if (!Array.isArray(blocks)) return unknown
-  const left = unknownOfCarriers({ thinking_blocks: blocks })
+  const { provider_specific_fields: beside } = carriers
+  if (!isObject(beside)) return unknown
+  const left = unknownOfCarriers(without(beside, Object.keys(carriers)))
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 
@@ -72,9 +74,9 @@ export function withoutRemains(message: JsonObject, carriers: unknown, written: 
   const left = { ...message }
   for (const [key] of carried) if (Array.isArray(carriers[key]) && !Object.hasOwn(written, key)) delete left[key]
   const { provider_specific_fields: beside } = left
-  if (!blocksOfProxy(carriers) || written['provider_specific_fields'] || !isObject(beside)) return left
-  const { thinking_blocks: _, ...others } = beside
-  return { ...left, provider_specific_fields: others }
+  const { provider_specific_fields: again } = carriers
+  if (!isObject(again) || written['provider_specific_fields'] || !isObject(beside)) return left
+  return { ...left, provider_specific_fields: without(beside, Object.keys(only(again, listKeys))) }
 }
 
 const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])

@@ -3,7 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { below, pointerOf } from '../../kit/path.ts'
+import { below } from '../../kit/path.ts'
 import { isRepeatedThought } from '../../kit/turns.ts'
 import type { Recorded } from './layout.ts'
 import { keep, ownForm, protocolName } from './own.ts'
@@ -44,14 +44,16 @@ export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
  * carrier wins: details hold everything, while plain text may be the last fragment only, because some clients overwrite it with each delta.
  */
 export function decodeReasoning(carriers: JsonObject, at: Place, from: 'client' | 'server'): DecodedReasoning {
-  const { reasoning_details: details, thinking_blocks: blocks = blocksOfProxy(carriers), reasoning_signature: signatures } = carriers
+  const [details, blocks] = [listIn(carriers, 'reasoning_details'), listIn(carriers, 'thinking_blocks')]
+  const { reasoning_signature: signatures } = carriers
+  const placeOf = (key: string) => below(key in carriers ? at : below(at, 'provider_specific_fields'), key)
   const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
   const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: below(at, key) }] : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
-  if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, below(at, 'reasoning_details'))
+  if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, placeOf('reasoning_details'))
   else if (Array.isArray(blocks)) {
-    const place = `${pointerOf(at)}${'thinking_blocks' in carriers ? '' : '/provider_specific_fields'}/thinking_blocks`
+    const place = placeOf('thinking_blocks')
     const parts: ReasoningPart[] = []
     for (const [i, block] of blocks.entries())
       for (const part of decodeLiteBlock(block, below(place, i), from)) if (!isRepeatedThought(part, parts)) parts.push(part)
@@ -79,9 +81,10 @@ export function readSignature(value: string, form: Signature['form'], told?: unk
  */
 const liteIssuer = { client: 'messages', server: `${protocolName}/thinking_blocks` } as const
 
-/** The same blocks at the proxy's other place, `provider_specific_fields`. */
-export function blocksOfProxy({ provider_specific_fields: beside }: JsonObject): unknown {
-  return isObject(beside) ? beside['thinking_blocks'] : undefined
+/** The list under its own key, or else in `provider_specific_fields`, where some proxies put it. */
+export function listIn(fields: JsonObject, key: 'reasoning_details' | 'thinking_blocks'): unknown {
+  const { [key]: list, provider_specific_fields: beside } = fields
+  return list ?? (isObject(beside) ? beside[key] : undefined)
 }
 
 /** A thinking block as a proxy in front of the messages protocol passes it on. An empty list: it is no such block. */

@@ -4,7 +4,7 @@ import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { below, pointerOf } from '../../kit/path.ts'
 import type { EmitEvent, StreamMachine } from '../../protocol.ts'
-import { splitProxyBlocks, unknownOfCarriers } from './carriers.ts'
+import { splitProxyFields, unknownOfCarriers } from './carriers.ts'
 import { unknownOfAnnotations } from './citations.ts'
 import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { decodeErrorBody } from './error.ts'
@@ -12,7 +12,7 @@ import { isAsTold } from './layout.ts'
 import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { keep } from './own.ts'
-import { blocksOfProxy } from './reasoning.ts'
+import { listIn } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
 import { announce, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './stream-content.ts'
@@ -271,12 +271,12 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
       }
     }
   }
-  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyBlocks(unknown, delta['thinking_blocks']).left, emit) }
+  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyFields(unknown, delta).left, emit) }
   const { content, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
   if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
   if (!detailed) takeDetails(choice, delta, emit)
   if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
-  if ('thinking_blocks' in delta || 'reasoning_signature' in delta || blocksOfProxy(delta)) readOtherCarriers(choice, delta, emit)
+  if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks')) readOtherCarriers(choice, delta, emit)
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
@@ -289,7 +289,8 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
   if (images) readImages(choice, images, emit)
 }
 
-function takeDetails(choice: Choice, { reasoning_details: details }: JsonObject, emit: EmitEvent): void {
+function takeDetails(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
+  const details = listIn(delta, 'reasoning_details')
   if (!Array.isArray(details)) return
   choice.details.push(...details)
   readDetails(choice, details, emit)

@@ -6,13 +6,14 @@ import { pointerOf } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { blocksOfProxy, decodeDetail, decodeLiteBlock, isOwnIssuer, readSignature, reasoningText } from './reasoning.ts'
+import { decodeDetail, decodeLiteBlock, isOwnIssuer, listIn, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry signatures. */
 
 /** Is the reasoning of this delta read from its details? They are preferred, unless earlier deltas had plain text. */
-export function isDetailed({ plain }: Choice, { reasoning_details: details }: JsonObject): boolean {
+export function isDetailed({ plain }: Choice, delta: JsonObject): boolean {
+  const details = listIn(delta, 'reasoning_details')
   return !plain && Array.isArray(details) && details.some(entry => isObject(entry) && (isText(entry['text']) || isText(entry['summary'])))
 }
 
@@ -72,8 +73,9 @@ function record({ detailed }: Choice, { index, kind, text }: ReasoningSegment & 
 }
 
 /** What proxies send beside plain reasoning: thinking blocks of the messages protocol, or only the signature. */
-export function readOtherCarriers(choice: Choice, { thinking_blocks, reasoning_signature: value, ...beside }: JsonObject, emit: EmitEvent): void {
-  const blocks = thinking_blocks ?? blocksOfProxy(beside)
+export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
+  const { reasoning_signature: value } = delta
+  const blocks = listIn(delta, 'thinking_blocks')
   const list = Array.isArray(blocks) ? blocks : []
   list.forEach((block, nth) => {
     for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {

@@ -244,6 +244,39 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
     expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
   })
 
+  const detail = { type: 'reasoning.text', text: 'abc', signature: 'S', format: 'anthropic-claude-v1', index: 0 }
+  test.each<[string, object[], object, object[]]>([
+    [
+      'alone',
+      [
+        { provider_specific_fields: { reasoning_details: [{ type: 'reasoning.text', text: 'ab', index: 0 }] } },
+        { provider_specific_fields: { reasoning_details: [{ ...detail, text: 'c' }] } },
+      ],
+      { provider_specific_fields: { reasoning_details: [detail] } },
+      [
+        { type: 'reasoning.text', text: 'ab', index: 0 },
+        { ...detail, text: 'c' },
+      ],
+    ],
+    [
+      'and under their own key',
+      [{ reasoning_details: [detail], provider_specific_fields: { reasoning_details: [detail] } }],
+      { reasoning_details: [detail], provider_specific_fields: { reasoning_details: [detail] } },
+      [detail],
+    ],
+  ])('details in the fields of a proxy, %s', (_, deltas, message, details) => {
+    const { events, notes } = decodeStream([...deltas.map(delta => chunk(delta)), chunk({}, 'stop'), '[DONE]'])
+    const streamed = collect(events).response
+    const { value } = chat.decodeResponse(answer(message))
+    const { value: asked } = chat.decodeRequest(history({ role: 'assistant', content: 'x', ...message }))
+    const issuer = 'chat-completions/anthropic-claude-v1'
+    for (const said of [streamed.candidates[0]?.messages[0], value.candidates[0]?.messages[0], asked.messages[1]])
+      expect(said?.parts[0]).toMatchObject({ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer, form: 'thinking' } })
+    expect(notes).toEqual([])
+    expect(streamed.candidates[0]?.ext).toEqual({ 'chat-completions': { form: { chunks: true, details } } })
+    expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
+  })
+
   test('blocks come back to the proxy that said them, through a client of the messages protocol', () => {
     const redacted = { type: 'redacted_thinking', data: 'D' }
     const told = { ...answer({ content: null, thinking_blocks: [thinking, redacted], tool_calls: [call({})] }), model: 'm', created: 1 }

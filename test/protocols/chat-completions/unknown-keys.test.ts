@@ -167,6 +167,16 @@ describe('what nobody knows of carried reasoning', () => {
       ['/provider_specific_fields/thinking_blocks/0/x', '/provider_specific_fields/y'],
     ],
     [
+      'a key of a detail that a proxy says',
+      { provider_specific_fields: { reasoning_details: [{ ...detail, x: 1 }], y: 1 } },
+      ['/provider_specific_fields/reasoning_details/0/x', '/provider_specific_fields/y'],
+    ],
+    [
+      'details that differ from those of a proxy',
+      { reasoning_details: [detail], provider_specific_fields: { reasoning_details: [{ ...detail, text: 'Oh.' }] } },
+      ['text', 'signature', 'index', 'type'].map(key => `/provider_specific_fields/reasoning_details/0/${key}`).sort(),
+    ],
+    [
       'keys of blocks among the content',
       { content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'Hm.', x: 1 }], y: 1 }] },
       ['/content/0/thinking/0/x', '/content/0/y'],
@@ -182,23 +192,28 @@ describe('what nobody knows of carried reasoning', () => {
     }
   })
 
-  test('nothing of it is left where reasoning is not sent', () => {
-    const carriers = { reasoning_details: [{ ...detail, x: 1 }], provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 } }
+  test.each([
+    { reasoning_details: [{ ...detail, x: 1 }], provider_specific_fields: { thinking_blocks: [{ ...block, x: 1 }], y: 1 } },
+    { provider_specific_fields: { reasoning_details: [{ ...detail, x: 1 }], y: 1 } },
+  ])('nothing of it is left where reasoning is not sent: %j', carriers => {
     const { value } = chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: 'aa', ...carriers }] })
     const { wire } = chatCompletions.encodeRequest(value, { ccReasoningInHistory: 'never' })
     expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'aa', provider_specific_fields: { y: 1 } }] })
   })
 
-  test('a proof in a block of a proxy is told of where it stands', () => {
+  test.each([
+    ['thinking_blocks', block],
+    ['reasoning_details', detail],
+  ])('a proof of a proxy is noted where it is, in %s', (key, entry) => {
     const body = {
       model: 'm',
       messages: [
         { role: 'user', content: 'hi' },
-        { role: 'assistant', content: 'a', provider_specific_fields: { thinking_blocks: [block] } },
+        { role: 'assistant', content: 'a', provider_specific_fields: { [key]: [entry] } },
       ],
     }
     expect(translateRequest(body, { from: 'chat-completions', to: 'responses' }).notes).toContainEqual(
-      expect.objectContaining({ code: 'reasoning.foreign-signature', path: '/messages/1/provider_specific_fields/thinking_blocks/0' }),
+      expect.objectContaining({ code: 'reasoning.foreign-signature', path: `/messages/1/provider_specific_fields/${key}/0` }),
     )
   })
 })
