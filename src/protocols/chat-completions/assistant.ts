@@ -31,7 +31,7 @@ type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
 export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Read {
   const { present: message, nothing } = splitNulls(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
-  const { carriers, rest } = splitCarriers(extra)
+  const { carriers, rest } = splitCarriers(extra, reading.from)
   const reasoning = decodeReasoning(carriers, at, reading.from)
   const images = decodeImages(rest['images'], at)
   if (images) delete rest['images']

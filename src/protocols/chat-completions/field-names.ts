@@ -84,6 +84,7 @@ export const fieldNames: FieldNames = {
   // The signatures of reasoning that the signature of a call carries are at the same path.
   'thought_signature:signature': '',
   'thought_signature:id': '',
+  'reasoning_items:signature': 'encrypted_content',
   // Objects whose unknown keys are kept under their own name.
   'metadata/*': '',
   'reasoning/*': '',

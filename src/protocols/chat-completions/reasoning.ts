@@ -45,13 +45,14 @@ export type DecodedReasoning = Recorded & { parts: ReasoningPart[] }
  */
 export function decodeReasoning(carriers: JsonObject, at: Place, from: 'client' | 'server'): DecodedReasoning {
   const [details, blocks] = [listIn(carriers, 'reasoning_details'), listIn(carriers, 'thinking_blocks')]
-  const { reasoning_signature: signatures } = carriers
+  const { reasoning_items: items, reasoning_signature: signatures } = carriers
   const placeOf = (key: string) => below(key in carriers ? at : below(at, 'provider_specific_fields'), key)
   const key = typeof carriers['reasoning_content'] === 'string' && carriers['reasoning_content'] ? 'reasoning_content' : 'reasoning'
   const text = typeof carriers[key] === 'string' ? (carriers[key] as string) : ''
   const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: below(at, key) }] : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, placeOf('reasoning_details'))
+  else if (Array.isArray(items)) decoded = { ...decoded, parts: items.filter(isItem).map((item, i) => decodeItem(item, below(placeOf('reasoning_items'), i))) }
   else if (Array.isArray(blocks)) {
     const place = placeOf('thinking_blocks')
     const parts: ReasoningPart[] = []
@@ -102,6 +103,30 @@ export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'ser
   const part: ReasoningPart = { type: 'reasoning', segments: thinking ? [{ kind: 'summary', text: thinking }] : [], at }
   if (typeof signature === 'string' && signature) part.signature = unwrapSignature(signature)?.signature ?? { value: signature, issuer, form: 'thinking' }
   return [part]
+}
+
+/** A reasoning item of the responses protocol, as LiteLLM gives it to its clients. */
+type Item = { id?: string | null; encrypted_content?: string | null; summary?: { text: string }[] | null }
+
+/** False also for an item with something that reasoning cannot hold. */
+export function isItem(entry: unknown): entry is Item {
+  if (!isObject(entry)) return false
+  const { type, id, encrypted_content: encrypted, summary, ...others } = entry
+  const isText = (value: unknown) => typeof value === 'string'
+  const isSummary = (block: unknown) => isObject(block) && isText(block['text']) && same(block, { type: 'summary_text', text: block['text'] })
+  if (type !== 'reasoning' || !Object.values(others).every(value => value === null)) return false
+  return isText(id ?? '') && isText(encrypted ?? '') && (summary == null || (Array.isArray(summary) && summary.every(isSummary)))
+}
+
+function decodeItem({ id, encrypted_content: encrypted, summary }: Item, at: Place): ReasoningPart {
+  const part: ReasoningPart = { type: 'reasoning', segments: (summary ?? []).map(({ text }) => ({ kind: 'summary', text })), at }
+  const envelope = encrypted ? unwrapSignature(encrypted) : undefined
+  const known = envelope?.id ?? id
+  if (known) part.id = known
+  if (!encrypted) return part
+  part.signature = envelope?.signature ?? { value: encrypted, issuer: 'responses', form: 'encrypted' }
+  if (part.segments.length === 0 && part.signature.form !== 'thinking') part.redacted = true
+  return part
 }
 
 /** `blocks`: the reasoning parts that came from a proxy in thinking blocks, as it takes them back; `left`: the other parts. */
