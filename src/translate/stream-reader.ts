@@ -329,7 +329,7 @@ class FrameReader {
     else if (event.type === 'error') {
       seen.error = event.error
       seen.unheard = event.unheard === true
-    } else if (event.type === 'finish') seen.failedEnd ??= failedEnd(event.finish)
+    } else if (event.type === 'finish' && event.candidate === 0) seen.failedEnd ??= failedEnd(event.finish)
     else if (event.type === 'end') {
       if (this.#cutBy && !event.clean && !seen.error) this.#take({ type: 'error', error: this.#cutBy })
       seen.ended = true

@@ -79,6 +79,15 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(text).toContain('MALFORMED_FUNCTION_CALL')
   })
 
+  test('sends the first candidate without a break when another one failed', async () => {
+    const answered = { index: 0, content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }
+    const { url } = await upstream(sendStream([`data: ${JSON.stringify({ candidates: [answered, { index: 1, finishReason: 'OTHER' }] })}\n\n`]))
+    const ask = await start(one(url, 'generate-content'))
+    const text = await textBeforeBreak(await ask(...asking('messages', { stream: true })), () => expect.unreachable())
+    expect(text).toContain('Hello')
+    expect(text).toContain('message_stop')
+  })
+
   test('ends a list that the upstream itself sends and cuts off as valid JSON', async () => {
     const first = JSON.stringify({ candidates: [{ content: { role: 'model', parts: [{ text: 'a'.repeat(100_000) }] }, index: 0 }] })
     const { url } = await upstream(sendStream([`[${first},\n${first.slice(0, 30)}`, 20], { cut: true }))
