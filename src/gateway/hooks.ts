@@ -11,7 +11,7 @@ import type { GatewayRequest } from './request.ts'
 export type Identity = { name?: string; group?: string; requestsPerMinute?: number }
 
 /**
- * Whose fault a failure is: the client's or its request's; an error that the upstream told; no connection to it, or a broken one; a time limit
+ * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time limit
  * of the channel; an answer of it that cannot be used; or a fault of the gateway and its hooks.
  */
 export type FailureKind = 'client' | 'upstream_status' | 'upstream_network' | 'upstream_timeout' | 'upstream_invalid' | 'gateway'

@@ -23,9 +23,13 @@ export const hasWords = (parts: readonly Part[]) => parts.some(part => part.type
 export type StreamedPhase = { phase?: Phase | undefined; texts?: number[]; carried?: true }
 
 /** Notices that a text has words. Changes the phase that it carries. */
-export function markCarried(phases: readonly StreamedPhase[], { part, delta }: PartDelta): void {
+export function markCarried(phases: Readonly<Record<number, StreamedPhase>>, { part, delta }: PartDelta): void {
   if (delta.kind !== 'text' || delta.text === '') return
-  for (const one of phases) if (one.texts?.includes(part)) one.carried = true
+  // Most streams have no phases: a list of them would be made for each delta in vain.
+  for (const message in phases) {
+    const phase = phases[message]
+    if (phase?.texts?.includes(part)) phase.carried = true
+  }
 }
 
 /** The phases that wait for the texts behind them. Several wait if a client moved them to the front. */

@@ -59,7 +59,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         startPart(state, heard(state, event), `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
-        markCarried(Object.values(laneOf(state, event.candidate).phases), event)
+        markCarried(laneOf(state, event.candidate).phases, event)
         takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
         return
       case 'part.end':

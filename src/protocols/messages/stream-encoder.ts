@@ -72,7 +72,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
-        markCarried(Object.values(state.messages), event)
+        markCarried(state.messages, event)
         takeDelta(state, `${event.part}`, event.delta, emit)
         return
       case 'part.end':
