@@ -13,6 +13,12 @@ export type Ext = {
 /** Where a node was in the body that it was decoded from: a JSON pointer, or a link to the node above it. Spelled only when a note needs it. */
 export type Place = string | { readonly up: Place; readonly key: string | number }
 
+/**
+ * The protocol that a request or reply was decoded from, and its body: this protocol writes back unchanged what nobody edited. Other
+ * protocols do not read it. `wire` absent: the protocol writes everything anew.
+ */
+export type Source = { readonly protocol: string; readonly wire?: unknown }
+
 /** Common to all nodes of the model. */
 export type Node = {
   /** Its place in the body that it was decoded from; used for the paths of notes. Absent: made here. */

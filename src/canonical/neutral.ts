@@ -21,8 +21,12 @@ const neutral = new Map<string, readonly unknown[]>([
 /** Fields whose empty list or object means the same as no value. */
 const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])
 
-/** Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. */
+/**
+ * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. Also of `source`,
+ * which holds nothing beyond the other fields.
+ */
 export function isNeutral(field: string, value: unknown): boolean {
+  if (field === 'source') return true
   if (neutralWhenEmpty.has(field)) return isEmpty(value)
   return neutral.get(field)?.includes(value) ?? false
 }

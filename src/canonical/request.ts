@@ -1,4 +1,4 @@
-import type { CacheTtl, ExtMap, Message, Part } from './message.ts'
+import type { CacheTtl, ExtMap, Message, Part, Source } from './message.ts'
 import type { JsonSchema, Tool, ToolChoice } from './tool.ts'
 
 /** A request. An absent key was not given; it never stands for a default value. */
@@ -30,6 +30,8 @@ export type CanonicalRequest = {
   prediction?: { parts: Part[] }
   stream?: { enabled: boolean; includeUsage?: boolean; obfuscation?: boolean }
   ext?: ExtMap
+  /** Absent: made here. */
+  source?: Source
 }
 
 export type Sampling = {

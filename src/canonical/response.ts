@@ -1,5 +1,5 @@
 import type { CanonicalError } from './error.ts'
-import type { ExtMap, Message, Place, TokenLogprob } from './message.ts'
+import type { ExtMap, Message, Place, Source, TokenLogprob } from './message.ts'
 
 /** A complete reply. */
 export type CanonicalResponse = {
@@ -18,6 +18,8 @@ export type CanonicalResponse = {
   /** The reply as a whole failed. */
   error?: CanonicalError
   ext?: ExtMap
+  /** Absent: made here. */
+  source?: Source
 }
 
 /** One answer. */

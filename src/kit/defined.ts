@@ -20,3 +20,13 @@ export function some<T extends object>(from: T): (Optional<T> & Required<T>) | u
   for (const key in from) if (from[key] !== undefined) return defined(from)
   return undefined
 }
+
+type Nullish<T> = { [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]> }
+type Always<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] }
+
+/** As `defined`, also without the keys whose value is null, which means absence on the wires. */
+export function present<T extends object>(from: T): Nullish<T> & Always<T> {
+  const kept: Record<string, unknown> = {}
+  for (const key in from) if (from[key] != null) setOwn(kept, key, from[key])
+  return kept as Nullish<T> & Always<T>
+}

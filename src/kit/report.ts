@@ -4,6 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import type { CodecOptions, FieldNames, NoteTable } from '../protocol.ts'
 import { isObject } from './json.ts'
+import type { Keys } from './keys.ts'
 import { containerOf, pointer, pointerOf, step } from './path.ts'
 
 /** Notes that every encoder may make. */
@@ -125,14 +126,20 @@ export class Report<Table extends NoteTable> {
 
   /** Notes each remaining key of an object whose written fields were taken out, unless its value means the same as no value. */
   rest(left: object, at: Place | undefined, prefix = ''): void {
-    for (const key in left) {
-      const value: unknown = left[key as never]
-      if (value === undefined || isNeutral(prefix + key, value)) continue
-      const path = this.#pathOf(at, prefix + key)
-      // `value` holds unknown keys of an object that the node stands inside of.
-      if (isObject(value) && this.#placeOf(at).startsWith(`${path}/`)) this.#unknown(value, path, true)
-      else this.#push('field.unsupported', at, prefix + key)
-    }
+    for (const key in left) this.#unwritten(key, left[key as never], at, prefix)
+  }
+
+  /** Notes each key of a node that its encoder does not write, unless its value means the same as no value. `handled`: the keys it does. */
+  unwritten(node: object, handled: Keys, at: Place | undefined, prefix = ''): void {
+    for (const key in node) if (!handled[key]) this.#unwritten(key, node[key as never], at, prefix)
+  }
+
+  #unwritten(key: string, value: unknown, at: Place | undefined, prefix: string): void {
+    if (value === undefined || isNeutral(prefix + key, value)) return
+    const path = this.#pathOf(at, prefix + key)
+    // `value` holds unknown keys of an object that the node is inside of.
+    if (isObject(value) && this.#placeOf(at).startsWith(`${path}/`)) this.#unknown(value, path, true)
+    else this.#push('field.unsupported', at, prefix + key)
   }
 
   /** JSON pointer of a canonical field in the source. `at` absent: a field of the top level. */

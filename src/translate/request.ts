@@ -2,6 +2,7 @@ import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { holdsEnvelope } from '../kit/envelope.ts'
 import { createReport } from '../kit/report.ts'
+import { withoutWire } from '../kit/source.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseEmpty } from './empty-conversation.ts'
 import { refuseForeign } from './foreign.ts'
@@ -30,11 +31,8 @@ export function translateRequest(
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
   // A resolver that knows an id says by that that the provider does not know it.
-  if (
-    from === to &&
-    (isPlain || options.foreignProofs === 'wrap' || !holdsEnvelope(body)) &&
-    !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)
-  ) {
+  const holdsForeign = from === to && !isPlain && options.foreignProofs !== 'wrap' && holdsEnvelope(body)
+  if (from === to && !holdsForeign && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
     if (strict) from.decodeRequest(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
   }
@@ -47,7 +45,8 @@ export function translateRequest(
   const report = createReport(to.name, translateNotes, fieldNames)
   const messages = from === to || repair === 'keep' ? whole.messages : repairToolPairs(whole.messages, report)
   const request = messages === whole.messages ? whole : { ...whole, messages }
-  const encoded = to.encodeRequest(model === undefined ? request : { ...request, model }, { fieldNames, ...options })
+  const named = model === undefined ? request : { ...request, model }
+  const encoded = to.encodeRequest(holdsForeign ? withoutWire(named) : named, { fieldNames, ...options })
   const notes = [...decoded.notes, ...report.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
   if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })

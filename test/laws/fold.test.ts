@@ -80,11 +80,12 @@ function isOdd(part: Part): boolean {
   return part.type === 'tool-call' && (part.name === '' || (part.kind === 'function' && parseObject(part.input || '{}') === undefined))
 }
 
-/** Where things stood in a body, how messages are grouped and how a wire spelled them is no part of what streams carry. */
+/** The body itself, where things were in it, how messages are grouped and how a wire spelled them is no part of what streams carry. */
 function withoutPlaces(response: CanonicalResponse): unknown {
   return JSON.parse(
     JSON.stringify({
       ...response,
+      source: undefined,
       candidates: response.candidates.map(({ at: _place, ...candidate }) => ({
         ...candidate,
         messages: candidate.messages.map(({ origin: _origin, at: _at, ...message }) => message),

@@ -1,4 +1,5 @@
 import { isObject } from '../../kit/json.ts'
+import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { remembered } from './calls.ts'
@@ -32,12 +33,9 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
   keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },
-  decodeRequest,
-  encodeRequest,
+  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
-  decodeResponse,
   outcome,
-  encodeResponse,
   decodeError,
   encodeError,
   streamDecoder,

@@ -1,3 +1,4 @@
+import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { detect } from './detect.ts'
@@ -27,11 +28,8 @@ export const generateContent: Protocol<GeminiOptions> = {
   withModel,
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
-  decodeRequest,
-  encodeRequest,
-  decodeResponse,
+  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   outcome,
-  encodeResponse,
   decodeError,
   encodeError,
   streamDecoder,

@@ -1,4 +1,5 @@
 import { isObject } from '../../kit/json.ts'
+import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { detect } from './detect.ts'
@@ -27,11 +28,8 @@ export const messages: Protocol<MessagesOptions> = {
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
   outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
-  decodeRequest,
-  encodeRequest,
-  decodeResponse,
+  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   outcome,
-  encodeResponse,
   decodeError,
   encodeError,
   streamDecoder,

@@ -100,7 +100,7 @@ const present = (object: JsonObject): JsonObject => Object.fromEntries(Object.en
 /** The fields of a request that its answers repeat, as the provider does, without secrets: replies are stored and logged where requests are not. */
 export function remembered(request: CanonicalRequest): CanonicalRequest {
   // Only keys that the copy already has are set: new ones would give each copy a hidden class of its own in V8, 2 µs for each request.
-  const kept = { ...request }
+  const { source: _, ...kept } = request
   kept.messages = request.messages.filter(({ origin }) => origin === 'instructions')
   if (kept.tools) kept.tools = kept.tools.map(covered)
   if (kept.ext) kept.ext = repeatable(kept.ext)

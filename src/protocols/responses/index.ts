@@ -1,4 +1,5 @@
 import { isObject } from '../../kit/json.ts'
+import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { detect } from './detect.ts'
@@ -36,12 +37,9 @@ export const responses: Protocol<ResponsesOptions> = {
     const stream = isObject(wire) ? wire['stream'] : undefined
     return typeof stream === 'boolean' ? stream : undefined
   },
-  decodeRequest,
-  encodeRequest,
+  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
-  decodeResponse,
   outcome,
-  encodeResponse,
   decodeError,
   encodeError,
   streamDecoder,

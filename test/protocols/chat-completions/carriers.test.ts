@@ -4,6 +4,7 @@ import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Part, Signature } from '../../../src/canonical/message.ts'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { holdsEnvelope } from '../../../src/kit/envelope.ts'
+import { withoutWire } from '../../../src/kit/source.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
 import { chunk, codes, decodeStream, encodeStream } from './run.ts'
@@ -140,7 +141,7 @@ describe('a signature in the id of a call', () => {
     expect(value.messages.slice(1)).toMatchObject([{ parts: [{ id: 'call_1', signature: part.signature }] }, { parts: [{ callId: 'call_1' }] }])
     // An envelope is for clients alone.
     const bare = history({ role: 'assistant', content: null, tool_calls: [call({ id: 'call_1' })] }, { role: 'tool', tool_call_id: 'call_1', content: 'r' })
-    const again = chat.encodeRequest(value)
+    const again = chat.encodeRequest(withoutWire(value))
     expect(again.wire).toEqual(bare)
     expect(codes(again.notes)).toEqual(['reasoning.foreign-signature'])
     expect(holdsEnvelope(body)).toBe(true)

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { withoutWire } from '../../../src/kit/source.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { chunk, decodeStream, encodeStream } from './run.ts'
 
@@ -197,7 +198,7 @@ describe('what nobody knows of carried reasoning', () => {
     { provider_specific_fields: { reasoning_details: [{ ...detail, x: 1 }], y: 1 } },
   ])('nothing of it is left where reasoning is not sent: %j', carriers => {
     const { value } = chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: 'aa', ...carriers }] })
-    const { wire } = chatCompletions.encodeRequest(value, { ccReasoningInHistory: 'never' })
+    const { wire } = chatCompletions.encodeRequest(withoutWire(value), { ccReasoningInHistory: 'never' })
     expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'aa', provider_specific_fields: { y: 1 } }] })
   })
 

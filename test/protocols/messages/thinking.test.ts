@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/index.ts'
 import { unwrapSignature } from '../../../src/kit/envelope.ts'
+import { withoutWire } from '../../../src/kit/source.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 
 const reply = (more: object = {}) => ({
@@ -125,7 +126,7 @@ describe('how thinking is asked for', () => {
   const ask = (thinking: object, options: object = {}) => {
     const body = { model: 'claude-opus-5-5', max_tokens: 9000, messages: [{ role: 'user', content: 'x' }], thinking }
     const { value } = messages.decodeRequest(body)
-    return messages.encodeRequest(value, options).wire as { thinking: object }
+    return messages.encodeRequest(withoutWire(value), options).wire as { thinking: object }
   }
   const dropBlock = { prefix_mismatch_behavior: 'drop_block' }
 

@@ -1,0 +1,98 @@
+import type { Source } from '../canonical/message.ts'
+import type { Note } from '../canonical/note.ts'
+import type { Decoded, Encoded, Protocol } from '../protocol.ts'
+import { isObject, type JsonObject, same, setOwn } from './json.ts'
+
+type Codecs<Options extends object> = Pick<Protocol<Options>, 'decodeRequest' | 'encodeRequest' | 'decodeResponse' | 'encodeResponse'>
+
+/**
+ * Codecs that keep the body in the value decoded from it. Their encoders write this body with what was edited since. Toward another
+ * protocol this costs nothing.
+ */
+export function keepingSource<Options extends object>(protocol: string, plain: Codecs<Options>): Codecs<Options> {
+  const request = withSource(protocol, { decode: plain.decodeRequest, encode: plain.encodeRequest })
+  const response = withSource(protocol, { decode: plain.decodeResponse, encode: plain.encodeResponse })
+  return { decodeRequest: request.decode, encodeRequest: request.encode, decodeResponse: response.decode, encodeResponse: response.encode }
+}
+
+/** The value without its body, so that its own protocol writes everything anew. */
+export function withoutWire<Value extends Sourced>(value: Value): Value {
+  return value.source ? { ...value, source: { protocol: value.source.protocol } } : value
+}
+
+type Sourced = { source?: Source }
+
+type Codec<Value, Options> = {
+  decode(wire: unknown, options?: Options): Decoded<Value>
+  encode(value: Value, options?: Options): Encoded<unknown>
+}
+
+function withSource<Value extends Sourced, Options>(protocol: string, codec: Codec<Value, Options>): Codec<Value, Options> {
+  return {
+    decode(wire, options) {
+      const decoded = codec.decode(wire, options)
+      decoded.value.source = { protocol, wire }
+      return decoded
+    },
+    encode(value, options) {
+      const { source } = value
+      const isOwn = source?.protocol === protocol && source.wire !== undefined
+      return isOwn ? encodeEdits(value, source, codec, options) : codec.encode(value, options)
+    },
+  }
+}
+
+/** The differences between the decoded body and the value, as they are encoded, are written into the body. */
+function encodeEdits<Value extends Sourced, Options>(
+  value: Value,
+  source: Source,
+  { decode, encode }: Codec<Value, Options>,
+  options: Options | undefined,
+): Encoded<unknown> {
+  const { value: original } = decode(source.wire, options)
+  original.source = source
+  const after = encode(withoutWire(value), options)
+  if (same(value, original)) return { ...after, wire: source.wire, notes: [] }
+  const before = encode(withoutWire(original), options)
+  return { ...after, wire: patched(source.wire, before.wire, after.wire), notes: newNotes(before.notes, after.notes) }
+}
+
+/** What was not edited is written unchanged, so its notes do not apply. */
+function newNotes(before: readonly Note[], after: readonly Note[]): Note[] {
+  const keyOf = ({ code, path }: Note) => `${code} ${path}`
+  const known = new Set(before.map(keyOf))
+  return after.filter(note => !known.has(keyOf(note)))
+}
+
+function patched(source: unknown, before: unknown, after: unknown): unknown {
+  if (same(before, after)) return source
+  if (Array.isArray(source) && Array.isArray(before) && Array.isArray(after)) return patchedList(source, before, after)
+  if (isObject(source) && isObject(before) && isObject(after)) return patchedObject(source, before, after)
+  return after
+}
+
+function patchedObject(source: JsonObject, before: JsonObject, after: JsonObject): JsonObject {
+  const changed = new Set([...Object.keys(before), ...Object.keys(after)].filter(key => !same(before[key], after[key])))
+  // The source has this field under an older name, or in another place: only its members that are the same are kept.
+  const isRenamed = [...changed].some(key => before[key] !== undefined && !Object.hasOwn(source, key))
+  const wire: JsonObject = {}
+  for (const key of new Set([...Object.keys(isRenamed ? after : source), ...changed])) {
+    const unchanged = Object.hasOwn(source, key) ? source[key] : isRenamed ? after[key] : undefined
+    const one = !changed.has(key) ? unchanged : Object.hasOwn(source, key) ? patched(source[key], before[key], after[key]) : after[key]
+    if (one !== undefined) setOwn(wire, key, one)
+  }
+  return wire
+}
+
+/** The members before and after the edited ones are kept, and of edited ones what is the same. A list whose members the encoder joins or splits is written anew. */
+function patchedList(source: readonly unknown[], before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  if (source.length !== before.length) return after
+  const shorter = Math.min(before.length, after.length)
+  let start = 0
+  while (start < shorter && same(before[start], after[start])) start++
+  let end = 0
+  while (end < shorter - start && same(before.at(-1 - end), after.at(-1 - end))) end++
+  const isPaired = before.length === after.length
+  const edited = after.slice(start, after.length - end).map((one, i) => (isPaired ? patched(source[start + i], before[start + i], one) : one))
+  return [...source.slice(0, start), ...edited, ...source.slice(source.length - end)]
+}
