@@ -124,22 +124,3 @@ export function wireOf({ error }: Refusal, protocol: Protocol, requestId: string
     return { status: error.status, headers: {}, body: { error: { message: error.message } } }
   }
 }
-
-const kinds: Record<number, ErrorKind> = {
-  400: 'invalid_request',
-  401: 'authentication',
-  402: 'billing',
-  403: 'permission',
-  404: 'not_found',
-  409: 'conflict',
-  413: 'too_large',
-  422: 'unprocessable',
-  429: 'rate_limit',
-  503: 'unavailable',
-  504: 'timeout',
-  529: 'overloaded',
-}
-
-export function kindOf(status: number): ErrorKind {
-  return kinds[status] ?? (status < 500 ? 'invalid_request' : 'internal')
-}

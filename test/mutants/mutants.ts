@@ -95,8 +95,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'an overloaded server looks like a bad request',
     room: chat,
-    find: "overloaded: { status: 503, type: 'server_error', code: 'overloaded' }",
-    replace: "overloaded: { status: 400, type: 'invalid_request_error', code: null }",
+    find: "overloaded: { type: 'server_error', code: 'overloaded' }",
+    replace: "overloaded: { type: 'invalid_request_error', code: null }",
   },
   { fault: 'a too long context is an unnamed bad request', room: chat, find: "['context_length_exceeded', 'context_length'],", replace: '' },
   {
@@ -748,8 +748,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'an envelope reaches the provider as it is',
     room: 'translate',
-    find: "(isPlain || options.foreignProofs === 'wrap' || !holdsEnvelope(body)) &&",
-    replace: '',
+    find: "options.foreignProofs !== 'wrap' && holdsEnvelope(body)",
+    replace: 'false',
   },
   {
     fault: 'one fact is noted as often as it is found',

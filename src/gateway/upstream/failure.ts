@@ -1,9 +1,10 @@
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json.ts'
 import { retryHint } from '../../kit/retry-hint.ts'
+import { kindOfStatus } from '../../kit/status.ts'
 import type { Protocol } from '../../protocol.ts'
 import { createFrameParser } from '../../sse/parse.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
-import { isRetryableStatus, kindOf, Refusal, refusalOf, refuse } from '../error.ts'
+import { isRetryableStatus, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import { blotted } from './blot.ts'
 import type { Candidate } from './catalog.ts'
@@ -37,7 +38,7 @@ export function failureOf(
   if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
   if (/^\s*</.test(shown)) {
     const message = `the upstream answered ${status} with a web page`
-    const error = { status, kind: kindOf(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
+    const error = { status, kind: kindOfStatus(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
     return failure(new Refusal(error, { headers: kept, failure: 'upstream_status' }))
   }
   const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value

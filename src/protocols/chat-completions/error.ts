@@ -8,11 +8,12 @@ import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownOf, protocolName, splitNulls } from './own.ts'
-import { errorKinds, errorWords, kindOfStatus, plainCodes } from './vocabulary.ts'
+import { errorKinds, errorWords, plainCodes } from './vocabulary.ts'
 
 /** The longest error message, in UTF-16 units; longer ones are cut. */
 const longestMessage = 2048
@@ -56,7 +57,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
   const details = some({ ...(isObject(said.details) ? said.details : {}), ...untold }) ?? said.details
   const beside = splitNulls(said.fields ?? {})
   return defined({
-    status: outer ?? said.status ?? errorWords[kind].status,
+    status: outer ?? said.status ?? statusOfKind[kind],
     kind,
     message: message || noReason,
     type,
@@ -84,14 +85,15 @@ function kindOf({ type, code, message }: Said, status: number | undefined): Erro
 
 /** Can an error of this kind have this status? If not, the status decides the kind: a 500 with `invalid_api_key` is a fault of the server. */
 function agrees(kind: ErrorKind, status: number): boolean {
-  const usual = errorWords[kind].status
+  const usual = statusOfKind[kind]
   if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout') return true
   return usual >= 500 === status >= 500
 }
 
 /** Does the kind tell all that the type does? */
 function tells(type: string, kind: ErrorKind): boolean {
-  const { status, type: usual } = errorWords[kind]
+  const { type: usual } = errorWords[kind]
+  const status = statusOfKind[kind]
   return type === usual || errorKinds.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
 }
 
@@ -171,8 +173,8 @@ function statusOf({ status, kind, protocol }: CanonicalError): number {
   // 529 means «overloaded» only in the messages protocol; clients of this one may not know that they can retry.
   if (status === 529) return 503
   // Some providers answer a wrong API key with 400; clients of this protocol recognize it by its usual status.
-  if (status === 400 && kind === 'authentication' && protocol !== protocolName) return errorWords.authentication.status
-  return status >= 400 && status <= 599 ? status : errorWords[kind].status
+  if (status === 400 && kind === 'authentication' && protocol !== protocolName) return statusOfKind.authentication
+  return status >= 400 && status <= 599 ? status : statusOfKind[kind]
 }
 
 /** Fields that are not compared: those that come from headers, and the path. */

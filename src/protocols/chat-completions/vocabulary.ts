@@ -92,26 +92,26 @@ export function encodeFinish(
   return reason === 'tool_calls' && single ? { word: 'function_call', exact: true } : finishWords[reason]
 }
 
-/** The `type` and `code` of an error kind in bodies, and its status if none is known. */
-export const errorWords: Record<ErrorKind, { status: number; type: string; code: string | null }> = {
-  invalid_request: { status: 400, type: 'invalid_request_error', code: null },
-  context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
-  content_policy: { status: 400, type: 'invalid_request_error', code: 'content_policy_violation' },
-  unsupported: { status: 400, type: 'invalid_request_error', code: 'unsupported_value' },
-  authentication: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
-  billing: { status: 402, type: 'insufficient_quota', code: 'insufficient_quota' },
-  permission: { status: 403, type: 'permission_error', code: null },
-  not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
-  conflict: { status: 409, type: 'conflict_error', code: null },
-  too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
-  unprocessable: { status: 422, type: 'invalid_request_error', code: null },
-  rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
-  quota: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
-  cancelled: { status: 499, type: 'server_error', code: 'cancelled' },
-  internal: { status: 500, type: 'server_error', code: null },
-  unavailable: { status: 503, type: 'server_error', code: 'service_unavailable' },
-  overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
-  timeout: { status: 504, type: 'server_error', code: 'timeout' },
+/** The `type` and `code` of an error kind in bodies. */
+export const errorWords: Record<ErrorKind, { type: string; code: string | null }> = {
+  invalid_request: { type: 'invalid_request_error', code: null },
+  context_length: { type: 'invalid_request_error', code: 'context_length_exceeded' },
+  content_policy: { type: 'invalid_request_error', code: 'content_policy_violation' },
+  unsupported: { type: 'invalid_request_error', code: 'unsupported_value' },
+  authentication: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  billing: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  permission: { type: 'permission_error', code: null },
+  not_found: { type: 'invalid_request_error', code: 'model_not_found' },
+  conflict: { type: 'conflict_error', code: null },
+  too_large: { type: 'invalid_request_error', code: 'request_too_large' },
+  unprocessable: { type: 'invalid_request_error', code: null },
+  rate_limit: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  cancelled: { type: 'server_error', code: 'cancelled' },
+  internal: { type: 'server_error', code: null },
+  unavailable: { type: 'server_error', code: 'service_unavailable' },
+  overloaded: { type: 'server_error', code: 'overloaded' },
+  timeout: { type: 'server_error', code: 'timeout' },
 }
 
 /** Values of `code` or `type` in an error body that decide its kind, unless the status contradicts. */
@@ -153,37 +153,5 @@ export const errorKinds = new Map<string, ErrorKind>([
 
 /** Further codes of this wire. The kind does not follow from them. */
 export const plainCodes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'invalid_value', 'string_above_max_length'])
-
-export function kindOfStatus(status: number): ErrorKind {
-  switch (status) {
-    case 401:
-      return 'authentication'
-    case 402:
-      return 'billing'
-    case 403:
-      return 'permission'
-    case 404:
-      return 'not_found'
-    case 408:
-    case 504:
-      return 'timeout'
-    case 409:
-      return 'conflict'
-    case 413:
-      return 'too_large'
-    case 422:
-      return 'unprocessable'
-    case 429:
-      return 'rate_limit'
-    case 499:
-      return 'cancelled'
-    case 503:
-      return 'unavailable'
-    case 529:
-      return 'overloaded'
-    default:
-      return status >= 500 || status < 400 ? 'internal' : 'invalid_request'
-  }
-}
 
 export const serviceTiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast'])

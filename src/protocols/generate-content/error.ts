@@ -6,34 +6,38 @@ import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { keep, ownKeys, protocolName, under } from './own.ts'
 import { asBeside, splitBeside } from './wrapper.ts'
 
-/** HTTP status and `status` string of every kind. When reading, the first row with a status or string counts. */
-const rows: readonly (readonly [kind: ErrorKind, status: number, word: string])[] = [
-  ['invalid_request', 400, 'INVALID_ARGUMENT'],
-  ['authentication', 401, 'UNAUTHENTICATED'],
-  ['permission', 403, 'PERMISSION_DENIED'],
-  ['not_found', 404, 'NOT_FOUND'],
-  ['conflict', 409, 'ABORTED'],
-  ['rate_limit', 429, 'RESOURCE_EXHAUSTED'],
-  ['cancelled', 499, 'CANCELLED'],
-  ['internal', 500, 'INTERNAL'],
-  ['unsupported', 501, 'UNIMPLEMENTED'],
-  ['unavailable', 503, 'UNAVAILABLE'],
-  ['timeout', 504, 'DEADLINE_EXCEEDED'],
-  ['billing', 402, 'FAILED_PRECONDITION'],
-  ['too_large', 413, 'INVALID_ARGUMENT'],
-  ['unprocessable', 422, 'INVALID_ARGUMENT'],
-  ['quota', 429, 'RESOURCE_EXHAUSTED'],
-  ['overloaded', 503, 'UNAVAILABLE'],
-  ['context_length', 400, 'INVALID_ARGUMENT'],
-  ['content_policy', 400, 'INVALID_ARGUMENT'],
-]
+/** What this protocol does not have is not implemented. */
+const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, unsupported: 501 }
 
-/** More `status` strings for reading; they override the rows. */
+/** The `status` string of every kind. A string is decoded by the first kind that has it. */
+const words: Readonly<Record<ErrorKind, string>> = {
+  invalid_request: 'INVALID_ARGUMENT',
+  authentication: 'UNAUTHENTICATED',
+  permission: 'PERMISSION_DENIED',
+  not_found: 'NOT_FOUND',
+  conflict: 'ABORTED',
+  rate_limit: 'RESOURCE_EXHAUSTED',
+  cancelled: 'CANCELLED',
+  internal: 'INTERNAL',
+  unsupported: 'UNIMPLEMENTED',
+  unavailable: 'UNAVAILABLE',
+  timeout: 'DEADLINE_EXCEEDED',
+  billing: 'FAILED_PRECONDITION',
+  too_large: 'INVALID_ARGUMENT',
+  unprocessable: 'INVALID_ARGUMENT',
+  quota: 'RESOURCE_EXHAUSTED',
+  overloaded: 'UNAVAILABLE',
+  context_length: 'INVALID_ARGUMENT',
+  content_policy: 'INVALID_ARGUMENT',
+}
+
+/** More `status` strings for reading; they win. */
 const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
   ['FAILED_PRECONDITION', 'invalid_request'],
   ['OUT_OF_RANGE', 'invalid_request'],
@@ -42,9 +46,12 @@ const otherWords: readonly (readonly [word: string, kind: ErrorKind])[] = [
   ['DATA_LOSS', 'internal'],
 ]
 
-const byKind = new Map(rows.map(row => [row[0], row]))
-const byStatus = new Map([...rows].reverse().map(row => [row[1], row[0]]))
-const byWord = new Map<unknown, ErrorKind>([...[...rows].reverse().map(row => [row[2], row[0]] as const), ...otherWords])
+const byWord = new Map<unknown, ErrorKind>([
+  ...Object.entries(words)
+    .map(([kind, word]) => [word, kind as ErrorKind] as const)
+    .reverse(),
+  ...otherWords,
+])
 
 /** Messages of this protocol's own servers for a full context, an overloaded server and a missing payment. */
 const tooLong = /input token count.{0,80}exceeds the maximum/i
@@ -65,7 +72,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   const { code, message, word, details, at, isNested, fields = {} } = readBody(body)
   const codeAsStatus = typeof code === 'number' && Number.isInteger(code) && code >= 400 && code < 600 ? code : undefined
   const kindOfWord = word === undefined ? undefined : byWord.get(word)
-  const known = status >= 400 ? status : (codeAsStatus ?? byKind.get(kindOfWord ?? 'internal')?.[1] ?? 500)
+  const known = status >= 400 ? status : (codeAsStatus ?? statuses[kindOfWord ?? 'internal'])
   const list = Array.isArray(details) ? details.filter(isObject) : []
   const value: CanonicalError = defined({
     status: known,
@@ -95,7 +102,7 @@ export function decodeErrorInside(body: unknown, root: string, beside: JsonObjec
 
 function kindOf(status: number, byItsWord: ErrorKind | undefined, message: string, details: readonly JsonObject[]): ErrorKind {
   if (ofType(details, 'ErrorInfo')?.['reason'] === 'API_KEY_INVALID') return 'authentication'
-  const kind = byItsWord ?? byStatus.get(status) ?? (status >= 500 ? 'internal' : 'invalid_request')
+  const kind = byItsWord ?? kindOfStatus(status)
   if (kind === 'invalid_request') {
     if (tooLong.test(message)) return 'context_length'
     if (status === 402 || unpaid.test(message)) return 'billing'
@@ -162,8 +169,7 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
   if (protocol === protocolName) return status
   // Refusals by this library keep their own status, because clients retry a 501.
   if (protocol === undefined && kind === 'unsupported' && status >= 400) return status
-  const row = byKind.get(kind)
-  const known = row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
+  const known = (kind === 'invalid_request' || kind === 'internal') && status >= 400 ? status : statuses[kind]
   return known > 599 ? 500 : known
 }
 
@@ -178,7 +184,7 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
   const own = protocol === protocolName
-  const word = own && type !== undefined ? type : (byKind.get(kind)?.[2] ?? 'UNKNOWN')
+  const word = own && type !== undefined ? type : words[kind]
   const { inside, beside } = splitBeside(ownKeys(ext))
   const shown: unknown[] = own && Array.isArray(error.details) ? error.details : details
   const known = { code: statusOf(error), message, status: word, ...(shown.length > 0 && { details: shown }) }

@@ -7,35 +7,41 @@ import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import { keep, protocolName, splitNulls, under } from './own.ts'
 
-/** Status and `error.type` of every kind. A type or a status is decoded by the first row that has it. */
-const rows: readonly (readonly [kind: ErrorKind, status: number, type: string])[] = [
-  ['invalid_request', 400, 'invalid_request_error'],
-  ['authentication', 401, 'authentication_error'],
-  ['billing', 402, 'billing_error'],
-  ['permission', 403, 'permission_error'],
-  ['not_found', 404, 'not_found_error'],
-  ['conflict', 409, 'conflict_error'],
-  ['too_large', 413, 'request_too_large'],
-  ['rate_limit', 429, 'rate_limit_error'],
-  ['internal', 500, 'api_error'],
-  ['timeout', 504, 'timeout_error'],
-  ['overloaded', 529, 'overloaded_error'],
-  ['context_length', 400, 'invalid_request_error'],
-  ['content_policy', 400, 'invalid_request_error'],
-  ['unsupported', 400, 'invalid_request_error'],
-  ['unprocessable', 422, 'invalid_request_error'],
-  ['quota', 429, 'rate_limit_error'],
-  ['cancelled', 499, 'api_error'],
-  ['unavailable', 503, 'api_error'],
-]
+/** Overload has a status of its own in this protocol. */
+const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, overloaded: 529 }
 
-const byKind = new Map(rows.map(row => [row[0], row]))
-const byType = new Map<unknown, (typeof rows)[number]>([...rows].reverse().map(row => [row[2], row]))
-const byStatus = new Map([...rows].reverse().map(row => [row[1], row]))
+/** `error.type` of every kind. A type is decoded by the first kind that has it. */
+const types: Readonly<Record<ErrorKind, string>> = {
+  invalid_request: 'invalid_request_error',
+  authentication: 'authentication_error',
+  billing: 'billing_error',
+  permission: 'permission_error',
+  not_found: 'not_found_error',
+  conflict: 'conflict_error',
+  too_large: 'request_too_large',
+  rate_limit: 'rate_limit_error',
+  internal: 'api_error',
+  timeout: 'timeout_error',
+  overloaded: 'overloaded_error',
+  context_length: 'invalid_request_error',
+  content_policy: 'invalid_request_error',
+  unsupported: 'invalid_request_error',
+  unprocessable: 'invalid_request_error',
+  quota: 'rate_limit_error',
+  cancelled: 'api_error',
+  unavailable: 'api_error',
+}
+
+const byType = new Map<unknown, ErrorKind>(
+  Object.entries(types)
+    .map(([kind, type]) => [type, kind as ErrorKind] as const)
+    .reverse(),
+)
 
 /** How the vendor's own servers report a full context window; clients match this text. */
 const tooLong = /prompt is too long|input length and `max_tokens` exceed context limit/i
@@ -47,9 +53,9 @@ const threadCode = 'thread_unsupported_request'
 export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
   const { type, message, details, requestId, outer = {}, at } = readBody(body)
   const code = isObject(details) ? asString(details['error_code']) : undefined
-  const row = byType.get(type)
-  const known = status >= 400 ? status : (row?.[1] ?? 500)
-  const kind = kindOf(known, row?.[0], { message, code })
+  const byItsType = byType.get(type)
+  const known = status >= 400 ? status : statuses[byItsType ?? 'internal']
+  const kind = kindOf(known, byItsType, { message, code })
   const { present: said, nothing } = splitNulls(unread(outer, kind))
   const value: CanonicalError = defined({
     status: known,
@@ -70,10 +76,9 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
 
 function kindOf(status: number, byItsType: ErrorKind | undefined, { message, code }: { message: string | undefined; code: string | undefined }): ErrorKind {
   if (code === threadCode) return 'unsupported'
-  const kind = byItsType === undefined || byItsType === 'internal' ? (byStatus.get(status)?.[0] ?? byItsType) : byItsType
-  if ((kind === 'invalid_request' || kind === undefined) && message !== undefined && tooLong.test(message)) return 'context_length'
-  if (kind === 'invalid_request' && status === 422) return 'unprocessable'
-  return kind ?? (status >= 500 ? 'internal' : 'invalid_request')
+  const kind = byItsType === undefined || byItsType === 'internal' ? kindOfStatus(status) : byItsType
+  if (kind === 'invalid_request' && message !== undefined && tooLong.test(message)) return 'context_length'
+  return kind === 'invalid_request' && status === 422 ? 'unprocessable' : kind
 }
 
 type Said = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: Place }
@@ -110,8 +115,8 @@ function unread({ type, error, request_id: _r, message: _m, detail: _d, ...other
 }
 
 function untold(type: unknown, kind: ErrorKind): JsonObject {
-  const row = byType.get(type)
-  return type === undefined || (row && tellsType(row[0], kind, byKind.get(kind)?.[1] ?? 0)) ? {} : { type }
+  const ofType = byType.get(type)
+  return type === undefined || (ofType && tellsType(ofType, kind, statuses[kind])) ? {} : { type }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -122,8 +127,7 @@ export function statusOf({ status, kind, code, type, message, protocol }: Canoni
   if (protocol === protocolName || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
   if (kind === 'overloaded') return 529
   if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
-  const row = byKind.get(kind)
-  return row && kind !== 'invalid_request' && kind !== 'internal' ? row[1] : status >= 400 ? status : (row?.[1] ?? 500)
+  return (kind === 'invalid_request' || kind === 'internal') && status >= 400 ? status : statuses[kind]
 }
 
 /** The body of an error, which is also the error event of a stream. */
@@ -137,7 +141,7 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   return defined({
     type: 'error',
     error: defined({
-      type: statusOf(error) === 529 ? 'overloaded_error' : (byKind.get(kind)?.[2] ?? 'api_error'),
+      type: statusOf(error) === 529 ? 'overloaded_error' : types[kind],
       message: kind === 'context_length' && !tooLong.test(message) ? asTooLong(message) : message,
       details: own ?? made,
     }),

@@ -7,33 +7,34 @@ import { tellsOverflow } from '../../kit/full-context.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
 import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
+import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 import { keep, ownForm, ownOf, protocolName, splitNulls } from './own.ts'
 
-type Row = { status: number; type: string; code: string | null }
+type Row = { type: string; code: string | null }
 
-/** Status, type and code of each kind of error. `overloaded` has its own status in one protocol only; here it is 503. */
+/** Type and code of each kind of error. */
 const rows: Record<ErrorKind, Row> = {
-  invalid_request: { status: 400, type: 'invalid_request_error', code: null },
-  context_length: { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' },
-  content_policy: { status: 400, type: 'invalid_request_error', code: 'content_policy_violation' },
-  unsupported: { status: 400, type: 'invalid_request_error', code: 'unsupported_parameter' },
-  authentication: { status: 401, type: 'invalid_request_error', code: 'invalid_api_key' },
-  billing: { status: 402, type: 'insufficient_quota', code: 'insufficient_quota' },
-  permission: { status: 403, type: 'permission_error', code: null },
-  not_found: { status: 404, type: 'invalid_request_error', code: 'model_not_found' },
-  conflict: { status: 409, type: 'conflict_error', code: null },
-  too_large: { status: 413, type: 'invalid_request_error', code: 'request_too_large' },
-  unprocessable: { status: 422, type: 'invalid_request_error', code: null },
-  rate_limit: { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
-  quota: { status: 429, type: 'insufficient_quota', code: 'insufficient_quota' },
-  cancelled: { status: 499, type: 'server_error', code: null },
-  internal: { status: 500, type: 'server_error', code: null },
-  unavailable: { status: 503, type: 'server_error', code: 'service_unavailable' },
-  overloaded: { status: 503, type: 'server_error', code: 'overloaded' },
-  timeout: { status: 504, type: 'server_error', code: 'timeout' },
+  invalid_request: { type: 'invalid_request_error', code: null },
+  context_length: { type: 'invalid_request_error', code: 'context_length_exceeded' },
+  content_policy: { type: 'invalid_request_error', code: 'content_policy_violation' },
+  unsupported: { type: 'invalid_request_error', code: 'unsupported_parameter' },
+  authentication: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  billing: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  permission: { type: 'permission_error', code: null },
+  not_found: { type: 'invalid_request_error', code: 'model_not_found' },
+  conflict: { type: 'conflict_error', code: null },
+  too_large: { type: 'invalid_request_error', code: 'request_too_large' },
+  unprocessable: { type: 'invalid_request_error', code: null },
+  rate_limit: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  cancelled: { type: 'server_error', code: null },
+  internal: { type: 'server_error', code: null },
+  unavailable: { type: 'server_error', code: 'service_unavailable' },
+  overloaded: { type: 'server_error', code: 'overloaded' },
+  timeout: { type: 'server_error', code: 'timeout' },
 }
 
 /** Kinds by `code` or `type`. `code` is the most specific, then `type`, then the HTTP status. */
@@ -95,25 +96,6 @@ const kindsByWord = new Map<string, ErrorKind>([
   ['failed_to_download_image', 'invalid_request'],
 ])
 
-const kindsByStatus = new Map<number, ErrorKind>([
-  [400, 'invalid_request'],
-  [401, 'authentication'],
-  [402, 'billing'],
-  [403, 'permission'],
-  [404, 'not_found'],
-  [408, 'timeout'],
-  [409, 'conflict'],
-  [413, 'too_large'],
-  [422, 'unprocessable'],
-  [429, 'rate_limit'],
-  [499, 'cancelled'],
-  [500, 'internal'],
-  [501, 'unsupported'],
-  [503, 'unavailable'],
-  [504, 'timeout'],
-  [529, 'overloaded'],
-])
-
 const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
 
 function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
@@ -122,8 +104,7 @@ function kindOf(code: unknown, type: unknown, status: number | undefined): Error
   if (byCode && !generic.has(byCode)) return byCode
   const byType = typeof type === 'string' ? kindsByWord.get(type) : undefined
   if (byType && !generic.has(byType)) return byType
-  const byStatus =
-    status === undefined ? undefined : (kindsByStatus.get(status) ?? (status >= 500 ? 'internal' : status >= 400 ? 'invalid_request' : undefined))
+  const byStatus = status === undefined || status < 400 ? undefined : kindOfStatus(status)
   return byStatus ?? byCode ?? byType ?? 'internal'
 }
 
@@ -165,7 +146,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
   if (isStrange(error['type'], kind)) unread['type'] = error['type']
   const unknown = splitNulls({ ...besideOf(beside, isNested), ...(!hasDetails && unread) })
   return defined({
-    status: status ?? said ?? rows[kind].status,
+    status: status ?? said ?? statusOfKind[kind],
     kind,
     message: text,
     type: typeof type === 'string' ? type : undefined,
@@ -184,7 +165,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
 function isStrange(type: unknown, kind: ErrorKind): boolean {
   if (typeof type !== 'string' || type === '' || type === 'error' || type === rows[kind].type) return false
   const ofType = kindsByWord.get(type)
-  return !ofType || !tellsType(ofType, kind, rows[kind].status)
+  return !ofType || !tellsType(ofType, kind, statusOfKind[kind])
 }
 
 /** Unknown keys beside the known ones of an error; those of the event around it are known. */
@@ -256,8 +237,8 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
 
 /** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key answered with 400. */
 function statusOf({ kind, status }: CanonicalError): number {
-  if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return rows[kind].status
-  return status >= 400 && status < 600 ? status : rows[kind].status
+  if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return statusOfKind[kind]
+  return status >= 400 && status < 600 ? status : statusOfKind[kind]
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */
