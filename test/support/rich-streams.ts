@@ -174,6 +174,20 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       chunk({}, { finish_reason: 'stop' }),
       '[DONE]',
     ],
+    'reasoning items': [
+      chunk({ role: 'assistant', reasoning_content: 'Kk01' }),
+      chunk({ content: 'Kk02' }),
+      chunk(
+        {
+          reasoning_items: [
+            { type: 'reasoning', id: 'rs_1', encrypted_content: 'Kk03', summary: [{ type: 'summary_text', text: 'Kk01' }] },
+            { type: 'reasoning', id: 'rs_2', encrypted_content: 'Kk04', summary: [] },
+          ],
+        },
+        { finish_reason: 'stop' },
+      ),
+      '[DONE]',
+    ],
     'a freeform call': [
       chunk({ role: 'assistant', content: null, tool_calls: [{ index: 0, id: 'call_Kk05', type: 'custom', custom: { name: 'run_Kk06', input: '' } }] }),
       chunk({ tool_calls: [{ index: 0, custom: { input: 'Kk07' } }] }),

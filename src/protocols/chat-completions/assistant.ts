@@ -31,7 +31,7 @@ type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
 export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Read {
   const { present: message, nothing } = splitNulls(wire)
   const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
-  const { carriers, rest } = splitCarriers(extra, reading.from)
+  const { carriers, rest } = splitCarriers(extra)
   const reasoning = decodeReasoning(carriers, at, reading.from)
   const images = decodeImages(rest['images'], at)
   if (images) delete rest['images']
@@ -134,7 +134,7 @@ function standIn(message: JsonObject, { options, report }: Writing): void {
   report.addMade('reasoning.placeholder', message, `/${field}`)
 }
 
-const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks']
+const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_items']
 
 /** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
 type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }

@@ -6,7 +6,7 @@ import { isObject, type JsonObject, merge, only, same, without } from '../../kit
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
 import { protocolName } from './own.ts'
-import { decodeReasoning, encodeDetails, encodeLiteBlocks, isItem, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
+import { decodeReasoning, encodeDetails, encodeLiteLists, isItems, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
 import { encodeCarried, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
@@ -16,12 +16,12 @@ import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.t
  */
 const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature', 'reasoning_items'] as const
 
-/** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. `from`: the sender of the message. */
-export function splitCarriers(unknown: JsonObject, from: 'client' | 'server'): { carriers: JsonObject; rest: JsonObject } {
+/** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
+export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
   // Most messages have no further keys.
   if (Object.keys(unknown).length === 0) return { carriers: {}, rest: unknown }
   const { came, left } = readCarried(unknown, protocolName)
-  const taken = carrierKeys.filter(key => carries(key, unknown[key], from))
+  const taken = carrierKeys.filter(key => carries(key, unknown[key]))
   const carriers = Object.assign({}, came, only(unknown, taken))
   const rest = taken.length === 0 ? left : without(left, taken)
   const { came: again, left: others } = splitProxyFields(rest, carriers)
@@ -42,9 +42,8 @@ export function splitProxyFields(fields: JsonObject, carriers: JsonObject): { ca
 }
 
 /** Entries come in lists, texts as they are; several signatures come in a list, too. */
-function carries(key: (typeof carrierKeys)[number], value: unknown, from: 'client' | 'server'): boolean {
-  // In a reply they stay unknown: only the proxy that sent them takes them back, as they came.
-  if (key === 'reasoning_items') return from === 'client' && Array.isArray(value) && value.every(isItem)
+function carries(key: (typeof carrierKeys)[number], value: unknown): boolean {
+  if (key === 'reasoning_items') return isItems(value)
   if (typeof value === 'string') return key !== 'reasoning_details' && key !== 'thinking_blocks'
   return Array.isArray(value) && key !== 'reasoning_content' && key !== 'reasoning'
 }
@@ -139,8 +138,8 @@ function writeCarriers(
   const written: JsonObject = {}
   if (text && field !== 'details') written[field] = text
   const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
-  const { blocks, left } = recorded ? { blocks: [], left: telling } : encodeLiteBlocks(telling)
-  if (blocks.length > 0) written['thinking_blocks'] = blocks
+  const { lists, left } = recorded ? { lists: {}, left: telling } : encodeLiteLists(telling)
+  Object.assign(written, lists)
   const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
   const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
   const signsText = recorded !== undefined && recorded.textSignatures.length > 0

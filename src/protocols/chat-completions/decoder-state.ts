@@ -72,6 +72,8 @@ export type Choice = {
   details: unknown[]
   /** `thinking_blocks` as they came. */
   blocks: unknown[]
+  /** The same of `reasoning_items`. */
+  items: unknown[]
 }
 
 export type DecoderState = MachineState & {
@@ -129,6 +131,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
       delta: {},
       details: [],
       blocks: [],
+      items: [],
     }
     state.choices.set(candidate, choice)
     emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })

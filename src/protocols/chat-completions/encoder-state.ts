@@ -73,6 +73,8 @@ export type Choice = {
   beside: JsonObject
   /** `reasoning_details` of a complete reply of this protocol, as they came. */
   details: unknown
+  /** The same of `reasoning_items`. */
+  items: unknown
   /** By message index: its role and path. */
   roles: Record<number, { role?: Role; at?: Place }>
   /** Length of the content so far, in code points. */
@@ -131,6 +133,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       name: undefined,
       beside: {},
       details: undefined,
+      items: undefined,
       roles: {},
       lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,

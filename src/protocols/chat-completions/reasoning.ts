@@ -52,7 +52,7 @@ export function decodeReasoning(carriers: JsonObject, at: Place, from: 'client' 
   const plain: ReasoningPart[] = text ? [{ type: 'reasoning', segments: [{ kind: 'raw', text }], at: below(at, key) }] : []
   let decoded: DecodedReasoning = { parts: [], textSignatures: [] }
   if (Array.isArray(details) && details.length > 0) decoded = decodeDetails(details, placeOf('reasoning_details'))
-  else if (Array.isArray(items)) decoded = { ...decoded, parts: items.filter(isItem).map((item, i) => decodeItem(item, below(placeOf('reasoning_items'), i))) }
+  else if (isItems(items)) decoded = { ...decoded, parts: items.map((item, i) => decodeItem(item, below(placeOf('reasoning_items'), i), from)) }
   else if (Array.isArray(blocks)) {
     const place = placeOf('thinking_blocks')
     const parts: ReasoningPart[] = []
@@ -105,11 +105,16 @@ export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'ser
   return [part]
 }
 
+/** The issuer of signatures in `reasoning_items`, chosen like that of `thinking_blocks`: LiteLLM takes its items back only in this list. */
+const itemIssuer = { client: 'responses', server: `${protocolName}/reasoning_items` } as const
+
 /** A reasoning item of the responses protocol, as LiteLLM gives it to its clients. */
-type Item = { id?: string | null; encrypted_content?: string | null; summary?: { text: string }[] | null }
+export type Item = { id?: string | null; encrypted_content?: string | null; summary?: { text: string }[] | null }
+
+export const isItems = (value: unknown): value is Item[] => Array.isArray(value) && value.every(isItem)
 
 /** False also for an item with something that reasoning cannot hold. */
-export function isItem(entry: unknown): entry is Item {
+function isItem(entry: unknown): entry is Item {
   if (!isObject(entry)) return false
   const { type, id, encrypted_content: encrypted, summary, ...others } = entry
   const isText = (value: unknown) => typeof value === 'string'
@@ -118,28 +123,37 @@ export function isItem(entry: unknown): entry is Item {
   return isText(id ?? '') && isText(encrypted ?? '') && (summary == null || (Array.isArray(summary) && summary.every(isSummary)))
 }
 
-function decodeItem({ id, encrypted_content: encrypted, summary }: Item, at: Place): ReasoningPart {
+export function decodeItem({ id, encrypted_content: encrypted, summary }: Item, at: Place, from: 'client' | 'server'): ReasoningPart {
   const part: ReasoningPart = { type: 'reasoning', segments: (summary ?? []).map(({ text }) => ({ kind: 'summary', text })), at }
   const envelope = encrypted ? unwrapSignature(encrypted) : undefined
   const known = envelope?.id ?? id
   if (known) part.id = known
   if (!encrypted) return part
-  part.signature = envelope?.signature ?? { value: encrypted, issuer: 'responses', form: 'encrypted' }
+  part.signature = envelope?.signature ?? { value: encrypted, issuer: itemIssuer[from], form: 'encrypted' }
   if (part.segments.length === 0 && part.signature.form !== 'thinking') part.redacted = true
   return part
 }
 
-/** `blocks`: the reasoning parts that came from a proxy in thinking blocks, as it takes them back; `left`: the other parts. */
-export function encodeLiteBlocks(parts: readonly ReasoningPart[]): { blocks: JsonObject[]; left: ReasoningPart[] } {
+/** `lists`: the reasoning parts that came from a proxy in a list of its own, as it takes them back; `left`: the other parts. */
+export function encodeLiteLists(parts: readonly ReasoningPart[]): { lists: JsonObject; left: ReasoningPart[] } {
   const blocks: JsonObject[] = []
+  const items: JsonObject[] = []
   const left = parts.filter(part => {
     const { signature } = part
+    if (signature?.issuer === itemIssuer.server) {
+      items.push(encodeItem(part, signature))
+      return false
+    }
     if (signature?.issuer !== liteIssuer.server) return true
     if (part.redacted) blocks.push({ type: 'redacted_thinking', data: signature.value })
     else blocks.push({ type: 'thinking', thinking: reasoningText([part]), signature: signature.value })
     return false
   })
-  return { blocks, left }
+  return { lists: { ...(blocks.length > 0 && { thinking_blocks: blocks }), ...(items.length > 0 && { reasoning_items: items }) }, left }
+}
+
+function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): JsonObject {
+  return { ...defined({ id }), type: 'reasoning', encrypted_content: value, summary: segments.map(({ text }) => ({ type: 'summary_text', text })) }
 }
 
 /** `attach` of an envelope that belongs to a text (see `layout.ts`). Other values were not made for `reasoning_details` and count as `prev`. */

@@ -218,6 +218,11 @@ function encodeCandidate(
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
+  // As they came in a stream of this protocol, with nothing in details that they do not say.
+  if (Array.isArray(form['items']) && writing.native && !options.ccReasoning && !options.ccSignature) {
+    delete message['reasoning_details']
+    message['reasoning_items'] = form['items']
+  }
   const isKept = options.ccSignature !== 'store' || writing.native || takeOut(message, writing.stored)
   if (!isKept) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)

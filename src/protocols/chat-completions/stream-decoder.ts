@@ -12,12 +12,12 @@ import { isAsTold } from './layout.ts'
 import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { keep } from './own.ts'
-import { listIn } from './reasoning.ts'
+import { isItems, listIn } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
 import { announce, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
 import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './stream-content.ts'
 import { type Failure, isFlatError, mayTellFailure, unframed } from './stream-failure.ts'
-import { appendPlain, appendReasoning, isDetailed, readDetails, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
+import { appendPlain, appendReasoning, isDetailed, readDetails, readItems, readOtherCarriers, readTextSignature } from './stream-reasoning.ts'
 import { flushTags, type Piece, splitTags } from './think-tags.ts'
 import { decodeUsage, findUsage } from './usage.ts'
 import { decodeFinish } from './vocabulary.ts'
@@ -264,6 +264,9 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
         if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
         else unknown = { ...unknown, [key]: value }
         break
+      case 'reasoning_items':
+        if (!isItems(value)) unknown = { ...unknown, [key]: value }
+        break
       default: {
         const fits = inDelta.get(key)
         if (!fits) unknown = { ...unknown, [key]: value }
@@ -277,6 +280,7 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
   if (!detailed) takeDetails(choice, delta, emit)
   if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
   if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks')) readOtherCarriers(choice, delta, emit)
+  if (isItems(delta['reasoning_items'])) readItems(choice, delta['reasoning_items'], emit)
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
@@ -332,7 +336,7 @@ function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
 }
 
 function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): void {
-  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks, items } = choice
   const report = reportOf(state)
   flush(state, choice, emit)
   closePart(choice, emit)
@@ -349,7 +353,8 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: below('/choices', candidate), report })
   const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
   const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
-  const formed = { ...((Object.keys(gathered).length > 0 || details.length > 0) && { chunks: true }), ...(details.length > 0 && { details }) }
+  const came = { ...(details.length > 0 && { details }), ...(items.length > 0 && { items }) }
+  const formed = { ...(Object.keys({ ...gathered, ...came }).length > 0 && { chunks: true }), ...came }
   const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }
   emit({ type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate), ...keep(gathered, {}, some(formed)) })
 }

@@ -165,7 +165,10 @@ function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ex
   report.ext(ext, at)
   const { fields, form } = ownOf(ext) ?? {}
   const { carriers } = form ?? {}
-  if (isObject(carriers)) choice.details = carriers['reasoning_details']
+  if (isObject(carriers)) {
+    choice.details = carriers['reasoning_details']
+    choice.items = carriers['reasoning_items']
+  }
   if (!fields) return
   const { reasoning_details: _, thinking_blocks: blocks, annotations, ...beside } = fields
   if (blocks !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/thinking_blocks`)
@@ -320,7 +323,10 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   // The unknown keys of details are in `details`. Thinking blocks are not written.
   const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
   if (blocks !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/message/thinking_blocks`)
-  conclude(state, choice, { word: written.word, fields, delta: beside, details: detailsOf(state, ownForm(ext)?.['details'] ?? choice.details), emit })
+  const form = ownForm(ext) ?? {}
+  const items = unchanged(state, form['items'] ?? choice.items)
+  const details = unchanged(state, form['details'] ?? choice.details) ?? (items && [])
+  conclude(state, choice, { word: written.word, fields, delta: { ...beside, ...(items && { reasoning_items: items }) }, details, emit })
 }
 
 /** A refusal without text gets a default one, because an empty reply would look like a fault of the client. */
@@ -330,9 +336,9 @@ function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish:
   writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
-/** Details that came in this protocol, unchanged. Undefined: they are to be built. */
-function detailsOf({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, details: unknown): JsonObject[] | undefined {
-  return isOwn && !ccReasoning && !ccSignature && Array.isArray(details) ? details.filter(isObject) : undefined
+/** Details or items that came in this protocol, unchanged. Undefined: details are to be built. */
+function unchanged({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, list: unknown): JsonObject[] | undefined {
+  return isOwn && !ccReasoning && !ccSignature && Array.isArray(list) ? list.filter(isObject) : undefined
 }
 
 type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; details?: JsonObject[] | undefined; emit: EmitWire }

@@ -6,7 +6,7 @@ import { pointerOf } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { decodeDetail, decodeLiteBlock, isOwnIssuer, listIn, readSignature, reasoningText } from './reasoning.ts'
+import { decodeDetail, decodeItem, decodeLiteBlock, type Item, isOwnIssuer, listIn, readSignature, reasoningText } from './reasoning.ts'
 import { carriedIssuer, readCarried } from './signatures.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry signatures. */
@@ -96,6 +96,34 @@ export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitE
     sign(choice, { signature: readSignature(value, 'thinking').signature, id: undefined, index: choice.detail, at: 'reasoning_signature', emit })
 }
 
+/** The reasoning items of the responses protocol, which LiteLLM sends last. Their texts are those of the plain field, if it came. */
+export function readItems(choice: Choice, items: readonly Item[], emit: EmitEvent): void {
+  const start = choice.items.length
+  choice.items.push(...items)
+  // Details say the same and more.
+  if (choice.details.length > 0) return
+  // Otherwise an item without text would sign the open reasoning.
+  if (choice.open?.kind === 'reasoning') closePart(choice, emit)
+  const parts = items.map((item, nth) => decodeItem(item, `${pointerOf(placeOf(choice))}/reasoning_items/${start + nth}`, 'server'))
+  const isSpoken = ({ segments }: ReasoningPart) => choice.plain && segments.length > 0
+  // All texts are recorded first, as those of details.
+  parts.forEach((part, nth) => {
+    if (isSpoken(part)) record(choice, { index: start + nth, kind: 'summary', text: reasoningText([part]) })
+  })
+  parts.forEach((part, nth) => {
+    const { signature, id } = part
+    // An id without a signature is of no use to anyone, and its text has been read.
+    if (!isSpoken(part)) emitWhole(choice, part, emit)
+    else if (signature) sign(choice, { signature, id, index: start + nth, at: `reasoning_items/${start + nth}`, emit })
+  })
+}
+
+function emitWhole(choice: Choice, whole: ReasoningPart, emit: EmitEvent): void {
+  closePart(choice, emit)
+  const part = openPart(choice, whole, emit)
+  emit({ type: 'part.end', candidate: choice.candidate, part })
+}
+
 /** A signature of the text, as Google's compatible endpoint sends it. Returns the rest of the delta. */
 export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitEvent): JsonObject {
   const { signature, left } = readCarried(delta, carriedIssuer.server)
@@ -151,9 +179,7 @@ function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
   if (index !== undefined && choice.detailed.has(index)) choice.strays.push(at)
   // No reasoning part matches, so the signature becomes a part of its own without text.
   const redacted = signature.form === 'thinking' ? {} : { redacted: true }
-  closePart(choice, emit)
-  const own = openPart(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
-  emit({ type: 'part.end', candidate: choice.candidate, part: own })
+  emitWhole(choice, { type: 'reasoning', segments: [], signature, ...redacted, ...defined({ id }) }, emit)
 }
 
 /** The kind of the reasoning, if it is not raw. The text of a thinking block is a summary, whatever the type of its entry. */
