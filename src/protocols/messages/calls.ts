@@ -1,11 +1,11 @@
-import type { Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Part, Place, Signature, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { below } from '../../kit/path.ts'
 import { decodeMark } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
+import { keep, ownForm, ownOf, splitNulls, under, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { marked, type Writing } from './writing.ts'
 
@@ -38,6 +38,29 @@ export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: Place, report:
       some({ input: spelled, caller: other === undefined ? undefined : 'own' }),
     ),
   }
+}
+
+/**
+ * LiteLLM gives its clients the signature of a call of Gemini in a field of the block, and reads it there when the call comes back. What
+ * is not such a signature stays among the unknown keys.
+ */
+export function signedByProxy(part: Part): Part {
+  if (part.type !== 'tool-call') return part
+  const { [proxyKey]: beside, ...fields } = ownOf(part.ext)?.fields ?? {}
+  if (!isObject(beside)) return part
+  const { signature: value, ...others } = beside
+  if (typeof value !== 'string' || value === '') return part
+  const { ext, ...call } = part
+  const signature: Signature = part.signature ?? { value, issuer: 'generate-content', form: 'thought' }
+  return { ...call, signature, ...keep({ ...fields, ...under(proxyKey, others) }, {}, { ...ownForm(ext), [proxyKey]: { signature: value } }) }
+}
+
+const proxyKey = 'provider_specific_fields'
+
+/** The field of a proxy with the signature, as it came. Undefined: the call has another signature now. */
+export function proxyFieldOf({ signature, ext }: Part): JsonObject | undefined {
+  const came = ownForm(ext)?.[proxyKey]
+  return isObject(came) && came['signature'] === signature?.value ? came : undefined
 }
 
 /** Unknown keys of the caller `direct`: the model itself, which is an absent caller in the canonical model. */
@@ -93,6 +116,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
               : objectInput(part, kind, writing),
       ...(calledBy !== undefined && { caller: calledBy }),
       ...(toolset !== undefined && { toolset_name: toolset }),
+      [proxyKey]: proxyFieldOf(part),
     },
     ext,
   )

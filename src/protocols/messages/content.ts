@@ -11,7 +11,7 @@ import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
 import { decodeMark } from './cache.ts'
-import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
+import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
 import { byOrigin, decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
@@ -196,7 +196,7 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
     for (const block of blocks) writing.carriers?.set(block, part.at)
     return blocks
   }
-  const carried = carrier(part, writing)
+  const carried = proxyFieldOf(part) ? undefined : carrier(part, writing)
   if (!carried) return blocks
   // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []

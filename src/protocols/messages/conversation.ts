@@ -3,6 +3,7 @@ import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { below } from '../../kit/path.ts'
 import { isInstruction } from '../../kit/turns.ts'
+import { signedByProxy } from './calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './content.ts'
 import { refusesPrefill, takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
@@ -51,7 +52,8 @@ export function decodeMessage(wire: MessagesMessage, at: Place, report: Messages
     parts.push(turn)
     delete fields['output_config']
   }
-  return { role, origin: 'message', parts, at, ...keep(fields, nothing, { content: content === undefined ? 'absent' : form }) }
+  const said = role === 'assistant' ? parts.map(signedByProxy) : parts
+  return { role, origin: 'message', parts: said, at, ...keep(fields, nothing, { content: content === undefined ? 'absent' : form }) }
 }
 
 /** The effort that a system message sets from here on. Undefined: it sets none, or `output_config` has other keys too. */
