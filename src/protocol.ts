@@ -20,6 +20,8 @@ export type Protocol<Options extends object = object> = {
   options: Record<string, OptionWords>
   /** Where this wire has a canonical field, so that notes point into the source body: `'sampling.topK'` → `top_k`. */
   fieldNames: FieldNames
+  /** By canonical field: further paths at which older clients write it. Absent: none. */
+  olderNames?: Record<string, readonly string[]>
   /** Signs that a body belongs to this protocol and to no other. */
   detect(body: unknown): Detection
   /** A copy of a request, complete response or stream event with this model name. */

@@ -214,6 +214,13 @@ describe.each(hosts)('through %s', (_, start) => {
       { generationConfig: { thinkingConfig: {} } },
       '/generationConfig/thinkingConfig',
     ],
+    ['chat-completions', 'chat-completions', 'sampling.topP', { top_p: 0.5 }, '/top_p'],
+    ['chat-completions', 'chat-completions', 'maxOutputTokens', { max_tokens: 5 }, '/max_tokens'],
+    ['chat-completions', 'chat-completions', 'max_completion_tokens', { max_tokens: 5 }, '/max_tokens'],
+    ['chat-completions', 'chat-completions', 'reasoning', { enable_thinking: true }, '/enable_thinking'],
+    ['generate-content', 'generate-content', 'generationConfig.topP', { generation_config: { top_p: 0.5 } }, '/generation_config/top_p'],
+    ['generate-content', 'generate-content', 'sampling.topP', { generation_config: { top_p: 0.5, topK: 3 } }, '/generation_config/top_p'],
+    ['messages', 'messages', 'output_config.format', { output_format: { type: 'json_schema', schema: {} } }, '/output_format'],
     ['generate-content', 'chat-completions', 'top_p', { generationConfig: { topP: 0.5 } }, '/generationConfig/topP'],
     ['messages', 'chat-completions', 'reasoning_effort', { thinking: { type: 'enabled', budget_tokens: 1024 } }, '/thinking/budget_tokens'],
     ['chat-completions', 'responses', 'store', {}, ''],
@@ -224,6 +231,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(seen.url, served, {}, { unsupported: [field] }))
     const response = await ask(...asking(client, { ...said }))
     expect(response.status).toBe(200)
+    for (const key of path.split('/').slice(-1)) if (client === served && key) expect(JSON.stringify(seen.calls[0]?.json)).not.toContain(`"${key}"`)
     const inBody = (body: unknown) => field.split('.').reduce((at, key) => (at as Record<string, unknown> | undefined)?.[key], body)
     expect(inBody(seen.calls[0]?.json)).toBeUndefined()
     const notes = (JSON.parse(response.headers.get('wireglot-notes') ?? '[]') as { code: string; path: string }[]).filter(

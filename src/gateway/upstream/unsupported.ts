@@ -9,21 +9,24 @@ import { streamOptions } from './streaming.ts'
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
 
-/** Options for writing a request again in its own protocol: whose proofs may stay in it is the translation's affair. */
-const rewriting: object = { foreignProofs: 'wrap' }
-
-/** The caller's request. `fields`: names as the caller's protocol spells them, or canonical ones, with dots between levels. */
+/** The caller's request, in its own protocol. `fields`: names as this protocol spells them, or canonical ones, with dots between levels. */
 export function without(body: unknown, protocol: Protocol, fields: readonly string[]): Less<unknown> {
   if (fields.length === 0) return { body, notes: [] }
-  const said = takeOut(body, fields.map(keysOf), keys => pointer(keys))
-  const { value } = protocol.decodeRequest(said.body)
-  const meant = takeOut(
-    value,
-    fields.map(field => canonicalPath(field, protocol)),
-    path => wirePath(path, protocol),
+  return takeOut(
+    body,
+    fields.flatMap(field => placesOf(field, protocol)),
+    keys => pointer(keys),
   )
-  if (meant.notes.length === 0) return said
-  return { body: protocol.encodeRequest(meant.body, rewriting).wire, notes: [...said.notes, ...meant.notes] }
+}
+
+/** Every place of a field in a body, as protocols may have older names for it. */
+function placesOf(field: string, { fieldNames, olderNames = {} }: Protocol): Keys[] {
+  const places = [keysOf(field)]
+  for (const [canonical, wire] of Object.entries(fieldNames)) {
+    const isMeant = canonical === field || canonical.startsWith(`${field}.`) || wire.replaceAll('/', '.') === field
+    if (isMeant && !canonical.includes(':') && wire !== '') places.push(wire.split('/'), ...(olderNames[canonical] ?? []).map(name => name.split('/')))
+  }
+  return places
 }
 
 type Translated = { to: Protocol; caller: Protocol; body: unknown; notes: Note[] }
@@ -55,30 +58,41 @@ export function withoutWritten(wire: unknown, fields: readonly string[], { to, c
 }
 
 /** Does the body have any of these fields? */
-export const saysAny = (body: unknown, fields: readonly string[]): boolean => fields.some(field => lackingAt(body, keysOf(field)))
+export const saysAny = (body: unknown, fields: readonly string[]): boolean => fields.some(field => foundAt(body, keysOf(field)))
 
 const keysOf = (field: string): Keys => field.split('.')
 
-/** Removes fields. `placeOf`: the path for the note; undefined: no note. */
-function takeOut<Body>(body: Body, fields: readonly Keys[], placeOf: (keys: Keys) => string | undefined): Less<Body> {
+/** Removes fields. `placeOf`: the path for the note of what was at these keys; undefined: no note. */
+function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) => string | undefined): Less<unknown> {
   const notes: Note[] = []
   let left = body
   for (const keys of fields) {
-    const less = lackingAt(left, keys)
-    if (!less) continue
-    left = less as Body
-    const path = placeOf(keys)
+    const found = foundAt(left, keys)
+    if (!found) continue
+    left = lackingAt(left, found)
+    const path = placeOf(found)
     if (path !== undefined) notes.push({ kind: 'dropped', reason: 'the configuration says that this model does not take it', path, code: 'model.unsupported' })
   }
   return { body: left, notes }
 }
 
-/** A copy without the field at these keys. Undefined: the field is not there. */
-function lackingAt(value: unknown, [key, ...rest]: Keys): JsonObject | undefined {
-  if (key === undefined || !isObject(value) || !Object.hasOwn(value, key)) return undefined
-  if (rest.length === 0) return outOf(value, [key])
-  const inner = lackingAt(value[key], rest)
-  return inner && { ...value, [key]: inner }
+/** The keys as this body spells them. Undefined: the field is not there. */
+function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
+  if (key === undefined) return []
+  if (!isObject(value)) return undefined
+  const own = Object.hasOwn(value, key) ? key : Object.keys(value).find(name => loosely(name) === loosely(key))
+  const inner = own === undefined ? undefined : foundAt(value[own], rest)
+  return inner && [own as string, ...inner]
+}
+
+/** Some protocols are written in camelCase and in snake_case. */
+const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
+
+/** A copy without what is at these keys, which exist, and without an object that this leaves empty. */
+function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
+  const object = value as JsonObject
+  const inner = rest.length > 0 ? lackingAt(object[key], rest) : undefined
+  return isObject(inner) && Object.keys(inner).length > 0 ? { ...object, [key]: inner } : outOf(object, [key])
 }
 
 /** These fields are converted into each other. */
@@ -87,7 +101,7 @@ const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name
 /** The field's path in the caller's body. */
 function saidAt(path: Keys, caller: Protocol, body: unknown): string {
   const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
-  return places.find(place => lackingAt(body, place.slice(1).split('/'))) ?? ''
+  return places.find(place => foundAt(body, place.slice(1).split('/'))) ?? ''
 }
 
 function canonicalPath(field: string, { fieldNames }: Protocol): Keys {

@@ -92,3 +92,11 @@ function encodeSpec(reasoning: ReasoningSpec | undefined, { report }: Writing): 
   report.rest(rest, '', 'reasoning.')
   return encodeEffort({ effort, budgetTokens, mode }, report)
 }
+
+/** By canonical field: the paths of all request fields that control it. */
+export const controlNames: Record<string, string[]> = {}
+for (const { path, field } of readings) {
+  const names = (controlNames[`reasoning.${field}`] ??= [])
+  const name = path.join('/')
+  if (!names.includes(name)) names.push(name)
+}

@@ -129,3 +129,5 @@ export const fieldNames: FieldNames = {
   'content:cache': 'prompt_cache_breakpoint',
   'content:cache.ttl': 'prompt_cache_breakpoint/ttl',
 }
+
+export const olderNames = { maxOutputTokens: ['max_tokens'], toolChoice: ['function_call'], tools: ['functions'] }

@@ -4,8 +4,9 @@ import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { remembered } from './calls.ts'
 import { detect } from './detect.ts'
+import { controlNames } from './effort.ts'
 import { decodeError, encodeError } from './error.ts'
-import { fieldNames } from './field-names.ts'
+import { fieldNames, olderNames } from './field-names.ts'
 import { frames } from './frames.ts'
 import { notes } from './notes.ts'
 import { type ChatCompletionsOptions, options } from './options.ts'
@@ -27,6 +28,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   notes,
   options,
   fieldNames,
+  olderNames: { ...olderNames, ...controlNames },
   detect,
   // An error body has no `model`.
   withModel: (wire, model) => (isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire),

@@ -24,6 +24,7 @@ export const messages: Protocol<MessagesOptions> = {
   notes,
   options,
   fieldNames,
+  olderNames: { 'output.format': ['output_format'] },
   detect,
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
