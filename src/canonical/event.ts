@@ -16,7 +16,7 @@ import type { Finish, Usage } from './response.ts'
  * makes them. `at` is a JSON pointer into the complete reply.
  */
 export type CanonicalEvent =
-  | { type: 'start'; id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
+  | { type: 'start'; id?: string; model?: string; createdAt?: number; serviceTier?: string; transformations?: unknown; ext?: ExtMap }
   | MessageStart
   | PartStart
   | PartDelta

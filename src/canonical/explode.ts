@@ -7,8 +7,8 @@ import type { CanonicalResponse } from './response.ts'
  * or a candidate without `finish`, the stream ends with `clean: false`.
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
-  const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, ext } = response
-  const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, ext }) }]
+  const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, transformations, ext } = response
+  const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, transformations, ext }) }]
   // Some wires have the input counts at the start of a stream.
   if (usage?.input !== undefined) {
     const { input, cacheRead, cacheWrite } = usage

@@ -55,6 +55,8 @@ export type Signature = {
   issuer: string
   model?: string
   form?: 'thinking' | 'redacted' | 'encrypted' | 'thought' | 'phase'
+  /** A proxy gave it in a field of its own, where it expects it back. */
+  byProxy?: true
 }
 
 type PartBase = Node & {

@@ -23,10 +23,10 @@ const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'sta
 
 /**
  * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. Also of `source`,
- * which holds nothing beyond the other fields.
+ * which holds nothing beyond the other fields, and of `transformations`, which the decoder notes.
  */
 export function isNeutral(field: string, value: unknown): boolean {
-  if (field === 'source') return true
+  if (field === 'source' || field === 'transformations') return true
   if (neutralWhenEmpty.has(field)) return isEmpty(value)
   return neutral.get(field)?.includes(value) ?? false
 }

@@ -15,6 +15,8 @@ export type CanonicalResponse = {
   promptBlocked?: { reason: string; message?: string; raw?: unknown }
   /** The tier that served the request, in the provider's word. */
   serviceTier?: string
+  /** What the provider changed in the request, as on its wire; only its own protocol writes it, and the decoder notes it. */
+  transformations?: unknown
   /** The reply as a whole failed. */
   error?: CanonicalError
   ext?: ExtMap

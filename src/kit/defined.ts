@@ -24,6 +24,12 @@ export function some<T extends object>(from: T): (Optional<T> & Required<T>) | u
 type Nullish<T> = { [K in keyof T as null extends T[K] ? K : undefined extends T[K] ? K : never]?: NonNullable<T[K]> }
 type Always<T> = { [K in keyof T as null extends T[K] ? never : undefined extends T[K] ? never : K]: T[K] }
 
+/** As `present`, but undefined if nothing is left. */
+export function someOf<T extends object>(from: T): (Nullish<T> & Always<T>) | undefined {
+  for (const key in from) if (from[key] != null) return present(from)
+  return undefined
+}
+
 /** As `defined`, also without the keys whose value is null, which means absence on the wires. */
 export function present<T extends object>(from: T): Nullish<T> & Always<T> {
   const kept: Record<string, unknown> = {}
