@@ -174,13 +174,13 @@ export const mutants: Mutant[] = [
     replace: "strict === true ? ['dropped']",
   },
   // ---- messages
-  { fault: 'cached input is counted twice', room: messages, find: 'const left = input - cacheRead - cacheWrite', replace: 'const left = input' },
+  { fault: 'cached input is counted twice', room: messages, find: 'input - (cacheRead ?? 0) - (cacheWrite ?? 0)', replace: 'input' },
   { fault: 'input of a reply leaves the cache out', room: messages, find: 'fresh + (cacheWrite ?? 0) + (cacheRead ?? 0)', replace: 'fresh' },
   { fault: 'thinking tokens are not told', room: messages, find: 'some({ thinking_tokens: reasoning })', replace: 'undefined' },
   { fault: 'a tool call ends as a normal turn', room: messages, find: "['tool_use', 'tool_calls'],", replace: "['tool_use', 'stop']," },
   { fault: 'a long cache lifetime is shortened silently', room: messages, find: "'12h': '1h' }", replace: "'12h': '5m' }" },
   { fault: 'required becomes auto', room: messages, find: "return { type: 'any' }", replace: "return { type: 'auto' }" },
-  { fault: 'parallel calls stay allowed', room: messages, find: '? { disable_parallel_tool_use: true } : {}', replace: '? {} : {}' },
+  { fault: 'parallel calls stay allowed', room: messages, find: '? { ...word, disable_parallel_tool_use: true } : word', replace: '? word : word' },
   { fault: 'temperature above one is passed on', room: messages, find: 'temperature: hot ? 1 : taken.temperature', replace: 'temperature: taken.temperature' },
   {
     fault: 'a hot temperature is clamped without a note',
@@ -382,14 +382,14 @@ export const mutants: Mutant[] = [
   {
     fault: 'top_p and temperature are swapped',
     room: messages,
-    find: 'some({ temperature, topP: top_p,',
-    replace: 'some({ temperature: top_p, topP: temperature,',
+    find: 'temperature: body.temperature, topP: body.top_p,',
+    replace: 'temperature: body.top_p, topP: body.temperature,',
   },
   {
     fault: 'a prediction is forgotten with its note',
     room: messages,
-    find: '    safety,\n    ext,\n',
-    replace: '    safety,\n    prediction,\n    ext,\n',
+    find: "  'safety',\n  'stream',\n",
+    replace: "  'safety',\n  'prediction',\n  'stream',\n",
   },
   {
     fault: 'probabilities are left out in silence',
@@ -441,7 +441,7 @@ export const mutants: Mutant[] = [
     replace: 'moving.slice(0, Math.max(0, limit - fixed.length))',
   },
   { fault: 'blank stops go in silence', room: messages, find: "if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)", replace: '' },
-  { fault: 'a failed tool looks fine', room: messages, find: '...(isError !== undefined && (isError || ownOf(ext)) && { is_error: isError }),', replace: '' },
+  { fault: 'a failed tool looks fine', room: messages, find: 'is_error: isError || undefined,', replace: '' },
   {
     fault: 'a result keeps the id that its call has lost',
     room: messages,
@@ -478,8 +478,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'cached reads and writes are swapped',
     room: messages,
-    find: 'cache_creation_input_tokens: cacheWrite ?? least',
-    replace: 'cache_creation_input_tokens: cacheRead ?? least',
+    find: 'cache_creation_input_tokens: cacheWrite,\n',
+    replace: 'cache_creation_input_tokens: cacheRead,\n',
   },
   {
     fault: 'an overloaded server is an unavailable one',
@@ -695,8 +695,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a stream is told of its own missing signatures',
     room: messages,
-    find: "if (!isNative(state)) reportOf(state).once('reasoning.signature-empty', '/content')",
-    replace: "report(state).once('reasoning.signature-empty', '/content')",
+    find: 'state.unsigned && state.finish?.protocol !== protocolName',
+    replace: 'state.unsigned',
   },
   { fault: 'raw reasoning is a summary after a stream', room: messages, find: "whole.segments[0]?.kind === 'raw' || ", replace: '' },
   {
@@ -709,8 +709,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the last counts of a stream are not heard',
     room: messages,
-    find: 'state.usage = { ...state.usage, ...(isFirst ? wire : splitNulls(wire).present) }',
-    replace: 'if (isFirst) state.usage = wire',
+    find: 'state.usage = { ...state.usage, ...present(wire) }',
+    replace: 'if (Object.keys(state.usage).length === 0) state.usage = wire',
   },
   { fault: 'events of a stream share one number', room: responses, find: 'sequence_number: state.sequence++', replace: 'sequence_number: state.sequence' },
   {

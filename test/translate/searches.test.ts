@@ -96,7 +96,7 @@ describe('a web search that a server of responses has run', () => {
       { role: 'user', content: 'Well?' },
     ]
     const { body, notes } = translateRequest({ model: 'm', max_tokens: 9, messages: history }, { from: 'messages', to: 'messages' })
-    expect(body).toMatchObject({ messages: [{}, { content: [{ type: 'text', text: 'Twice a day.' }] }, {}, { content: own }, {}] })
+    expect(body).toMatchObject({ messages: [{}, { content: 'Twice a day.' }, {}, { content: own }, {}] })
     expect(notes.map(({ code, path }) => [code, path])).toEqual([
       ['server-tool.dropped', '/messages/1/content/0'],
       ['server-tool.dropped', '/messages/1/content/1'],

@@ -1,24 +1,42 @@
 import type { CacheTtl, Place } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { type Keys, unknownOf } from '../../kit/keys.ts'
 import type { MessagesReport } from './notes.ts'
+import { keep, withInner } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
 import { isTtl, ttlWords } from './vocabulary.ts'
 
-/** The result without a mark, the usual case. Shared, and never changed. */
-const unmarked: ReturnType<typeof decodeMark> = { known: {}, nothing: {}, fields: {} }
+type CacheMark = { ttl?: CacheTtl }
 
-/** Decodes `cache_control`. Its unknown keys are in `fields`, under `cache_control`. */
-export function decodeMark(wire: JsonObject | null | undefined): { known: { cache?: { ttl?: CacheTtl } }; nothing: JsonObject; fields: JsonObject } {
-  if (wire === undefined) return unmarked
-  if (wire === null) return { known: {}, nothing: { cache_control: null }, fields: {} }
-  const { type, ttl, ...rest } = wire
-  const odd = { ...rest, ...(type !== 'ephemeral' && { type }), ...(ttl !== undefined && ttl !== null && !isTtl(ttl) && { ttl }) }
-  return {
-    known: { cache: isTtl(ttl) ? { ttl } : {} },
-    nothing: ttl === null ? { cache_control: { ttl } } : {},
-    fields: Object.keys(odd).length > 0 ? { cache_control: odd } : {},
+/** Decodes `cache_control`. Undefined: there is none. */
+export function decodeMark(wire: JsonObject | null | undefined): CacheMark | undefined {
+  if (!wire) return undefined
+  const { ttl } = wire
+  return isTtl(ttl) ? { ttl } : {}
+}
+
+/** Keys of a mark that `decodeMark` does not read, or whose value it does not know. */
+export function unknownOfMark(wire: JsonObject | null | undefined): JsonObject | undefined {
+  let unknown: JsonObject | undefined
+  for (const key in wire) {
+    const value = wire[key]
+    if (value === null || (key === 'type' ? value === 'ephemeral' : key === 'ttl' && isTtl(value))) continue
+    unknown = { ...unknown, [key]: value }
   }
+  return unknown
+}
+
+/** Adds the cache mark of a wire object to its node, and the unknown keys of both, with those of the object `inner` under its key. */
+export function keepMarked<T extends object>(node: T, wire: { cache_control?: JsonObject | null | undefined }, known: Keys, inner?: JsonObject): T {
+  let fields = unknownOf(wire, known)
+  if (inner) fields = { ...fields, ...inner }
+  const mark = wire.cache_control
+  const cache = decodeMark(mark)
+  if (!cache) return keep(node, fields)
+  const marked: { cache?: CacheMark } = node
+  marked.cache = cache
+  return keep(node, withInner(fields, 'cache_control', unknownOfMark(mark)))
 }
 
 /** A written cache mark, kept so that marks beyond the limit can be removed. */

@@ -1,165 +1,150 @@
-import type { Part, Place, Signature, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject, parseJson } from '../../kit/json.ts'
+import type { Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { present } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { below } from '../../kit/path.ts'
-import { decodeMark } from './cache.ts'
+import { keepMarked } from './cache.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, ownOf, splitNulls, under, wireOf } from './own.ts'
+import { keep, ownOf, ownUnder, wireOf, withInner } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
-import { marked, type Writing } from './writing.ts'
+import { isCaller } from './vocabulary.ts'
+import { contentOf, marked, type Writing } from './writing.ts'
 
 /** Calls of the client's own tools, and their results. */
 
 // ---- wire → canonical
 
-export function decodeCall(wire: MessagesBlockOf<'tool_use'>, at: Place, report: MessagesReport): ToolCallPart {
-  const { present: block, nothing } = splitNulls(wire)
-  const { type: _, id, name, input, caller, toolset_name: toolset, cache_control, ...fields } = block
+const callKeys = keysOf<MessagesBlockOf<'tool_use'>>()('type', 'id', 'name', 'input', 'caller', 'toolset_name', 'cache_control')
+
+export function decodeCall(block: MessagesBlockOf<'tool_use'>, at: Place, report: MessagesReport): ToolCallPart {
+  const { id, name, input, caller, toolset_name: toolset } = block
   if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', below(at, 'input'))
-  const cache = decodeMark(cache_control)
-  const direct = isObject(caller) && caller['type'] === 'direct' ? caller : undefined
-  // The caller is not the model but code that the provider runs. Its dated name is written to this protocol only.
-  const other = direct ? undefined : caller
-  const spelled = input === undefined ? 'absent' : typeof input === 'string' ? 'string' : isObject(input) ? undefined : 'value'
-  return {
-    type: 'tool-call',
+  const isDirect = isObject(caller) && caller['type'] === 'direct'
+  const part: ToolCallPart = present({
+    type: 'tool-call' as const,
     id,
-    idOrigin: 'wire',
+    idOrigin: 'wire' as const,
     name,
-    kind: 'function',
-    input: input === undefined ? '' : typeof input === 'string' ? input : JSON.stringify(input),
-    ...defined({ caller: other, toolset }),
-    ...cache.known,
+    kind: 'function' as const,
+    input: input == null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    // The model itself is no caller in the canonical model.
+    caller: isDirect ? undefined : caller,
+    toolset,
     at,
-    ...keep(
-      { ...fields, ...unknownOf(direct), ...cache.fields },
-      { ...nothing, ...(direct && { caller: { type: 'direct' } }), ...cache.nothing },
-      some({ input: spelled, caller: other === undefined ? undefined : 'own' }),
-    ),
-  }
+  })
+  return keepMarked(part, block, callKeys, isDirect ? withInner(undefined, 'caller', unknownOf(caller, callerKeys)) : undefined)
 }
+
+const callerKeys = keysOf<{ type: string }>()('type')
 
 /**
  * LiteLLM gives its clients the signature of a call of Gemini in a field of the block, and reads it there when the call comes back. What
  * is not such a signature stays among the unknown keys.
  */
 export function signedByProxy(part: Part): Part {
-  if (part.type !== 'tool-call') return part
-  const { [proxyKey]: beside, ...fields } = ownOf(part.ext)?.fields ?? {}
-  if (!isObject(beside)) return part
+  const beside = part.type === 'tool-call' ? ownUnder(part.ext, proxyKey) : undefined
+  if (!beside) return part
   const { signature: value, ...others } = beside
   if (typeof value !== 'string' || value === '') return part
-  const { ext, ...call } = part
-  const signature: Signature = part.signature ?? { value, issuer: 'generate-content', form: 'thought' }
-  return { ...call, signature, ...keep({ ...fields, ...under(proxyKey, others) }, {}, { ...ownForm(ext), [proxyKey]: { signature: value } }) }
+  const { [proxyKey]: _, ...fields } = ownOf(part.ext) ?? {}
+  const { ext: __, ...call } = part
+  call.signature ??= { value, issuer: 'generate-content', form: 'thought', byProxy: true }
+  if (Object.keys(others).length > 0) fields[proxyKey] = others
+  return keep(call, Object.keys(fields).length > 0 ? fields : undefined)
 }
 
 const proxyKey = 'provider_specific_fields'
 
-/** The field of a proxy with the signature, as it came. Undefined: the call has another signature now. */
-export function proxyFieldOf({ signature, ext }: Part): JsonObject | undefined {
-  const came = ownForm(ext)?.[proxyKey]
-  return isObject(came) && came['signature'] === signature?.value ? came : undefined
-}
+/** The signature in the field of the proxy that gave it. Undefined: the call has none of a proxy, or the proxy is not who gets it. */
+export const proxyFieldOf = ({ signature }: Part, { native }: Writing): JsonObject | undefined =>
+  native && signature?.byProxy ? { signature: signature.value } : undefined
 
-/** Unknown keys of the caller `direct`: the model itself, which is an absent caller in the canonical model. */
-function unknownOf(direct: JsonObject | undefined): JsonObject {
-  const { type: _, ...rest } = direct ?? {}
-  return Object.keys(rest).length > 0 ? { caller: rest } : {}
-}
+const resultKeys = keysOf<MessagesBlockOf<'tool_result'>>()('type', 'tool_use_id', 'content', 'is_error', 'toolset_name', 'cache_control')
 
-/** `parts`: its content. `form`: whether the content was a string or blocks. */
-export function decodeResult(wire: MessagesBlockOf<'tool_result'>, at: Place, { parts, form }: { parts: Part[]; form: string }): ToolResultPart {
-  const { present: block, nothing } = splitNulls(wire)
-  const { type: _, tool_use_id: callId, content, is_error: isError, toolset_name: toolset, cache_control, ...fields } = block
-  const cache = decodeMark(cache_control)
-  return {
-    type: 'tool-result',
-    callId,
-    kind: 'function',
-    content: parts,
-    ...defined({ isError, toolset }),
-    ...cache.known,
-    at,
-    ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }, { content: content === undefined ? 'absent' : form }),
-  }
+/** `content`: its decoded content. */
+export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: Place, content: Part[]): ToolResultPart {
+  const { tool_use_id: callId, is_error: isError, toolset_name: toolset } = block
+  return keepMarked(present({ type: 'tool-result' as const, callId, kind: 'function' as const, content, isError, toolset, at }), block, resultKeys)
 }
 
 // ---- canonical → wire
 
+const writtenCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'caller',
+  'toolset',
+  'status',
+  'cut',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
 export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
   const { report, native, to } = writing
-  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, caller, toolset, status, cut, cache, signature: ___, at, ext, ...rest } = part
-  report.rest(rest, at)
+  const { itemId, name, namespace, kind, input, caller, toolset, status, cut, at, ext } = part
+  report.unwritten(part, writtenCall, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const own = ownForm(ext)?.['input']
-  const isCut = cut && own === undefined
-  if (isCut && input.trim()) report.add('tool-call.cut', at, 'input')
-  const foreignCaller = caller !== undefined && !ownOf(ext) && !native
-  if (foreignCaller) report.add('field.unsupported', at, 'caller')
-  const calledBy = (foreignCaller ? undefined : caller) ?? (!native && to === 'client' ? { type: 'direct' } : undefined)
+  if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
+  if (!isCaller(caller)) report.add('field.unsupported', at, 'caller')
   const call = wireOf(
     {
       type: 'tool_use',
       id: writing.callId(part),
       name: writing.toolName(name, namespace, at),
-      input: isCut
-        ? {}
-        : own === 'absent' && !input
-          ? undefined
-          : own === 'string'
-            ? input
-            : own === 'value'
-              ? (parseJson(input) ?? input)
-              : objectInput(part, kind, writing),
-      ...(calledBy !== undefined && { caller: calledBy }),
-      ...(toolset !== undefined && { toolset_name: toolset }),
-      [proxyKey]: proxyFieldOf(part),
+      input: cut ? {} : objectInput(part, kind, writing),
+      caller: (isCaller(caller) ? caller : undefined) ?? (!native && to === 'client' ? { type: 'direct' } : undefined),
+      toolset_name: toolset,
+      [proxyKey]: proxyFieldOf(part, writing),
     },
     ext,
   )
   return marked(call, part, writing)
 }
 
+const writtenResult = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'toolset',
+  'status',
+  'synthesized',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
 /** `blocks`: its encoded content. */
 export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], writing: Writing): MessagesRawBlock {
   const { report } = writing
-  const {
-    type: _,
-    callId,
-    name,
-    namespace,
-    kind: __,
-    content: ____,
-    structured: ___,
-    isError,
-    itemId,
-    toolset,
-    status,
-    synthesized,
-    cache,
-    signature: _____,
-    at,
-    ext,
-    ...rest
-  } = part
-  report.rest(rest, at)
+  const { callId, name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
+  report.unwritten(part, writtenResult, at)
   if (!writing.called?.has(callId)) report.rest({ name, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const spelled = ownForm(ext)?.['content']
-  const only = blocks.length === 1 ? blocks[0] : undefined
-  const plain = only?.type === 'text' && Object.keys(only).length === 2 && typeof only['text'] === 'string' ? only['text'] : undefined
-  const written =
-    blocks.length === 0 ? (spelled === 'string' ? '' : spelled === 'blocks' ? [] : undefined) : spelled !== 'blocks' && plain !== undefined ? plain : blocks
   const result = {
     type: 'tool_result',
     tool_use_id: writing.callId(part),
-    ...(written !== undefined && { content: written }),
-    ...(isError !== undefined && (isError || ownOf(ext)) && { is_error: isError }),
-    ...(toolset !== undefined && { toolset_name: toolset }),
+    content: blocks.length === 0 ? undefined : contentOf(blocks),
+    is_error: isError || undefined,
+    toolset_name: toolset,
   }
   const block = marked(wireOf(result, ext), part, writing)
   if (synthesized) report.addMade('tool-result.synthesized', block)

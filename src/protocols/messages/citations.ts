@@ -2,6 +2,7 @@ import type { Citation, TextPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import type { MessagesReport } from './notes.ts'
 import { protocolName } from './own.ts'
 import type { MessagesRawBlock } from './schema.ts'
@@ -89,17 +90,12 @@ export function encodeCitation({ kind, url, title, citedText, protocol, raw, enc
 
 type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
 
-/** May the model cite this? Unknown keys are in `fields`, under `citations`. A null `citations` is already recorded by `told`. */
-export function decodeEnabled(citations: Enabled | null | undefined): {
-  known: { citations?: { enabled?: boolean } }
-  fields: JsonObject
-  nothing: JsonObject
-} {
-  if (!citations) return { known: {}, fields: {}, nothing: {} }
-  const { enabled, ...rest } = citations
-  return {
-    known: { citations: defined({ enabled: enabled ?? undefined }) },
-    fields: Object.keys(rest).length > 0 ? { citations: rest } : {},
-    nothing: enabled === null ? { citations: { enabled } } : {},
-  }
+/** May the model cite this? Undefined: the wire does not say. */
+export function decodeEnabled(citations: Enabled | null | undefined): { enabled?: boolean } | undefined {
+  if (!citations) return undefined
+  return typeof citations.enabled === 'boolean' ? { enabled: citations.enabled } : {}
 }
+
+const known = keysOf<{ enabled: boolean }>()('enabled')
+
+export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined => (citations ? unknownOf(citations, known) : undefined)

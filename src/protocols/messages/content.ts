@@ -1,21 +1,22 @@
 import { addDelta } from '../../canonical/collect.ts'
-import type { Message, Part, Place, Signature, TextPart } from '../../canonical/message.ts'
+import type { Message, Part, Place, RefusalPart, SearchResultPart, Signature, TextPart } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { noPhases, takePhase } from '../../kit/phases.ts'
 import { readable } from '../../kit/readable.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
-import { decodeMark } from './cache.ts'
+import { keepMarked } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
-import { byOrigin, decodeCitation, decodeEnabled, encodeCited } from './citations.ts'
+import { byOrigin, decodeCitation, decodeEnabled, encodeCited, unknownOfEnabled } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, protocolName, wireOf, withInner } from './own.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf, phaseBlock } from './reasoning.ts'
 import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schema.ts'
 import { encodeSearch, isTranslatedSearch } from './searches.ts'
@@ -25,9 +26,10 @@ import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-/** Content of a message, a tool result or a reply. A string becomes one text part; `form`: what it was on the wire. */
-export function decodeContent(content: string | readonly MessagesRawBlock[], at: Place, report: MessagesReport): { parts: Part[]; form: 'string' | 'blocks' } {
-  if (typeof content === 'string') return { parts: content ? [{ type: 'text', text: content, at }] : [], form: 'string' }
+/** Content of a message, a tool result or a reply. A string becomes one text part. */
+export function decodeContent(content: string | readonly MessagesRawBlock[] | null | undefined, at: Place, report: MessagesReport): Part[] {
+  if (!content) return []
+  if (typeof content === 'string') return [{ type: 'text', text: content, at }]
   const parts: Part[] = []
   let inFront: ProofsInFront | undefined
   const phases = noPhases()
@@ -37,7 +39,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     if (carrier?.attach === 'next') {
       inFront ??= new ProofsInFront(content, report)
       inFront.add({ signature: carrier.signature, at: here, index })
-    } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here, ...keep({}, {}, { carrier: true }) })
+    } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
       if (owner) addDelta(owner, { kind: 'signature', ...carrier })
@@ -50,7 +52,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[], at:
     }
   })
   inFront?.end()
-  return { parts, form: 'blocks' }
+  return parts
 }
 
 type ProofInFront = { signature: Signature; at: Place; index: number }
@@ -111,23 +113,12 @@ export function decodeBlock(block: MessagesRawBlock, at: Place, report: Messages
       return decodeText(block, at)
     case 'image':
     case 'document':
-      return decodeMedia(block, at, (content, inside) => decodeContent(content, inside, report).parts)
+      return decodeMedia(block, at, (content, inside) => decodeContent(content, inside, report))
     case 'search_result': {
-      const { present: result, nothing } = splitNulls(block)
-      const { type: _, source, title, content, citations, cache_control, ...fields } = result
-      const { parts } = decodeContent(content, below(at, 'content'), report)
-      const cache = decodeMark(cache_control)
-      const cited = decodeEnabled(citations)
-      return {
-        type: 'search-result',
-        source,
-        title,
-        parts,
-        ...cited.known,
-        ...cache.known,
-        at,
-        ...keep({ ...fields, ...cited.fields, ...cache.fields }, { ...nothing, ...cited.nothing, ...cache.nothing }),
-      }
+      const { source, title, content, citations } = block
+      const parts = decodeContent(content, below(at, 'content'), report)
+      const part: SearchResultPart = defined({ type: 'search-result' as const, source, title, parts, citations: decodeEnabled(citations), at })
+      return keepMarked(part, block, resultKeys, withInner(undefined, 'citations', unknownOfEnabled(citations)))
     }
     case 'thinking':
       return decodeThinking(block, at)
@@ -136,21 +127,19 @@ export function decodeBlock(block: MessagesRawBlock, at: Place, report: Messages
     case 'tool_use':
       return decodeCall(block, at, report)
     case 'tool_result':
-      return decodeResult(block, at, decodeContent(block.content ?? [], below(at, 'content'), report))
+      return decodeResult(block, at, decodeContent(block.content, below(at, 'content'), report))
     default:
       return block satisfies never
   }
 }
 
-function decodeText(wire: MessagesBlockOf<'text'>, at: Place): TextPart {
-  // Fast path: the usual text block has no other keys.
-  if (Object.keys(wire).length === 2) return { type: 'text', text: wire.text, at }
-  const { present: block, nothing } = splitNulls(wire)
-  const { type: _, text, citations, cache_control, ...fields } = block
-  const cache = decodeMark(cache_control)
-  const cited = citations?.length ? { citations: citations.map(decodeCitation) } : {}
-  const silent = { ...nothing, ...(citations?.length === 0 && { citations }), ...cache.nothing }
-  return { type: 'text', text, ...cited, ...cache.known, at, ...keep({ ...fields, ...cache.fields }, silent) }
+const resultKeys = keysOf<MessagesBlockOf<'search_result'>>()('type', 'source', 'title', 'content', 'citations', 'cache_control')
+const textKeys = keysOf<MessagesBlockOf<'text'>>()('type', 'text', 'citations', 'cache_control')
+
+function decodeText(block: MessagesBlockOf<'text'>, at: Place): TextPart {
+  const part: TextPart = { type: 'text', text: block.text, at }
+  if (block.citations?.length) part.citations = block.citations.map(decodeCitation)
+  return keepMarked(part, block, textKeys)
 }
 
 function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
@@ -167,7 +156,7 @@ function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport)
   const foreign = foreignPart(block, at, protocolName)
   if (foreign) {
     report.add('part.foreign', at)
-    return { ...foreign.part, ...keep(foreign.rest, {}, { foreign: block }) }
+    return keep(foreign.part, Object.keys(foreign.rest).length > 0 ? foreign.rest : undefined)
   }
   return { type: 'opaque', protocol: protocolName, raw: block, at }
 }
@@ -196,7 +185,7 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
     for (const block of blocks) writing.carriers?.set(block, part.at)
     return blocks
   }
-  const carried = proxyFieldOf(part) ? undefined : carrier(part, writing)
+  const carried = proxyFieldOf(part, writing) ? undefined : carrier(part, writing)
   if (!carried) return blocks
   // The signature of a part without blocks becomes a block of its own, except that of media.
   if (part.type === 'media' && blocks.length === 0) return []
@@ -209,15 +198,13 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
 
 export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report } = writing
-  const { foreign } = ownForm(part.ext) ?? {}
-  if (isObject(foreign)) return [foreign as MessagesRawBlock]
   switch (part.type) {
     case 'text':
       return encodeText(part, writing, role)
     case 'refusal': {
-      const { text, type: _, at, ext, cache, signature: __, phase, ...rest } = part
-      report.rest(rest, at)
-      report.ext(ext, at)
+      const { text, phase, at } = part
+      report.unwritten(part, writtenRefusal, at)
+      report.ext(part.ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
       return [...(phase && writing.opens ? [phaseBlock(phase)] : []), marked({ type: 'text', text }, part, writing)]
@@ -229,7 +216,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'tool-call':
       return [encodeCall(part, writing)]
     case 'tool-result': {
-      if (writing.to === 'client' && !writing.native) {
+      if (writing.to === 'client') {
         report.add('part.unsupported', part.at)
         return []
       }
@@ -239,8 +226,8 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
     case 'media':
       return encodeMedia(part, role, writing, parts => encodeParts(parts, writing, 'user'))
     case 'search-result': {
-      const { type: _, source, title, parts, citations, cache, at, ext, signature: __, ...rest } = part
-      report.rest(rest, at)
+      const { source, title, parts, citations, at, ext } = part
+      report.unwritten(part, writtenResult, at)
       report.ext(ext, at)
       const content = encodeParts(parts, writing, role)
       return [marked(wireOf({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
@@ -275,16 +262,21 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
   }
 }
 
+const writtenText = keysOf<TextPart>()('type', 'text', 'citations', 'cache', 'signature', 'phase', 'at', 'ext')
+const writtenRefusal = keysOf<RefusalPart>()('type', 'text', 'cache', 'signature', 'phase', 'at', 'ext')
+const writtenResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'cache', 'signature', 'at', 'ext')
+
 /** Of a text without citations: shared, because most have none. */
 const none: ReturnType<typeof byOrigin> = [[], []]
 
 function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report, native, to, newest, opens } = writing
-  const { type: _, text, citations, cache, signature, phase, at, ext, ...rest } = part
-  report.rest({ ...rest, ...(phase && !opens && { phase }) }, at)
+  const { text, citations, cache, signature, phase, at, ext } = part
+  report.unwritten(part, writtenText, at)
+  if (phase && !opens) report.rest({ phase }, at)
   report.ext(ext, at)
-  // An empty text that was made from a carrier block: only the carrier is written again.
-  if (!text && signature && ownForm(part.ext)?.['carrier']) return []
+  // An empty text with a signature is that of a carrier block: only the carrier is written again.
+  if (native && !text && signature) return []
   if (!native && (!text || (to === 'provider' && !text.trim()))) {
     // Leaving out an empty text loses nothing, unless it is an instruction or has a cache mark.
     if (text || role === 'system' || cache) report.add('text.blank', at)

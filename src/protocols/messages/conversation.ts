@@ -1,6 +1,7 @@
 import type { ControlPart, Message, Part, Place } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { isInstruction } from '../../kit/turns.ts'
 import { signedByProxy } from './calls.ts'
@@ -8,21 +9,17 @@ import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from './co
 import { refusesPrefill, takesMidSystem } from './models.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownKeys, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, ownOf, protocolName } from './own.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from './schema.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
-import { idOf, malformed, type RequestWriting, type Writing } from './writing.ts'
+import { contentOf, idOf, malformed, type RequestWriting, type Writing } from './writing.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
 export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport, { amBillingLine }: MessagesOptions): Message[] {
-  if (system === undefined || system === null) return []
-  const form = typeof system === 'string' ? 'string' : 'blocks'
-  const read =
-    typeof system === 'string' ? decodeContent(system, '/system', report).parts : system.map((block, index) => decodeInstruction(block, index, report))
+  const read = Array.isArray(system) ? system.map((block, index) => decodeInstruction(block, index, report)) : decodeContent(system, '/system', report)
   const parts = amBillingLine === 'drop' ? withoutBilling(read, report) : read
-  if (parts.length === 0 && read.length > 0) return []
-  return [{ role: 'system', origin: 'instructions', parts, at: '/system', ...keep({}, {}, { content: form }) }]
+  return parts.length === 0 ? [] : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
 }
 
 /** The line may be in a later block, behind instructions that a gateway added. */
@@ -42,18 +39,17 @@ function decodeInstruction(block: MessagesRawBlock, index: number, report: Messa
   return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: protocolName, raw: block, at }
 }
 
+const known = keysOf<MessagesMessage>()('role', 'content')
+const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()('role', 'content', 'output_config')
+
 export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport, { midSystem }: MessagesOptions): Message {
-  const { present: message, nothing } = splitNulls(wire)
-  const { role, content, ...fields } = message
+  const { role, content } = wire
   if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions stand in the field `system`, not in `messages`')
-  const { parts, form } = decodeContent(content ?? [], below(at, 'content'), report)
-  const turn = role === 'system' ? decodeTurnConfig(fields['output_config'], below(at, 'output_config')) : undefined
-  if (turn) {
-    parts.push(turn)
-    delete fields['output_config']
-  }
-  const said = role === 'assistant' ? parts.map(signedByProxy) : parts
-  return { role, origin: 'message', parts: said, at, ...keep(fields, nothing, { content: content === undefined ? 'absent' : form }) }
+  const parts = decodeContent(content, below(at, 'content'), report)
+  const turn = role === 'system' ? decodeTurnConfig(wire['output_config'], below(at, 'output_config')) : undefined
+  if (turn) parts.push(turn)
+  const message: Message = { role, origin: 'message', parts: role === 'assistant' ? parts.map(signedByProxy) : parts, at }
+  return keep(message, unknownOf(wire, turn ? knownWithConfig : known))
 }
 
 /** The effort that a system message sets from here on. Undefined: it sets none, or `output_config` has other keys too. */
@@ -98,12 +94,7 @@ export function encodeMessages(messages: readonly Message[], writing: RequestWri
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
   }
-  const spelled = leading.length === 1 && leading[0] ? ownForm(leading[0].ext)?.['content'] : undefined
-  const only = system.length === 1 ? system[0] : undefined
-  if (native && leading.length > 0 && system.length === 0) return { system: spelled === 'string' ? '' : [], messages: wires }
-  if (system.length === 0) return { messages: wires }
-  const plain = only && isPlain(only) && spelled !== 'blocks' ? only.text : undefined
-  return { system: plain ?? system, messages: wires }
+  return system.length === 0 ? { messages: wires } : { system: contentOf(system), messages: wires }
 }
 
 /** Notes the fields of a message that have no place in this protocol. */
@@ -112,10 +103,6 @@ function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: M
   if (name !== undefined) report.add('message.name', at, 'name')
   report.onceEach('message.envelope', at, { itemId: id, status })
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
-}
-
-function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string } {
-  return block.type === 'text' && Object.keys(block).length === 2
 }
 
 function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesRawBlock[] {
@@ -136,17 +123,19 @@ function isTold(part: Part, { native, report }: Writing): boolean {
 
 function encodeNative(message: Message, writing: RequestWriting): JsonObject {
   const { role, parts } = message
-  const { content: told, config } = splitConfig(parts)
-  const blocks = encodeParts(told, writing, role)
-  const [only] = blocks
-  const string = ownForm(message.ext)?.['content'] === 'string'
-  const content = string && blocks.length === 0 ? '' : string && blocks.length === 1 && only && isPlain(only) ? only.text : blocks
-  const silent = blocks.length === 0 && ownForm(message.ext)?.['content'] === 'absent'
+  const { content, config } = splitConfig(parts)
   const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
-  return wireOf({ role: word, content: silent ? undefined : content, output_config: config && { effort: config.effort } }, message.ext)
+  const own = { ...ownOf(message.ext), ...(config && { output_config: { effort: config.effort } }) }
+  return wireOfMessage({ role: word, blocks: encodeParts(content, writing, role), own })
 }
 
+/** `own`: further keys. */
 type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
+
+/** Only a system message may be without content. */
+function wireOfMessage({ role, blocks, own }: Wire): JsonObject {
+  return blocks.length === 0 && role === 'system' ? { ...own, role } : { ...own, role, content: contentOf(blocks) }
+}
 
 /** `wires`: the messages written so far. `waiting`: instructions for the head of the next user message, after its tool results. */
 type Written = { wires: Wire[]; waiting: MessagesRawBlock[] }
@@ -166,7 +155,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
     const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn)
-    const own: JsonObject = turn.sources.length === 1 && turn.sources[0] ? ownKeys(turn.sources[0].ext) : {}
+    const own: JsonObject = turn.sources.length === 1 ? { ...ownOf(turn.sources[0]?.ext) } : {}
     if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
     else if (turn.role === 'assistant') {
       settleWaiting(written)
@@ -190,11 +179,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
     report.add('message.trailing-user', `/messages/${wires.length}`)
     wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
   }
-  const wire = wires.map(({ role, blocks, own }) => {
-    const [only] = blocks
-    if (blocks.length === 0) return { ...own, role }
-    return { ...own, role, content: blocks.length === 1 && only && isPlain(only) ? only.text : blocks }
-  })
+  const wire = wires.map(wireOfMessage)
   report.settle(wire, '/messages')
   return wire
 }

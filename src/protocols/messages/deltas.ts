@@ -2,6 +2,7 @@ import type { Delta } from '../../canonical/event.ts'
 import type { Place } from '../../canonical/message.ts'
 import { TranslationError } from '../../errors.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { type Keys, keysOf, unknownOf } from '../../kit/keys.ts'
 import { below, step } from '../../kit/path.ts'
 import type { MachineState } from '../../protocol.ts'
 import { decodeCitation } from './citations.ts'
@@ -12,38 +13,40 @@ import type { MessagesRawBlock } from './schema.ts'
 
 /** Reads the deltas of a stream, and finds the unknown keys of events and deltas. */
 
+const ofEvent = keysOf<{ type: string; index: number; message: object; content_block: object; delta: object }>()
+const ofDelta = keysOf<{ type: string; text: string; partial_json: string; thinking: string; signature: string; citation: object }>()
+
 /** Known keys of events whose unknown keys have no place in a reply. */
-export const eventKeys = new Map<unknown, ReadonlySet<string>>([
-  ['content_block_delta', new Set(['type', 'index', 'delta'])],
-  ['content_block_start', new Set(['type', 'index', 'content_block'])],
-  ['content_block_stop', new Set(['type', 'index'])],
-  ['message_start', new Set(['type', 'message'])],
-  ['ping', new Set(['type'])],
+export const eventKeys = new Map<unknown, Keys>([
+  ['content_block_delta', ofEvent('type', 'index', 'delta')],
+  ['content_block_start', ofEvent('type', 'index', 'content_block')],
+  ['content_block_stop', ofEvent('type', 'index')],
+  ['message_start', ofEvent('type', 'message')],
+  ['ping', ofEvent('type')],
 ])
 
-export const deltaKeys = new Map<unknown, ReadonlySet<string>>([
-  ['text_delta', new Set(['type', 'text'])],
-  ['input_json_delta', new Set(['type', 'partial_json'])],
-  ['thinking_delta', new Set(['type', 'thinking'])],
-  ['signature_delta', new Set(['type', 'signature'])],
-  ['citations_delta', new Set(['type', 'citation'])],
+export const deltaKeys = new Map<unknown, Keys>([
+  ['text_delta', ofDelta('type', 'text')],
+  ['input_json_delta', ofDelta('type', 'partial_json')],
+  ['thinking_delta', ofDelta('type', 'thinking')],
+  ['signature_delta', ofDelta('type', 'signature')],
+  ['citations_delta', ofDelta('type', 'citation')],
 ])
 
 /** Notes unknown keys that are not null: once for each path, however many events have it. */
-export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: ReadonlySet<string> | undefined }): void {
+export function noteUnknown(state: MachineState, wire: JsonObject, { path, known }: { path: string; known: Keys | undefined }): void {
   if (!known) return
   for (const key in wire) {
-    if (known.has(key) || wire[key] === null) continue
+    if (known[key] || wire[key] === null) continue
     const place = path + step(key)
     if (!state.notes.some(note => note.path === place)) reportOf(state).add('field.unknown', place)
   }
 }
 
-/** The unknown keys of a delta that are not null. Undefined: there are none. */
-export function unknownKeys(delta: JsonObject, known: ReadonlySet<string> | undefined): JsonObject | undefined {
-  let kept: JsonObject | undefined
-  if (known) for (const key in delta) if (!known.has(key) && delta[key] !== null) kept = { ...kept, [key]: delta[key] }
-  return kept
+/** The unknown keys of a delta. Undefined: there are none. */
+export function unknownOfDelta(delta: JsonObject): JsonObject | undefined {
+  const known = deltaKeys.get(delta['type'])
+  return known && unknownOf(delta, known)
 }
 
 export const reportOf = ({ notes }: MachineState): MessagesReport => createMessagesReport(undefined, notes)
@@ -114,7 +117,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
 }
 
 /** Should the delta be emitted? An empty one only if it has unknown keys. */
-const tells = (text: string, delta: JsonObject) => text !== '' || unknownKeys(delta, deltaKeys.get(delta['type'])) !== undefined
+const tells = (text: string, delta: JsonObject) => text !== '' || unknownOfDelta(delta) !== undefined
 
 function textIn(delta: JsonObject, key: string): string {
   const text = delta[key]

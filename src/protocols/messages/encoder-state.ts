@@ -63,11 +63,15 @@ export type EncoderState = MachineState & {
   lastProof: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: JsonObject; at?: Place }[]
+  /** A thinking block without a signature was written. */
+  unsigned: boolean
   /** Of the parts so far, what the end of the reply depends on. `text`: it has a text block. */
   seen: Seen & { text: boolean }
   finish: Finish | undefined
   finishAt: Place | undefined
   usage: Usage | undefined
+  /** The first counts, if they came before the reply began. */
+  early: Usage | undefined
   /** The counts that were written in `message_start`. Undefined: they were not known then. */
   toldUsage: Usage | undefined
   promptBlocked: CanonicalResponse['promptBlocked']
@@ -76,11 +80,13 @@ export type EncoderState = MachineState & {
 
 export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport => createMessagesReport(fieldNames, notes)
 
-/** The reply was decoded from this protocol: what it left out is left out again, without a note. */
-export const isNative = ({ start }: EncoderState): boolean => start.ext?.[protocolName] !== undefined
-
 /** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
+
+/** Notes an empty signature, unless the reply came from this protocol with it. */
+export function noteUnsigned(state: EncoderState): void {
+  if (state.unsigned && state.finish?.protocol !== protocolName) reportOf(state).once('reasoning.signature-empty', '/content')
+}
 
 /** Ends the stream with an error, because a client would take these arguments for none. */
 export function failByInput(state: EncoderState, what: string, emit: EmitWire): void {
@@ -94,6 +100,7 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   if (state.phase === 'held') report.rest({ id, model, serviceTier }, '')
   report.rest({ promptBlocked: state.promptBlocked }, '')
   noteFinish(state.finish, state.finishAt, report)
+  noteUnsigned(state)
   state.phase = 'done'
   const body = encodeBareError(error, report)
   noteUsage(state)

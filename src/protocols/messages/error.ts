@@ -5,12 +5,13 @@ import { listed, losesStatus, tellsType } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { countsIn, outputOverflowIn } from '../../kit/full-context.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { pointerOf } from '../../kit/path.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
-import { keep, protocolName, splitNulls, under } from './own.ts'
+import { keep, protocolName, withInner } from './own.ts'
 
 /** Overload has a status of its own in this protocol. */
 const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, overloaded: 529 }
@@ -56,7 +57,6 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   const byItsType = byType.get(type)
   const known = status >= 400 ? status : statuses[byItsType ?? 'internal']
   const kind = kindOf(known, byItsType, { message, code })
-  const { present: said, nothing } = splitNulls(unread(outer, kind))
   const value: CanonicalError = defined({
     status: known,
     kind,
@@ -69,9 +69,8 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     protocol: protocolName,
     raw: body,
     at,
-    ...keep(said, nothing),
   })
-  return { value, notes: [] }
+  return { value: keep(value, unread(outer, kind)), notes: [] }
 }
 
 function kindOf(status: number, byItsType: ErrorKind | undefined, { message, code }: { message: string | undefined; code: string | undefined }): ErrorKind {
@@ -103,20 +102,34 @@ function readBody(body: unknown): Said {
   })
 }
 
+const outerKeys = keysOf<{ type: string; error: object; request_id: string; message: string; detail: string }>()(
+  'type',
+  'error',
+  'request_id',
+  'message',
+  'detail',
+)
+const bareKeys = keysOf<{ type: string; request_id: string; message: string; detail: string; details: object }>()(
+  'type',
+  'request_id',
+  'message',
+  'detail',
+  'details',
+)
+const innerKeys = keysOf<{ type: string; message: string; details: object }>()('type', 'message', 'details')
+
 /** The unknown keys of a body, and a `type` that the kind does not tell, at their places. */
-function unread({ type, error, request_id: _r, message: _m, detail: _d, ...others }: JsonObject, kind: ErrorKind): JsonObject {
-  const beside = type === 'error' ? others : { ...untold(type, kind), ...others }
-  if (!isObject(error)) {
-    const { details, ...bare } = beside
-    return typeof error === 'string' ? beside : bare
-  }
-  const { type: inner, message: _message, details: _details, ...more } = error
-  return { ...beside, ...under('error', { ...untold(inner, kind), ...more }) }
+function unread(outer: JsonObject, kind: ErrorKind): JsonObject | undefined {
+  const { type, error } = outer
+  const isBare = !isObject(error) && typeof error !== 'string'
+  const fields = withUntold(unknownOf(outer, isBare ? bareKeys : outerKeys), type === 'error' ? undefined : type, kind)
+  return isObject(error) ? withInner(fields, 'error', withUntold(unknownOf(error, innerKeys), error['type'], kind)) : fields
 }
 
-function untold(type: unknown, kind: ErrorKind): JsonObject {
+function withUntold(fields: JsonObject | undefined, type: unknown, kind: ErrorKind): JsonObject | undefined {
+  if (type == null) return fields
   const ofType = byType.get(type)
-  return type === undefined || (ofType && tellsType(ofType, kind, statuses[kind])) ? {} : { type }
+  return ofType && tellsType(ofType, kind, statuses[kind]) ? fields : { type, ...fields }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)

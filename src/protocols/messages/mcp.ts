@@ -39,15 +39,20 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
   }
 }
 
+/** The entry of `mcp_servers`. */
+export function serverOf({ label, url, authorization }: McpServer): JsonObject {
+  return defined({ type: 'url', name: label, url, authorization_token: authorization })
+}
+
 /** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
 export function encodeMcp(mcp: McpServer | undefined, at: Place | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
   if (mcp?.url === undefined) return undefined
-  const { label, url, authorization, allowed, deferLoading, approval, others } = mcp
+  const { label, allowed, deferLoading, approval, others } = mcp
   if (approval) report.add('tool.no-approval', at)
   report.rest(others ?? {}, at)
   const config = defined({ enabled: allowed && false, defer_loading: deferLoading })
   return {
-    server: { type: 'url', name: label, url, ...defined({ authorization_token: authorization }) },
+    server: serverOf(mcp),
     toolset: {
       type: 'mcp_toolset',
       mcp_server_name: label,

@@ -1,11 +1,12 @@
 import type { MediaPart, Message, OpaquePart, Part, Place } from '../../canonical/message.ts'
-import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
-import { defined, some } from '../../kit/defined.ts'
-import { type JsonObject, without } from '../../kit/json.ts'
+import { parseDataUrl } from '../../kit/data-url.ts'
+import { defined, present } from '../../kit/defined.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { type Keys, keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
-import { decodeMark } from './cache.ts'
-import { decodeEnabled } from './citations.ts'
-import { keep, nulls, ownForm, ownOf, ownUnder, protocolName, splitNulls, under, wireOf } from './own.ts'
+import { keepMarked } from './cache.ts'
+import { decodeEnabled, unknownOfEnabled } from './citations.ts'
+import { ownUnder, protocolName, wireOf, withInner } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { marked, type Writing } from './writing.ts'
 
@@ -15,56 +16,25 @@ import { marked, type Writing } from './writing.ts'
 
 type ReadContent = (content: string | MessagesRawBlock[], at: Place) => Part[]
 
+const imageKeys = keysOf<MessagesBlockOf<'image'>>()('type', 'source', 'cache_control')
+const documentKeys = keysOf<MessagesBlockOf<'document'>>()('type', 'source', 'title', 'context', 'citations', 'cache_control')
+
 export function decodeMedia(block: MessagesBlockOf<'image' | 'document'>, at: Place, read: ReadContent): MediaPart | OpaquePart {
   const source = decodeSource(block.source, at, read)
-  const isOdd = block.type === 'image' && (source?.known.type === 'text' || source?.known.type === 'parts')
+  const isOdd = block.type === 'image' && (source?.type === 'text' || source?.type === 'parts')
   if (!source || isOdd) return { type: 'opaque', protocol: protocolName, raw: block, at }
-  const { url, content, media_type: mediaType } = block.source as JsonObject
-  const { known } = source
-  const spelled = some({
-    mediaType: known.type === 'text' && known.mime !== mediaType && known.mime === textTypeOf(mediaType) ? mediaType : undefined,
-    source: known.type === 'parts' && typeof content === 'string' ? 'string' : undefined,
-    url: known.type === 'base64' && block.source.type === 'url' ? url : undefined,
-  })
-  const { present: held, nothing } = splitNulls(block)
-  if (held.type === 'image') {
-    const { type: _, source: __, cache_control, ...fields } = held
-    const cache = decodeMark(cache_control)
-    return {
-      type: 'media',
-      kind: 'image',
-      source: source.known,
-      ...cache.known,
-      at,
-      ...keep({ ...fields, ...source.unknown, ...cache.fields }, { ...nothing, ...source.nothing, ...cache.nothing }, spelled),
-    }
-  }
-  const { type: _, source: __, title, context, citations, cache_control, ...fields } = held
-  const cache = decodeMark(cache_control)
-  const cited = decodeEnabled(citations)
-  return {
-    type: 'media',
-    kind: 'document',
-    source: source.known,
-    ...defined({ title, context }),
-    ...cited.known,
-    ...cache.known,
-    at,
-    ...keep({ ...fields, ...source.unknown, ...cited.fields, ...cache.fields }, { ...nothing, ...source.nothing, ...cited.nothing, ...cache.nothing }, spelled),
-  }
+  const inner = withInner(undefined, 'source', unknownOfSource(block.source))
+  if (block.type === 'image') return keepMarked({ type: 'media', kind: 'image', source, at }, block, imageKeys, inner)
+  const { title, context, citations } = block
+  const part: MediaPart = present({ type: 'media' as const, kind: 'document' as const, source, title, context, citations: decodeEnabled(citations), at })
+  return keepMarked(part, block, documentKeys, withInner(inner, 'citations', unknownOfEnabled(citations)))
 }
 
-/** `unknown`: unknown keys; `nothing`: keys that are null. */
-type Source = { known: MediaPart['source']; unknown: JsonObject; nothing: JsonObject }
-
-/** Undefined: an unknown type of source. */
-function decodeSource(wire: MessagesRawBlock, at: Place, read: ReadContent): Source | undefined {
-  const known = readSource(wire, at, read)
-  if (!known) return undefined
-  const modelled = sourceKeys.get(wire.type) ?? []
-  const rest = without(wire, ['type', ...modelled])
-  const unread = known.type === 'text' && textTypeOf(wire['media_type']) === undefined ? { ...rest, media_type: wire['media_type'] } : rest
-  return { known, unknown: under('source', unread), nothing: under('source', nulls(wire)) }
+/** Unknown keys, and the media type of a text if it is none of a text. */
+function unknownOfSource(wire: MessagesRawBlock): JsonObject | undefined {
+  const { type, media_type: mime } = wire
+  const unknown = unknownOf(wire, sourceKeys[type] ?? noKeys)
+  return type === 'text' && textTypeOf(mime) === undefined ? { ...unknown, media_type: mime } : unknown
 }
 
 /** The MIME type of a text source. Undefined: any other, such as `image/png`: text under it would be read as base64. A charset must be UTF-8, as in JSON. */
@@ -72,15 +42,18 @@ function textTypeOf(mime: unknown): string | undefined {
   return typeof mime === 'string' ? /^(text\/[\w.+-]+|application\/json)(?:\s*;\s*charset="?utf-?8"?)?$/i.exec(mime.trim())?.[1]?.toLowerCase() : undefined
 }
 
-const sourceKeys = new Map([
-  ['base64', ['media_type', 'data']],
-  ['text', ['media_type', 'data']],
-  ['url', ['url']],
-  ['file', ['file_id']],
-  ['content', ['content']],
-])
+const dataKeys = keysOf<{ type: string; media_type: string; data: string }>()('type', 'media_type', 'data')
+const noKeys = keysOf<{ type: string }>()('type')
+const sourceKeys: Record<string, Keys> = {
+  base64: dataKeys,
+  text: dataKeys,
+  url: keysOf<{ type: string; url: string }>()('type', 'url'),
+  file: keysOf<{ type: string; file_id: string }>()('type', 'file_id'),
+  content: keysOf<{ type: string; content: string }>()('type', 'content'),
+}
 
-function readSource(wire: MessagesRawBlock, at: Place, read: ReadContent): MediaPart['source'] | undefined {
+/** Undefined: an unknown type of source. */
+function decodeSource(wire: MessagesRawBlock, at: Place, read: ReadContent): MediaPart['source'] | undefined {
   const { type, media_type: mime, data, url, file_id: id, content } = wire
   const isNamed = typeof mime === 'string'
   if (type === 'base64' && typeof data === 'string') return { type: 'base64', data, ...(isNamed && { mime }) }
@@ -110,26 +83,28 @@ function usualType(mime: string | undefined): string | undefined {
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
+const written = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'context', 'detail', 'citations', 'cache', 'signature', 'at', 'ext')
+
 export function encodeMedia(part: MediaPart, role: Message['role'], writing: Writing, write: WriteContent): MessagesRawBlock[] {
   const { report, to, native } = writing
-  const { type: _, kind, source, filename, title, context, detail, citations, transcript, cache, signature: __, at, ext, ...rest } = part
+  const { kind, filename, title, context, detail, citations, transcript, at, ext } = part
   const inResult = to === 'client' && role === 'assistant'
   if (kind === 'audio' && transcript) {
     report.add('media.transcript', at)
     return [{ type: 'text', text: transcript }]
   }
-  if (inResult && !native && !ownOf(ext)) {
+  if (inResult) {
     report.add('media.unsupported', at)
     return []
   }
   const block = encodeSource(part, writing, write)
   if (!block) return []
   // The server takes no image in an assistant message.
-  if (block.type === 'image' && role === 'assistant' && !native && !ownOf(ext)) {
+  if (block.type === 'image' && role === 'assistant' && !native) {
     report.add('media.unsupported', at)
     return []
   }
-  report.rest({ ...rest, ...(transcript !== undefined && { transcript }) }, at)
+  report.unwritten(part, written, at)
   report.ext(ext, at)
   if (detail !== undefined && detail !== 'auto') report.add('media.detail', at, 'detail')
   if (block.type === 'image') {
@@ -159,10 +134,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
   switch (source.type) {
     case 'base64': {
       const { data } = source
-      const native = ownOf(part.ext) !== undefined || writing.native
-      const came = ownForm(part.ext)?.['url']
-      if (typeof came === 'string') return { type, source: { type: 'url', url: dataUrl(source.mime ?? '', data, came) } }
-      if (native) return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
+      if (writing.native) return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
       const mime = usualType(source.mime)
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
@@ -179,19 +151,16 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     }
     case 'url':
       // A malformed `data:` URL; the server fetches no `data:` URLs.
-      if (!writing.native && !ownOf(part.ext) && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
+      if (!writing.native && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
       return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
       if (source.issuer === protocolName) return { type, source: { type: 'file', file_id: source.id } }
       writing.unresolvable(part)
       return undefined
     case 'text':
-      return { type: 'document', source: { media_type: spelledType(part, source.mime), ...ownUnder(part.ext, 'source'), type: 'text', data: source.text } }
-    case 'parts': {
-      const first = source.parts[0]
-      const plain = ownForm(part.ext)?.['source'] === 'string' ? (first?.type === 'text' ? first.text : '') : undefined
-      return { type: 'document', source: { type: 'content', content: plain ?? write(source.parts) } }
-    }
+      return { type: 'document', source: { media_type: source.mime, ...ownUnder(part.ext, 'source'), type: 'text', data: source.text } }
+    case 'parts':
+      return { type: 'document', source: { type: 'content', content: write(source.parts) } }
     case 'reference':
       return refuse()
     default:
@@ -202,12 +171,6 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
 /** Does the server fetch a URL of this type? Of documents it fetches only PDFs. Undefined: the type is unknown, which counts as yes. */
 function fetches(type: 'image' | 'document', mime: string | undefined): boolean {
   return mime === undefined || (type === 'image' ? imageTypes.has(mime) : mime === 'application/pdf')
-}
-
-/** The media type as it was on the wire, if it still means `mime`. */
-function spelledType(part: MediaPart, mime: string): unknown {
-  const came = ownForm(part.ext)?.['mediaType']
-  return textTypeOf(came) === mime ? came : mime
 }
 
 /** The image converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */

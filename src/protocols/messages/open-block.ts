@@ -8,11 +8,12 @@ import { replyToolName } from '../../kit/tool-names.ts'
 import type { EmitWire } from '../../protocol.ts'
 import { encodeCitation } from './citations.ts'
 import { encodeParts } from './content.ts'
-import { type Block, type EncoderState, failByInput, isNative, reportOf } from './encoder-state.ts'
-import { ownKeys, protocolName, wireOf } from './own.ts'
+import { type Block, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
+import { ownOf, protocolName, wireOf } from './own.ts'
 import { encodeCarrier, lengthOf, phaseBlock, seal } from './reasoning.ts'
 import { replyCallId, replyWriting } from './response.ts'
 import type { MessagesRawBlock } from './schema.ts'
+import { isCaller } from './vocabulary.ts'
 import { marked } from './writing.ts'
 
 /** Writes the one open block of a stream: its start, its deltas and its end. */
@@ -28,20 +29,19 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
     report.ext(head.ext, head.at)
     const { caller, toolset, async } = head
     report.rest({ async }, head.at)
-    const isForeign = caller !== undefined && !head.ext?.[protocolName] && !isNative(state)
-    if (isForeign) report.add('field.unsupported', head.at, 'caller')
+    if (!isCaller(caller)) report.add('field.unsupported', head.at, 'caller')
     const call = wireOf(
       {
         type: 'tool_use',
         id: replyCallId(head.id, head.at, report),
         name: replyToolName(head.name, head.namespace, head.at, report),
         input: {},
-        caller: caller === undefined || isForeign ? { type: 'direct' } : caller,
+        caller: (isCaller(caller) ? caller : undefined) ?? { type: 'direct' },
         toolset_name: toolset,
       },
       head.ext,
     )
-    startBlock(state, block, marked(call, head, replyWriting(report, isNative(state))), emit)
+    startBlock(state, block, marked(call, head, replyWriting(report)), emit)
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
   } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
   else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
@@ -68,7 +68,7 @@ function writeDelta({ index }: Block, delta: JsonObject, emit: EmitWire, said?: 
  * block follows, because a reply without calls must not end in it.
  */
 export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: Place): void {
-  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls && !isNative(state)
+  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls
   if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
   else {
     writeCarriers(state, emit)
@@ -113,7 +113,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'signature':
       block.signature = delta.signature
-      if (delta.ext) block.besideSignature = ownKeys(delta.ext)
+      if (delta.ext) block.besideSignature = ownOf(delta.ext) ?? {}
       return
     case 'logprobs':
       reportOf(state).once('field.unsupported', block.head.at, 'logprobs')
@@ -127,7 +127,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
 
 function textStart(state: EncoderState, { head }: Block): JsonObject {
   const text = { type: 'text', text: '' }
-  return head.type === 'text' ? marked(wireOf(text, head.ext), head, replyWriting(reportOf(state), isNative(state))) : text
+  return head.type === 'text' ? marked(wireOf(text, head.ext), head, replyWriting(reportOf(state))) : text
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
@@ -263,7 +263,7 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
       return
     case 'whole': {
-      const writing = replyWriting(reportOf(state), isNative(state))
+      const writing = replyWriting(reportOf(state))
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
         writing.report.settle(content, '/content_block')
         writeRaw(state, content, emit, head.at)
@@ -297,7 +297,7 @@ function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void 
   } else {
     if (head.type === 'reasoning') reportOf(state).onceEach('message.envelope', head.at, { itemId: head.id })
     if (block.index === undefined) return
-    if (!isNative(state)) reportOf(state).once('reasoning.signature-empty', '/content')
+    state.unsigned = true
     if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
   }
   if (!signature?.value) state.closed[block.key] = { ...block, text: '' }

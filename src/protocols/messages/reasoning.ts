@@ -3,11 +3,12 @@ import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart 
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { phaseProof } from '../../kit/phases.ts'
 import { isOtherFamily } from './models.ts'
 import type { MessagesReport } from './notes.ts'
-import { keep, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, protocolName, wireOf } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -15,18 +16,21 @@ import type { Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-export function decodeThinking(wire: MessagesBlockOf<'thinking'>, at: Place): ReasoningPart {
-  const { present: block, nothing } = splitNulls(wire)
-  const { type: _, thinking, signature, ...fields } = block
-  return { at, ...decodeReasoning(thinking, signature ?? ''), ...keep(fields, { ...nothing, ...(signature === '' && { signature }) }) }
+const thinkingKeys = keysOf<MessagesBlockOf<'thinking'>>()('type', 'thinking', 'signature')
+const redactedKeys = keysOf<MessagesBlockOf<'redacted_thinking'>>()('type', 'data')
+
+export function decodeThinking(block: MessagesBlockOf<'thinking'>, at: Place): ReasoningPart {
+  const part = decodeReasoning(block.thinking, block.signature ?? '')
+  part.at = at
+  return keep(part, unknownOf(block, thinkingKeys))
 }
 
-export function decodeRedacted(wire: MessagesBlockOf<'redacted_thinking'>, at: Place): ReasoningPart {
-  const { present: block, nothing } = splitNulls(wire)
-  const { type: _, data, ...fields } = block
+export function decodeRedacted(block: MessagesBlockOf<'redacted_thinking'>, at: Place): ReasoningPart {
+  const { data } = block
   const envelope = unwrapSignature(data)
   const signature: Signature = envelope?.signature ?? { value: data, issuer: protocolName, form: 'redacted' }
-  return { type: 'reasoning', segments: [], redacted: true, signature, ...defined({ id: envelope?.id }), at, ...keep(fields, nothing) }
+  const part: ReasoningPart = defined({ type: 'reasoning' as const, segments: [], redacted: true, signature, id: envelope?.id, at })
+  return keep(part, unknownOf(block, redactedKeys))
 }
 
 /** Text and signature of a thinking block. An envelope around the signature has the lengths to split joined segments again. */
@@ -44,15 +48,14 @@ export function signedBy(model: string | undefined, signature: Signature): Signa
 
 /**
  * Makes notes of `input_transformations`: what the provider did to the thinking in the request. `thinking_dropped`: it was left out; any
- * other type: it was accepted although it did not fit the conversation before it. `nothing`: the list, for this protocol alone. `fields`:
- * a value that is no such list.
+ * other type: it was accepted although it did not fit the conversation before it. `strange`: a value that is no such list, to be kept as unknown.
  */
-export function decodeTransformations(value: unknown, report: MessagesReport): { fields: JsonObject; nothing: JsonObject } {
-  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string'))
-    return { fields: defined({ input_transformations: value ?? undefined }), nothing: value === null ? { input_transformations: value } : {} }
+export function decodeTransformations(value: unknown, report: MessagesReport): { list?: unknown; strange?: unknown } {
+  if (value == null) return {}
+  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return { strange: value }
   for (const [index, { type }] of (value as JsonObject[]).entries())
     report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', below('/input_transformations', index))
-  return { fields: {}, nothing: { input_transformations: value } }
+  return { list: value }
 }
 
 const between = '\n\n'
@@ -94,10 +97,12 @@ export function ownerOf(attach: string, parts: readonly Part[]): Part | undefine
 
 // ---- canonical → wire
 
+const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+
 export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
   const { report, to, opens } = writing
-  const { type: _, segments, redacted, id, signature, cache, at, ext, ...rest } = part
-  report.rest({ ...rest, ...(cache && { cache }) }, at)
+  const { segments, redacted, id, signature, at, ext } = part
+  report.unwritten(part, written, at)
   report.ext(ext, at)
   const text = segments.map(segment => segment.text).join(between)
   const own = signature?.issuer === protocolName
@@ -123,16 +128,18 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
     report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
     return []
   }
-  if (!signature && !text && !writing.native) {
+  if (!signature && !text) {
     report.onceEach('message.envelope', at, { itemId: id })
     return []
   }
   const value = signature && seal(signature, id, segments.map(lengthOf))
   if (redacted && !text && value !== undefined) return [wireOf({ type: 'redacted_thinking', data: value }, ext)]
-  if (value === undefined && !writing.native) report.onceEach('message.envelope', at, { itemId: id })
-  if (segments.length > 1 && value === undefined) report.add('reasoning.joined', at)
-  if (value === undefined && !writing.native) report.once('reasoning.signature-empty', '/content')
-  return [wireOf({ type: 'thinking', thinking: text, signature: value ?? (writing.native ? undefined : '') }, ext)]
+  if (value === undefined) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    if (segments.length > 1) report.add('reasoning.joined', at)
+    report.once('reasoning.signature-empty', '/content')
+  }
+  return [wireOf({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
 }
 
 /** Kind of a segment, and its length in UTF-16 code units. */

@@ -2,20 +2,20 @@ import type { Signature } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { present, some, someOf } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import type { Present } from '../../kit/own.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
 import { betasOf } from './betas.ts'
-import { decodeMark, limitMarks } from './cache.ts'
+import { decodeMark, limitMarks, unknownOfMark } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
 import { areCovered } from './mcp.ts'
 import { createMessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, nulls, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from './own.ts'
 import { MessagesRequest } from './schema.ts'
 import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
@@ -23,154 +23,144 @@ import { decodeTool, encodeTools } from './tools.ts'
 import { requestTier } from './vocabulary.ts'
 import { malformed, startWriting } from './writing.ts'
 
+/** With fields of any shape. */
+type Body = MessagesRequest & { [K in 'container' | 'diagnostics' | 'context_management' | 'compaction' | 'thread' | 'mcp_servers']?: unknown }
+
+const known = keysOf<Body>()(
+  'model',
+  'messages',
+  'max_tokens',
+  'system',
+  'temperature',
+  'top_p',
+  'top_k',
+  'stop_sequences',
+  'stream',
+  'thinking',
+  'output_config',
+  'output_format',
+  'tools',
+  'tool_choice',
+  'metadata',
+  'service_tier',
+  'speed',
+  'cache_control',
+  'container',
+  'diagnostics',
+  'context_management',
+  'compaction',
+  'thread',
+  'mcp_servers',
+)
+
 /** @throws TranslationError `malformed` when the body is not a messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createMessagesReport()
-  const { present: body, nothing } = splitNulls(check(protocolName, MessagesRequest, wire))
-  // The usual keys come last, because V8 begins its look-up there.
-  const {
-    top_p,
-    top_k,
-    stop_sequences,
-    output_config,
-    output_format,
-    metadata,
-    service_tier,
-    speed,
-    cache_control,
-    container,
-    diagnostics,
-    context_management,
-    compaction,
-    thread,
-    temperature,
-    thinking,
-    system,
-    stream,
-    max_tokens,
-    tool_choice,
-    tools,
-    messages,
-    model,
-    ...unknown
-  } = body
+  const body: Body = check(protocolName, MessagesRequest, wire)
+  const { max_tokens, tool_choice, metadata, service_tier, cache_control, thinking, output_config, mcp_servers: servers } = body
+  let fields = unknownOf(body, known)
+  const inside = (key: string, unknown: JsonObject | undefined) => {
+    fields = withInner(fields, key, unknown)
+  }
   // A limit of less than nothing is refused by servers of this protocol, and «no limit» to some of others: it is kept as unknown.
-  const isLimit = max_tokens !== undefined && max_tokens >= 0
+  const isLimit = max_tokens != null && max_tokens >= 0
   if (options.requireMaxTokens && !isLimit) throw malformed('/max_tokens', 'a request says how many tokens it wants')
-  const kept: Kept = { fields: { ...unknown, ...(!isLimit && defined({ max_tokens })) }, nothing }
-  const { fields } = kept
-  const cache = decodeMark(cache_control)
-  const reasoning = decodeReasoning(body, kept)
-  const { format, isOlder } = decodeOutput(body, kept)
-  if (tool_choice) {
-    const parallel = tool_choice.disable_parallel_tool_use
-    keepInside(kept, 'tool_choice', unknownOfToolChoice(tool_choice), parallel === true ? {} : { ...defined({ disable_parallel_tool_use: parallel }) })
-  }
-  if (metadata) {
-    const { user_id: _, ...rest } = metadata
-    keepInside(kept, 'metadata', rest, nulls(metadata))
-  }
-  const tier = service_tier === undefined ? undefined : (requestTier.toOurs(service_tier) ?? service_tier)
-  const { mcp_servers: servers } = fields
-  const read = tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
-  const covered = areCovered(servers, read?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? [])
-  if (covered) delete fields['mcp_servers']
-  const value: CanonicalRequest = {
+  if (max_tokens != null && !isLimit) fields = { ...fields, max_tokens }
+  const { format, unknown, isOlder, older } = decodeOutput(body)
+  const display = displayOf(thinking)
+  if (tool_choice) inside('tool_choice', unknownOfToolChoice(tool_choice))
+  if (metadata) inside('metadata', unknownOf(metadata, metadataKeys))
+  if (thinking) inside('thinking', unknownOf(thinking, thinking.display === display ? thinkingKeys : undisplayedKeys))
+  if (output_config) inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', unknown))
+  inside('output_format', older)
+  if (cache_control) inside('cache_control', unknownOfMark(cache_control))
+  const tools = body.tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
+  if (servers != null && !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? []))
+    fields = { ...fields, mcp_servers: servers }
+  const request: CanonicalRequest = present({
+    model: body.model,
     messages: [
-      ...decodeSystem(system, report, options),
-      ...messages.map((message, index) => decodeMessage(message, below('/messages', index), report, options)),
+      ...decodeSystem(body.system, report, options),
+      ...body.messages.map((message, index) => decodeMessage(message, below('/messages', index), report, options)),
     ],
-    ...defined({
-      model,
-      tools: read,
-      toolChoice: tool_choice ? decodeToolChoice(tool_choice, read) : undefined,
-      parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
-      output: some({ format }),
-      reasoning: some(reasoning),
-      sampling: some({ temperature, topP: top_p, topK: top_k }),
-      maxOutputTokens: isLimit ? max_tokens : undefined,
-      stop: stop_sequences,
-      cache: some({ auto: cache.known.cache, diagnostics }),
-      serviceTier: some({ tier, speed }),
-      user: some({ safetyId: metadata?.user_id ?? undefined }),
-      state: some({ container, contextManagement: context_management, thread, compaction }),
-      stream: stream === undefined ? undefined : { enabled: stream },
-    }),
-    ...keep(
-      { ...fields, ...cache.fields },
-      { ...nothing, ...cache.nothing },
-      {
-        native: true,
-        ...(covered && { servers }),
-        ...(isOlder && { format: 'output_format' }),
-        ...(tier !== undefined && tier === service_tier && requestTier.toWire(tier) !== tier && { tier }),
-      },
-    ),
-  }
-  return { value, notes: report.notes, ...(isOlder && { fieldNames: { 'output.format': 'output_format' } }) }
+    tools,
+    toolChoice: tool_choice && decodeToolChoice(tool_choice, tools),
+    parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
+    output: some({ format }),
+    reasoning: someOf({ mode: thinking?.type, budgetTokens: thinking?.budget_tokens, display, effort: output_config?.effort }),
+    sampling: someOf({ temperature: body.temperature, topP: body.top_p, topK: body.top_k }),
+    maxOutputTokens: isLimit ? max_tokens : undefined,
+    stop: body.stop_sequences,
+    cache: someOf({ auto: decodeMark(cache_control), diagnostics: body.diagnostics }),
+    serviceTier: someOf({ tier: service_tier == null ? undefined : (requestTier.toOurs(service_tier) ?? service_tier), speed: body.speed }),
+    user: someOf({ safetyId: metadata?.user_id }),
+    state: someOf({ container: body.container, contextManagement: body.context_management, thread: body.thread, compaction: body.compaction }),
+    stream: body.stream == null ? undefined : { enabled: body.stream },
+  })
+  keep(request, fields)
+  return { value: request, notes: report.notes, ...(isOlder && { fieldNames: { 'output.format': 'output_format' } }) }
 }
 
-/** What the canonical request does not hold of a body: unknown keys, and known ones without a meaning. Both are added to. */
-type Kept = { fields: JsonObject; nothing: JsonObject }
+const metadataKeys = keysOf<NonNullable<MessagesRequest['metadata']>>()('user_id')
+const thinkingKeys = keysOf<Thinking>()('type', 'budget_tokens', 'display')
+const undisplayedKeys = keysOf<Thinking>()('type', 'budget_tokens')
+const outputKeys = keysOf<NonNullable<MessagesRequest['output_config']>>()('effort', 'format')
 
-function keepInside({ fields, nothing }: Kept, key: string, rest: JsonObject, spelled: JsonObject): void {
-  nothing[key] = spelled
-  if (Object.keys(rest).length > 0) fields[key] = rest
+type Thinking = NonNullable<MessagesRequest['thinking']>
+
+/** Undefined: none, or a word that is unknown. */
+function displayOf(thinking: MessagesRequest['thinking']): ReasoningSpec['display'] {
+  const display = thinking?.display
+  return display === 'summarized' || display === 'omitted' || display === 'updates' ? display : undefined
 }
 
-/** How much to think, which two fields say: `thinking`, and the effort in `output_config`. */
-function decodeReasoning({ thinking, output_config }: Present<MessagesRequest>, kept: Kept): ReasoningSpec {
-  const effort = output_config?.effort ?? undefined
-  if (!thinking) return defined({ effort })
-  const { type: mode, budget_tokens, display, ...rest } = thinking
-  const shown = display === 'summarized' || display === 'omitted' || display === 'updates' ? display : undefined
-  keepInside(kept, 'thinking', { ...rest, ...(display != null && shown === undefined && { display }) }, nulls(thinking))
-  return defined({ mode, budgetTokens: budget_tokens ?? undefined, display: shown, effort })
+type Output = { format?: OutputFormat | undefined; unknown?: JsonObject | undefined; isOlder?: boolean; older?: JsonObject | undefined }
+
+/**
+ * The format of the answer, and its unknown keys. `isOlder`: `output_format` says it, the older name of `output_config.format`. `older`:
+ * unknown keys of that.
+ */
+function decodeOutput({ output_config, output_format }: MessagesRequest): Output {
+  const newer = output_config?.format
+  if (newer) return { ...decodeFormat(newer), older: output_format ?? undefined }
+  if (!output_format) return {}
+  const { format, unknown: older } = decodeFormat(output_format)
+  return { format, isOlder: format !== undefined, older }
 }
 
-/** The format of the answer. `isOlder`: `output_format` says it, the older name of `output_config.format`. */
-function decodeOutput({ output_config, output_format }: Present<MessagesRequest>, kept: Kept): { format?: OutputFormat | undefined; isOlder: boolean } {
-  const { effort: _, format: newer, ...rest } = output_config ?? {}
-  const { format, unknown } = newer ? decodeFormat(newer) : {}
-  if (output_config) keepInside(kept, 'output_config', { ...rest, ...(unknown && { format: unknown }) }, nulls(output_config))
-  if (!output_format) return { format, isOlder: false }
-  const old = newer ? { unknown: output_format } : decodeFormat(output_format)
-  if (old.unknown) kept.fields['output_format'] = old.unknown
-  return 'format' in old ? { format: old.format, isOlder: true } : { format, isOlder: false }
-}
+const handled = keysOf<CanonicalRequest>()(
+  'model',
+  'messages',
+  'tools',
+  'toolChoice',
+  'parallelToolCalls',
+  'output',
+  'reasoning',
+  'sampling',
+  'maxOutputTokens',
+  'stop',
+  'candidateCount',
+  'logprobs',
+  'cache',
+  'serviceTier',
+  'user',
+  'state',
+  'safety',
+  'stream',
+  'ext',
+  'source',
+)
 
 /** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createMessagesReport(options.fieldNames)
   const request = withStrictTools(given, report)
-  // The usual keys come last, because V8 begins its look-up there.
-  const {
-    parallelToolCalls: _parallel,
-    output,
-    reasoning,
-    sampling,
-    stop,
-    candidateCount,
-    logprobs,
-    cache,
-    serviceTier,
-    user,
-    state,
-    safety,
-    ext,
-    stream,
-    maxOutputTokens: limit,
-    toolChoice: _choice,
-    tools: _tools,
-    messages,
-    model,
-    ...left
-  } = request
-  report.rest(left, undefined)
+  const { output, reasoning, sampling, stop, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, stream, messages, model } = request
+  const { maxOutputTokens: limit } = request
+  report.unwritten(request, handled, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
   report.ext(ext, undefined)
-  const form = ownForm(ext)
-  const native = form?.['native'] === true
+  const native = request.source?.protocol === protocolName
   const writing = startWriting(request, options, report, native)
 
   const wanted = encodeTools(request, writing)
@@ -192,8 +182,10 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
   if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
 
-  const isOlder = form?.['format'] !== undefined
-  const known: JsonObject = {
+  // Unknown keys of the older field are written where they were, and the others with them.
+  const older = ownUnder(ext, 'output_format')
+  const isOlder = older !== undefined && older['type'] === undefined
+  const written: JsonObject = {
     model,
     max_tokens: thought.maxTokens ?? asked,
     ...conversation,
@@ -201,19 +193,19 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     output_config: some({ effort: thought.effort, format: isOlder ? undefined : format }),
     output_format: isOlder ? format : undefined,
     tools: wanted.tools,
-    mcp_servers: wanted.mcpServers ?? form?.['servers'],
+    mcp_servers: ownOf(ext)?.['mcp_servers'] ?? wanted.mcpServers,
     tool_choice: choice,
     ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
     stop_sequences: encodeStop(stop, writing),
-    metadata: encodeUser(user, request, writing),
-    ...encodeTier(serviceTier, form?.['tier'], writing),
+    metadata: encodeUser(user, writing),
+    ...encodeTier(serviceTier, writing),
     ...encodeCaching(cache, request, writing),
     ...encodeState(state, wanted, writing),
     stream: stream?.enabled,
   }
-  const wire = wireOf(known, ext)
+  const wire = wireOf(written, ext)
   // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
-  for (const key of ['thinking', 'tool_choice']) if (known[key] === undefined && isObject(wire[key])) delete wire[key]
+  for (const key of ['thinking', 'tool_choice', 'output_format']) if (isObject(wire[key]) && wire[key]['type'] === undefined) delete wire[key]
   const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),

@@ -8,6 +8,7 @@ import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { hasWords, withPhase } from '../../kit/phases.ts'
 import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
@@ -16,7 +17,7 @@ import { decodeContent, encodeParts } from './content.ts'
 import { decodeError, encodeBareError, encodeErrorBody } from './error.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, ownKeys, protocolName, splitNulls } from './own.ts'
+import { keep, ownOf, protocolName } from './own.ts'
 import { decodeTransformations, signedBy } from './reasoning.ts'
 import { MessagesResponse } from './schema.ts'
 import { allowedNames } from './tool-choice.ts'
@@ -24,14 +25,27 @@ import { decodeUsage, encodeUsage } from './usage.ts'
 import { nearestStopReason, replyTier, stopReason } from './vocabulary.ts'
 import { type Carriers, idOf, type Writing } from './writing.ts'
 
+export const replyKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
+  'id',
+  'type',
+  'role',
+  'model',
+  'content',
+  'stop_reason',
+  'stop_sequence',
+  'stop_details',
+  'usage',
+  'input_transformations',
+)
+
 /** @throws TranslationError `malformed` when the body is not a messages reply. An error body becomes a reply with `error`. */
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createMessagesReport()
-  const { present: body, nothing } = splitNulls(check(protocolName, MessagesResponse, wire))
-  const { id, type, role, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations, ...fields } = body
-  const transformed = decodeTransformations(input_transformations, report)
-  const { parts } = decodeContent(content, '/content', report)
+  const body = check(protocolName, MessagesResponse, wire)
+  const { id, model, stop_reason, stop_sequence, stop_details, usage } = body
+  const { list, strange } = decodeTransformations(body['input_transformations'], report)
+  const parts = decodeContent(body.content, '/content', report)
   const allowed = allowedNames(context)
   for (const part of parts) {
     if (part.signature) part.signature = signedBy(model, part.signature)
@@ -41,23 +55,18 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   const last = parts.at(-1)
   // A call that a limit cut off before its arguments came has an empty object as input.
   if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}') last.input = ''
-  const message: Message = { role: 'assistant', origin: 'message', parts, ...keep({}, {}, { content: 'blocks' }) }
-  const candidate: Candidate = { index: 0, messages: [message], ...defined({ finish }) }
-  const value: CanonicalResponse = {
+  const candidate: Candidate = { index: 0, messages: [{ role: 'assistant', origin: 'message', parts }] }
+  if (finish) candidate.finish = finish
+  const value: CanonicalResponse = defined({
     candidates: [candidate],
-    ...defined({ id: id || undefined, model }),
-    ...(usage && defined({ usage: decodeUsage(usage), serviceTier: decodeTier(usage.service_tier) })),
-    ...keep(
-      { ...fields, ...transformed.fields },
-      { ...nothing, ...(id === '' && { id }), ...transformed.nothing },
-      {
-        native: true,
-        ...(type !== 'message' && { type: type ?? 'absent' }),
-        ...(role !== 'assistant' && { role: role ?? 'absent' }),
-      },
-    ),
-  }
-  return { value, notes: report.notes }
+    id: id || undefined,
+    model,
+    usage: usage ? decodeUsage(usage) : undefined,
+    serviceTier: decodeTier(usage?.service_tier),
+    transformations: list,
+  })
+  const fields = unknownOf(body, replyKeys)
+  return { value: keep(value, strange === undefined ? fields : { ...fields, input_transformations: strange }), notes: report.notes }
 }
 
 /** Usage or error of a reply, as in `decodeResponse`; nothing else is read. */
@@ -93,7 +102,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createMessagesReport(options.fieldNames)
-  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
+  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, transformations, error, ext, ...rest } = response
   if (error) {
     const wire = encodeBareError(error, report)
     noteUntold(response, report)
@@ -106,46 +115,38 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   }
   report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
   report.ext(ext, undefined)
-  const form = ownForm(ext)
-  const native = form?.['native'] === true
   for (const { at } of others) report.add('candidates.first-only', at)
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, ({ parts: own }) => own)
   const refusal = parts.find(part => part.type === 'refusal')
   const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
-  const carriers: Carriers | undefined = !native && options.amLastProof === 'drop' ? new Map() : undefined
-  const content = flatMap(messages, message => encodeMessage(message, native, report, defined({ carriers, endsInText: !seen.calls })))
+  const carriers: Carriers | undefined = options.amLastProof === 'drop' ? new Map() : undefined
+  const content = flatMap(messages, message => encodeMessage(message, report, defined({ carriers, endsInText: !seen.calls })))
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const ending = { finish: candidate?.finish, at: candidate?.at, promptBlocked, seen }
-  const stop = encodeFinish(ending, { native, truncated: options.truncated }, report)
+  const stop = encodeFinish(ending, options, report)
+  // The same reply gets no other id each time that it is written.
+  const native = response.source?.protocol === protocolName
   const named = model ?? options.context?.request?.model
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
-  const hasUsage = usage !== undefined || !native
-  const kept = ownKeys(ext)
   const wire: JsonObject = {
-    ...kept,
-    ...(!native && { container: kept['container'] ?? null, diagnostics: kept['diagnostics'] ?? null }),
-    ...defined({
-      id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
-      type: spelled(form?.['type'], 'message'),
-      role: spelled(form?.['role'], 'assistant'),
-      model: named ?? (native ? undefined : 'unknown'),
-    }),
+    container: null,
+    diagnostics: null,
+    ...ownOf(ext),
+    id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
+    type: 'message',
+    role: 'assistant',
+    model: named ?? (native ? undefined : 'unknown'),
     content,
     ...stop,
-    ...(hasUsage && { usage: encodeUsage(usage, serviceTier, { report, whole: !native }) }),
+    usage: encodeUsage(usage, serviceTier, report),
+    input_transformations: transformations,
   }
   report.settle(wire)
-  return { wire, notes: report.notes }
-}
-
-/** The constant, unless the original reply had another value or left the field out. */
-function spelled(form: unknown, constant: string): unknown {
-  if (form === undefined) return constant
-  return form === 'absent' ? undefined : form
+  return { wire: defined(wire), notes: report.notes }
 }
 
 /** With `amLastProof: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
@@ -157,24 +158,24 @@ function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesRep
   }
 }
 
-function encodeMessage(message: Message, native: boolean, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): JsonObject[] {
+function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): JsonObject[] {
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(withPhase(message), { ...layout, ...replyWriting(report, native && ownForm(ext) !== undefined) }, role)
+  return encodeParts(withPhase(message), { ...layout, ...replyWriting(report) }, role)
 }
 
 /** How parts of a reply are written. */
-export function replyWriting(report: MessagesReport, native: boolean): Writing {
+export function replyWriting(report: MessagesReport): Writing {
   return {
     report,
     to: 'client',
     opens: true,
-    native,
-    callId: part => (native ? idOf(part) : replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId')),
+    native: false,
+    callId: part => replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
     toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
     unsigned: 'drop',
     newest: false,
@@ -202,11 +203,7 @@ type Ending = { finish: Finish | undefined; at: Place | undefined; promptBlocked
  * The stop fields of a reply.
  * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
  */
-export function encodeFinish(
-  { finish, at, promptBlocked, seen }: Ending,
-  { native, truncated }: { native: boolean; truncated?: Options['truncated'] | undefined },
-  report: MessagesReport,
-): Stop {
+export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { truncated }: Pick<Options, 'truncated'>, report: MessagesReport): Stop {
   if (finish && promptBlocked) report.add('finish.refusal', undefined, 'promptBlocked')
   if (!finish && promptBlocked) {
     report.add('finish.refusal', undefined, 'promptBlocked')
@@ -219,12 +216,7 @@ export function encodeFinish(
   }
   const own = finish.protocol === protocolName
   const { reason, sequence, details, message } = finish
-  if (own)
-    return {
-      ...(!native && { stop_sequence: null, stop_details: null }),
-      stop_reason: wordOf(finish),
-      ...defined({ stop_sequence: sequence, stop_details: details }),
-    }
+  if (own) return { stop_reason: wordOf(finish), stop_sequence: sequence ?? null, stop_details: details ?? null }
   const refused = seen.refusal
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('finish.refusal', refused.at)

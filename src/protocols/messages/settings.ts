@@ -3,6 +3,7 @@ import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, S
 import { defined } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { leaveState } from '../../kit/state.ts'
 import { encodeMark } from './cache.ts'
 import { enforceable } from './enforceable.ts'
@@ -14,11 +15,12 @@ import type { MessagesRawBlock } from './schema.ts'
 import { requestTier } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
+const known = keysOf<{ type: string; schema: JsonObject }>()('type', 'schema')
+
 /** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
-export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject } {
-  const { type, schema, ...rest } = wire
-  if (type !== 'json_schema' || !isObject(schema)) return { unknown: wire }
-  return { format: { type: 'schema', schema }, ...(Object.keys(rest).length > 0 && { unknown: rest }) }
+export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject | undefined } {
+  const { type, schema } = wire
+  return type === 'json_schema' && isObject(schema) ? { format: { type: 'schema', schema }, unknown: unknownOf(wire, known) } : { unknown: wire }
 }
 
 export function maxTokensFor(model: string | undefined, { defaultMaxTokens: given = defaultMaxTokens }: MessagesOptions): number {
@@ -125,28 +127,25 @@ export function encodeStop(stop: readonly string[] | undefined, { native, report
 
 const userLimit = 512
 
-export function encodeUser(user: CanonicalRequest['user'], request: CanonicalRequest, { report }: RequestWriting): JsonObject | undefined {
-  const own = ownUnder(request.ext, 'metadata')
+export function encodeUser(user: CanonicalRequest['user'], { native, report }: RequestWriting): JsonObject | undefined {
   const { safetyId, user: named, ...rest } = user ?? {}
   report.rest(rest, undefined, 'user.')
   if (safetyId !== undefined && named !== undefined && named !== safetyId) report.add('field.unsupported', undefined, 'user.user')
   const id = safetyId ?? named
   if (id === undefined) return undefined
-  const fits = id.length <= userLimit || own !== undefined
+  const fits = native || id.length <= userLimit
   if (!fits) report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
   return { user_id: fits ? id : hashHex(id, 64) }
 }
 
-/** `spelled`: the tier of the original request, if this protocol does not define it. */
-export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], spelled: unknown, { native, options, report }: RequestWriting): JsonObject {
+export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, options, report }: RequestWriting): JsonObject {
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
   const own = defined({ speed })
   if (tier === undefined) return own
-  const word = spelled === tier ? tier : requestTier.toWire(tier)
+  const word = requestTier.toWire(tier) ?? (native ? tier : undefined)
   if (word !== undefined) return { service_tier: word, ...own }
-  if (native) return { service_tier: tier, ...own }
   if (tier === 'fast' && options.fastIsSpeed) {
     report.add('tier.fast-as-speed', undefined, 'serviceTier.tier')
     return { speed: 'fast', ...own }

@@ -6,21 +6,22 @@ import type { Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { isLimit } from '../../kit/cut-calls.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present } from '../../kit/defined.ts'
 import type { Schema } from '../../kit/guard.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below, pointerOf, step } from '../../kit/path.ts'
 import { noPhases, type PhasesInFront, takePhase } from '../../kit/phases.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeBlock } from './content.ts'
-import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownKeys } from './deltas.ts'
+import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownOfDelta } from './deltas.ts'
 import { decodeError } from './error.ts'
 import { createMessagesReport } from './notes.ts'
 import type { MessagesOptions, Options } from './options.ts'
-import { keep, protocolName, splitNulls } from './own.ts'
+import { keep, protocolName } from './own.ts'
 import { type Carried, carrierOf, decodeReasoning, decodeTransformations, ordinalOf, signedBy } from './reasoning.ts'
-import { decodeFinish, decodeTier } from './response.ts'
-import { MessagesBlock, type MessagesRawBlock } from './schema.ts'
+import { decodeFinish, decodeTier, replyKeys } from './response.ts'
+import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from './schema.ts'
 import { allowedNames } from './tool-choice.ts'
 import { decodeUsage } from './usage.ts'
 
@@ -126,6 +127,10 @@ function enter(state: DecoderState, emit: EmitEvent): void {
   emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant' })
 }
 
+const stopKeys = keysOf<MessagesResponse>()('stop_reason', 'stop_sequence', 'stop_details')
+const endingKeys = keysOf<{ type: string; delta: object; usage: object; input_transformations: unknown }>()('type', 'delta', 'usage', 'input_transformations')
+const typeKey = keysOf<{ type: string }>()('type')
+
 function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const { message } = wire
   if (!isObject(message)) throw fault('/message', 'expected the message that begins')
@@ -136,13 +141,12 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
     return
   }
   state.id = asString(message['id'])
-  const { id, type: _, role: __, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations, ...fields } = message
+  const { id, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations } = message
   state.model = asString(model)
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
-  const { present: said, nothing } = splitNulls(fields)
-  const transformed = decodeTransformations(input_transformations, reportOf(state))
-  const kept = keep({ ...said, ...transformed.fields }, { ...nothing, ...transformed.nothing })
-  begin(state, { ...defined({ id: asString(id), model: asString(model), serviceTier }), ...kept }, emit)
+  const { list: transformations, strange } = decodeTransformations(input_transformations, reportOf(state))
+  const fields = withInput(unknownOf(message, replyKeys), strange)
+  begin(state, keep(defined({ id: state.id, model: state.model, serviceTier, transformations }), fields), emit)
   takeUsage(state, usage, emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   noteStrange(state, { id, model })
@@ -154,6 +158,11 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
       openBlock(state, String(index), checkBlock(block, path), below('/content', index), emit)
       stopBlock(state, { index }, emit)
     })
+}
+
+/** Transformations of the input that are no such list are kept as unknown. */
+function withInput(fields: JsonObject | undefined, strange: unknown): JsonObject | undefined {
+  return strange === undefined ? fields : { ...fields, input_transformations: strange }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
@@ -250,12 +259,11 @@ function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
     reportOf(state).once('stream.stray-delta', '/delta')
     return
   }
-  const known = deltaKeys.get(delta['type'])
   const made = readDelta(open, delta, state.model)
-  const kept = made && unknownKeys(delta, known)
+  const kept = made && unknownOfDelta(delta)
   // Unknown keys are kept on the delta that they came in; if none is emitted, they are noted.
-  if (!kept) noteUnknown(state, delta, { path: '/delta', known })
-  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? { ...made, at: below('/content', index), ...keep(kept, {}) } : made })
+  if (!kept) noteUnknown(state, delta, { path: '/delta', known: deltaKeys.get(delta['type']) })
+  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? keep({ ...made, at: below('/content', index) }, kept) : made })
   else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
 }
 
@@ -300,8 +308,7 @@ function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
     reportOf(state).add('field.unknown', '/usage')
     return
   }
-  const isFirst = Object.keys(state.usage).length === 0
-  state.usage = { ...state.usage, ...(isFirst ? wire : splitNulls(wire).present) }
+  state.usage = { ...state.usage, ...present(wire) }
   const usage = decodeUsage(state.usage)
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
@@ -322,29 +329,29 @@ function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_deta
 }
 
 function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
-  const { type: _, delta, usage, input_transformations, ...beside } = wire
+  const { delta, usage, input_transformations } = wire
   if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
   begin(state, {}, emit)
-  const { stop_reason, stop_sequence, stop_details, ...more } = delta ?? {}
+  const { stop_reason, stop_sequence, stop_details } = delta ?? {}
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   flushClosing(state, emit, Object.keys(state.open).length === 0)
   takeUsage(state, usage, emit)
-  const inside = splitNulls(more).present
-  // After a change of models inside of the stream they come here.
-  const { fields } = decodeTransformations(input_transformations, reportOf(state))
-  const places = Object.keys(inside).length > 0 ? { delta: Object.keys(inside) } : undefined
-  const { ext } = keep({ ...inside, ...splitNulls(beside).present, ...fields }, {}, places)
-  if (ext) emit({ type: 'update', ext })
+  const inside = delta ? unknownOf(delta, stopKeys) : undefined
+  const beside = unknownOf(wire, endingKeys)
+  // After a change of models inside of the stream the transformations come here.
+  const { strange } = decodeTransformations(input_transformations, reportOf(state))
+  updateBy(withInput(inside || beside ? { ...inside, ...beside } : undefined, strange), emit)
+}
+
+function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
+  if (fields) emit(keep({ type: 'update' }, fields))
 }
 
 function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
-  const { type: _, ...beside } = wire
   begin(state, {}, emit)
   for (const index of Object.keys(state.open)) stopBlock(state, { index: Number(index) }, emit)
   flushClosing(state, emit, true)
-  const { present: said, nothing } = splitNulls(beside)
-  const { ext } = keep(said, nothing)
-  if (ext) emit({ type: 'update', ext })
+  updateBy(unknownOf(wire, typeKey), emit)
   closeMessage(state, emit)
   state.phase = 'ended'
   emit({ type: 'end', clean: true })

@@ -9,10 +9,10 @@ import type { JsonObject } from '../../kit/json.ts'
 import { markCarried } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
-import { type EncoderState, fail, failByInput, isCall, isDone, isNative, isWhole, reportOf } from './encoder-state.ts'
+import { type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteUnsigned, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import type { MessagesOptions, Options } from './options.ts'
-import { ownForm, ownKeys } from './own.ts'
+import { ownOf } from './own.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 import { encodeFinish, wordOf } from './response.ts'
 import { encodeUsage } from './usage.ts'
@@ -37,10 +37,12 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     thoughts: 0,
     lastProof: options.amLastProof ?? 'block',
     carriers: [],
+    unsigned: false,
     seen: { calls: false, text: false },
     finish: undefined,
     finishAt: undefined,
     usage: undefined,
+    early: undefined,
     toldUsage: undefined,
     promptBlocked: undefined,
     ext: undefined,
@@ -93,8 +95,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         return
       case 'usage':
         state.usage = mergeUsage(state.usage, event.usage)
-        // In this protocol the first usage comes in `message_start`.
-        if (isNative(state)) begin(state, emit)
+        if (state.phase === 'held') state.early ??= event.usage
         return
       case 'update':
         update(state, event)
@@ -170,14 +171,14 @@ const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNa
 function begin(state: EncoderState, emit: EmitWire): void {
   if (state.phase !== 'held') return
   state.phase = 'begun'
-  const { id, model, serviceTier, ext } = state.start
+  const { id, model, serviceTier, transformations, ext } = state.start
   const named = model || state.fallback.model
   if (!id) reportOf(state).add('response.id', '/message/id')
   if (named === undefined) reportOf(state).add('response.model', '/message/model')
-  const own = ownKeys(ext)
-  const early = state.usage?.input !== undefined
+  const own = ownOf(ext)
+  const early = state.early?.input !== undefined
   if (!early) reportOf(state).add('usage.late', '/message/usage')
-  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.usage ?? {}) : {}
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.early ?? {}) : {}
   if (early) state.toldUsage = { input, output, cacheRead, cacheWrite }
   emit({
     type: 'message_start',
@@ -193,7 +194,8 @@ function begin(state: EncoderState, emit: EmitWire): void {
       stop_reason: null,
       stop_sequence: null,
       stop_details: null,
-      usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, { report: reportOf(state), whole: true }),
+      usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, reportOf(state)),
+      ...defined({ input_transformations: transformations }),
     },
   })
 }
@@ -218,23 +220,20 @@ function close(state: EncoderState, emit: EmitWire): void {
     return
   }
   const { finish, finishAt: at, promptBlocked, seen } = state
-  finishMessage(state, encodeFinish({ finish, at, promptBlocked, seen }, { native: false }, reportOf(state)), emit)
+  finishMessage(state, encodeFinish({ finish, at, promptBlocked, seen }, {}, reportOf(state)), emit)
 }
 
 /** Usage keys that `message_start` always has, and `message_delta` only if they are known. */
 const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
 
 function finishMessage(state: EncoderState, stop: JsonObject, emit: EmitWire): void {
-  const { container, ...told } = ownKeys(state.ext)
-  const inside = ownForm(state.ext)?.['delta']
-  const isInside = ([key]: [string, unknown]) => Array.isArray(inside) && inside.includes(key)
-  const beside = Object.fromEntries(Object.entries(told).filter(entry => !isInside(entry)))
-  const delta = Object.fromEntries(Object.entries(told).filter(isInside))
+  const { container = null, ...beside } = ownOf(state.ext) ?? {}
+  noteUnsigned(state)
   for (const { at } of state.carriers) reportOf(state).add('reasoning.carrier-last', at, 'signature')
   state.phase = 'done'
-  const usage = encodeUsage(state.usage, undefined, { report: reportOf(state), whole: true })
+  const usage = encodeUsage(state.usage, undefined, reportOf(state))
   const counts = Object.fromEntries(Object.entries(usage).filter(([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key))))
-  emit({ ...beside, type: 'message_delta', delta: { ...delta, container: container ?? null, ...stop }, usage: counts })
+  emit({ ...beside, type: 'message_delta', delta: { container, ...stop }, usage: counts })
   emit({ type: 'message_stop' })
 }
 

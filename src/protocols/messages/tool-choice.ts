@@ -2,6 +2,7 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { PlainToolChoice, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import { protocolName } from './own.ts'
@@ -27,9 +28,10 @@ export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[
   }
 }
 
-export function unknownOfToolChoice({ type, name, disable_parallel_tool_use: _, ...rest }: MessagesToolChoice): JsonObject {
-  return type === 'tool' || name === undefined ? rest : { ...rest, name }
-}
+const known = keysOf<MessagesToolChoice>()('type', 'disable_parallel_tool_use')
+const knownOfTool = keysOf<MessagesToolChoice>()('type', 'name', 'disable_parallel_tool_use')
+
+export const unknownOfToolChoice = (wire: MessagesToolChoice): JsonObject | undefined => unknownOf(wire, wire.type === 'tool' ? knownOfTool : known)
 
 /** Wire names of the tools that may be called. Undefined: any. */
 export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
@@ -52,8 +54,7 @@ export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writi
   }
   const word = (choice && encodeMode(choice, request, writing)) ?? (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
-  const single = parallel === false && word['type'] !== 'none' ? { disable_parallel_tool_use: true } : {}
-  return { ...word, ...single, ...(native && parallel === false && { disable_parallel_tool_use: true }) }
+  return parallel === false && word['type'] !== 'none' ? { ...word, disable_parallel_tool_use: true } : word
 }
 
 function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): JsonObject | undefined {

@@ -1,22 +1,23 @@
 import type { Message, Place } from '../../canonical/message.ts'
 import type { FunctionTool, PlainToolChoice, ServerTool, Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present, some } from '../../kit/defined.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import { below } from '../../kit/path.ts'
 import type { PlainRequest } from '../../kit/strict-tools.ts'
-import { decodeMark, encodeMark, type Mark } from './cache.ts'
+import { decodeMark, encodeMark, keepMarked, type Mark } from './cache.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
-import { decodeToolset, encodeMcp } from './mcp.ts'
+import { decodeToolset, encodeMcp, serverOf } from './mcp.ts'
 import type { MessagesReport } from './notes.ts'
 import type { MessagesOptions } from './options.ts'
-import { keep, ownForm, ownUnder, protocolName, splitNulls, wireOf } from './own.ts'
+import { ownUnder, protocolName, wireOf } from './own.ts'
 import { type MessagesRawBlock, MessagesTool } from './schema.ts'
-import { nearestServerTool, toolFamily } from './vocabulary.ts'
+import { codeCaller, isCallerType, nearestServerTool, toolFamily } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
@@ -30,42 +31,47 @@ export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
   }
   const family = toolFamily(type)
   if (!family) return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  return {
-    type: 'server',
+  return present({
+    type: 'server' as const,
     tool: family.tool,
     protocol: protocolName,
-    ...defined({ name: tool.name, common: commonOf(tool), mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined }),
-    ...(family.clientExecuted && { clientExecuted: true }),
-    ...decodeMark(tool.cache_control).known,
+    name: tool.name,
+    common: commonOf(tool),
+    mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined,
+    clientExecuted: family.clientExecuted || undefined,
+    cache: decodeMark(tool.cache_control),
     raw: wire,
     at,
-  }
+  })
 }
 
+const functionKeys = keysOf<MessagesTool>()(
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'defer_loading',
+  'allowed_callers',
+  'input_examples',
+  'eager_input_streaming',
+  'cache_control',
+)
+
 function decodeFunction(wire: MessagesTool & { name: string }, at: Place): FunctionTool {
-  const { present: tool, nothing } = splitNulls(wire)
-  const {
-    type,
-    name,
-    description,
-    input_schema: parameters,
-    strict,
-    defer_loading: deferLoading,
-    allowed_callers: allowedCallers,
-    input_examples: examples,
-    eager_input_streaming: eagerStreaming,
-    cache_control,
-    ...fields
-  } = tool
-  const cache = decodeMark(cache_control)
-  return {
-    type: 'function',
-    name,
-    ...defined({ description, parameters, strict, deferLoading, allowedCallers, examples, eagerStreaming }),
-    ...cache.known,
+  const tool: FunctionTool = present({
+    type: 'function' as const,
+    name: wire.name,
+    description: wire.description,
+    parameters: wire.input_schema,
+    strict: wire.strict,
+    deferLoading: wire.defer_loading,
+    allowedCallers: wire.allowed_callers,
+    examples: wire.input_examples,
+    eagerStreaming: wire.eager_input_streaming,
     at,
-    ...keep({ ...fields, ...cache.fields }, { ...nothing, ...cache.nothing }, { type: type ?? 'absent' }),
-  }
+  })
+  return keepMarked(tool, wire, functionKeys)
 }
 
 function commonOf(tool: MessagesTool): ServerTool['common'] {
@@ -73,18 +79,18 @@ function commonOf(tool: MessagesTool): ServerTool['common'] {
   const strings = (value: unknown) => (Array.isArray(value) && value.every(one => typeof one === 'string') ? (value as string[]) : undefined)
   const place = isObject(user_location) ? user_location : undefined
   const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
-  const common = defined({
+  return some({
     maxUses: typeof max_uses === 'number' ? max_uses : undefined,
     allowedDomains: strings(allowed_domains),
     blockedDomains: strings(blocked_domains),
     userLocation: place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') }),
   })
-  return Object.keys(common).length > 0 ? common : undefined
 }
 
 export type ToolWriting = {
   report: MessagesReport
   options: MessagesOptions
+  native: boolean
   toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
   marks: Mark[]
   /** Collects the `mcp_servers` of the written toolsets. */
@@ -103,7 +109,10 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       report.add('freeform.wrapped', tool.at)
       return encodeFunction(wrapFreeform(tool), writing, true)
     case 'server': {
-      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) {
+        if (tool.mcp?.url !== undefined) writing.mcpServers.push(serverOf(tool.mcp))
+        return tool.raw
+      }
       const remote = options.serverTools === 'map' && tool.tool === 'mcp' ? encodeMcp(tool.mcp, tool.at, report) : undefined
       if (remote) {
         writing.mcpServers.push(remote.server)
@@ -138,52 +147,41 @@ function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonO
   })
 }
 
-/** The value in `allowed_callers` for code that the provider runs. */
-const codeCaller = 'code_execution_20250825'
+const written = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'examples',
+  'deferLoading',
+  'allowedCallers',
+  'eagerStreaming',
+  'cache',
+  'at',
+  'ext',
+)
 
-function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, loads }: ToolWriting, wrapped = false): JsonObject {
-  const {
-    type: _,
-    name,
-    namespace,
-    description,
-    parameters,
-    strict,
-    strictImplied,
-    examples,
-    deferLoading,
-    allowedCallers,
-    async,
-    eagerStreaming,
-    cache,
-    at,
-    ext,
-    ...rest
-  } = tool
-  report.rest(rest, at)
-  if (async) report.rest({ async }, at)
+function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = false): JsonObject {
+  const { report, native, marks, loads } = writing
+  const { name, namespace, description, parameters, strict, strictImplied, examples, deferLoading, eagerStreaming, cache, at, ext } = tool
+  report.unwritten(tool, written, at)
   report.ext(ext, at)
   if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
-  const form = ownForm(ext)
-  const spelled = form?.['type']
-  const own = form !== undefined
-  const foreign = !own && allowedCallers?.some(caller => caller !== 'direct')
-  const maps = foreign && options.amForeignCallers === 'map'
-  if (foreign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
-  const callers = foreign ? [...(allowedCallers?.includes('direct') ? ['direct'] : []), ...(maps ? [codeCaller] : [])] : allowedCallers
-  const enforced = !own && strict === true && parameters
+  const enforced = !native && strict === true && parameters
   const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
   if (isUnfit) report.add('tool.strict', at, 'parameters')
   const shown = enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
   const wire = wireOf<JsonObject>(
     {
-      type: typeof spelled === 'string' && spelled !== 'absent' ? spelled : undefined,
-      name: toolName(name, namespace, at, wrapped),
+      name: writing.toolName(name, namespace, at, wrapped),
       description,
-      input_schema: own && parameters === undefined ? undefined : encodeSchema(shown, own, () => report.placeOf('parameters', at)),
-      strict: (strict === true && !isUnfit) || (own && strict === false) ? strict : undefined,
+      input_schema: native ? parameters : encodeSchema(shown, () => report.placeOf('parameters', at)),
+      strict: (strict && !isUnfit) || undefined,
       defer_loading: loads && deferLoading ? undefined : deferLoading,
-      allowed_callers: callers?.length === 0 && !own ? undefined : callers,
+      allowed_callers: encodeCallers(tool, writing),
       input_examples: examples,
       eager_input_streaming: eagerStreaming,
     },
@@ -196,10 +194,21 @@ function encodeFunction(tool: FunctionTool, { report, options, toolName, marks, 
   return wire
 }
 
+/** Other providers have other callers for their code. */
+function encodeCallers({ allowedCallers: callers, at }: FunctionTool, { report, options, native }: ToolWriting): string[] | undefined {
+  if (native || !callers) return callers
+  const own = callers.filter(isCallerType)
+  const isForeign = own.length < callers.length
+  const maps = isForeign && options.amForeignCallers === 'map'
+  if (isForeign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
+  if (maps) own.push(codeCaller)
+  return own.length > 0 ? own : undefined
+}
+
 /** @throws TranslationError `inexpressible` for parameters whose type is not `object` */
-function encodeSchema(parameters: FunctionTool['parameters'], own: boolean, place: () => string): JsonObject {
+function encodeSchema(parameters: FunctionTool['parameters'], place: () => string): JsonObject {
   if (!parameters) return { type: 'object', properties: {} }
-  if (own || parameters['type'] === 'object') return parameters
+  if (parameters['type'] === 'object') return parameters
   if (parameters['type'] === undefined) return { type: 'object', ...parameters }
   throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
 }
@@ -220,7 +229,7 @@ export function encodeTools(
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
-  const tooling = { report, options, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: !native && !hasSearch }
+  const tooling = { report, options, native, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: !native && !hasSearch }
   if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
   const wires: JsonObject[] = []
@@ -239,7 +248,7 @@ export function encodeTools(
     wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
     report.add('tool.max-uses', undefined, 'state.maxToolCalls')
   }
-  return { limited, ...((wires.length > 0 || (tools && native)) && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
+  return { limited, ...(wires.length > 0 && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
 }
 
 const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'

@@ -1,5 +1,6 @@
 import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
+import { isObject } from '../../kit/json.ts'
 import type { SchemaSubset } from '../../kit/schema-subset.ts'
 import { twoWay } from '../../kit/two-way.ts'
 
@@ -48,6 +49,17 @@ export const ttlWords: Record<CacheTtl, '5m' | '1h'> = { '5m': '5m', '30m': '1h'
 export function isTtl(word: unknown): word is '5m' | '1h' {
   return word === '5m' || word === '1h'
 }
+
+/** The value in `allowed_callers` for code that the provider runs. */
+export const codeCaller = 'code_execution_20250825'
+
+/** Is it a caller of this protocol: the model itself, or code that the provider runs? */
+export function isCallerType(type: unknown): boolean {
+  return type === 'direct' || (typeof type === 'string' && type.startsWith('code_execution_'))
+}
+
+/** Undefined: the model itself. */
+export const isCaller = (caller: unknown): boolean => caller === undefined || (isObject(caller) && isCallerType(caller['type']))
 
 const callNames = new Map<string, ServerToolKind>([
   ['web_search', 'web_search'],

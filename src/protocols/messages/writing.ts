@@ -53,15 +53,25 @@ export type Writing = {
 }
 
 /** Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark later. */
-export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to, native }: Writing): T {
-  if (!cache) return block
-  if (to === 'client' && !native) {
-    report.add('cache.place', at, 'cache')
+export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to }: Writing): T {
+  if (!cache || to === 'client') {
+    if (cache) report.add('cache.place', at, 'cache')
+    if (block['cache_control']) delete block['cache_control']
     return block
   }
   const wire = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
   marks.push({ wire, at, place })
   return Object.assign(block, { cache_control: wire })
+}
+
+/** A single plain text is written as a string. */
+export function contentOf(blocks: MessagesRawBlock[]): string | MessagesRawBlock[] {
+  const [only] = blocks
+  return blocks.length === 1 && only && isPlain(only) ? only.text : blocks
+}
+
+function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string } {
+  return block.type === 'text' && Object.keys(block).length === 2
 }
 
 // ---- for requests
