@@ -15,9 +15,10 @@ export type Place = string | { readonly up: Place; readonly key: string | number
 
 /**
  * The protocol that a request or reply was decoded from, and its body: this protocol writes back unchanged what nobody edited. Other
- * protocols do not read it. `wire` absent: the protocol writes everything anew.
+ * protocols do not read it. `wire` absent: the protocol writes everything anew. `at`: JSON pointer to the request or reply in its body, if
+ * it is nested there.
  */
-export type Source = { readonly protocol: string; readonly wire?: unknown }
+export type Source = { readonly protocol: string; readonly wire?: unknown; readonly at?: string }
 
 /** Common to all nodes of the model. */
 export type Node = {

@@ -3,35 +3,43 @@ import type { Note } from '../canonical/note.ts'
 import type { Decoded, Encoded, Protocol } from '../protocol.ts'
 import { isObject, type JsonObject, same, setOwn } from './json.ts'
 
-type Codecs<Options extends object> = Pick<Protocol<Options>, 'decodeRequest' | 'encodeRequest' | 'decodeResponse' | 'encodeResponse'>
+type Plain<Options extends object> = Pick<Protocol<Options>, 'decodeRequest' | 'encodeRequest' | 'decodeResponse' | 'encodeResponse'>
+
+/** `withModel`: where the codecs do not write the model into every body that may have it. */
+type Codecs<Options extends object> = Plain<Options> & Partial<Pick<Protocol<Options>, 'withModel'>>
 
 /**
  * Codecs that keep the body in the value decoded from it. Their encoders write this body with what was edited since. Toward another
  * protocol this costs nothing.
  */
-export function keepingSource<Options extends object>(protocol: string, plain: Codecs<Options>): Codecs<Options> {
-  const request = withSource(protocol, { decode: plain.decodeRequest, encode: plain.encodeRequest })
-  const response = withSource(protocol, { decode: plain.decodeResponse, encode: plain.encodeResponse })
+export function keepingSource<Options extends object>(protocol: string, plain: Codecs<Options>): Plain<Options> {
+  const { withModel } = plain
+  const request = withSource(protocol, { decode: plain.decodeRequest, encode: plain.encodeRequest, withModel })
+  const response = withSource(protocol, { decode: plain.decodeResponse, encode: plain.encodeResponse, withModel })
   return { decodeRequest: request.decode, encodeRequest: request.encode, decodeResponse: response.decode, encodeResponse: response.encode }
 }
 
 /** The value without its body, so that its own protocol writes everything anew. */
 export function withoutWire<Value extends Sourced>(value: Value): Value {
-  return value.source ? { ...value, source: { protocol: value.source.protocol } } : value
+  if (!value.source) return value
+  const { wire: _, ...source } = value.source
+  return { ...value, source }
 }
 
-type Sourced = { source?: Source }
+type Sourced = { source?: Source; model?: string }
 
 type Codec<Value, Options> = {
   decode(wire: unknown, options?: Options): Decoded<Value>
   encode(value: Value, options?: Options): Encoded<unknown>
+  withModel: ((wire: unknown, model: string) => unknown) | undefined
 }
 
-function withSource<Value extends Sourced, Options>(protocol: string, codec: Codec<Value, Options>): Codec<Value, Options> {
+function withSource<Value extends Sourced, Options>(protocol: string, codec: Codec<Value, Options>): Omit<Codec<Value, Options>, 'withModel'> {
   return {
     decode(wire, options) {
       const decoded = codec.decode(wire, options)
-      decoded.value.source = { protocol, wire }
+      const { source } = decoded.value
+      decoded.value.source = source ? { ...source, wire } : { protocol, wire }
       return decoded
     },
     encode(value, options) {
@@ -46,15 +54,20 @@ function withSource<Value extends Sourced, Options>(protocol: string, codec: Cod
 function encodeEdits<Value extends Sourced, Options>(
   value: Value,
   source: Source,
-  { decode, encode }: Codec<Value, Options>,
+  { decode, encode, withModel }: Codec<Value, Options>,
   options: Options | undefined,
 ): Encoded<unknown> {
   const { value: original } = decode(source.wire, options)
   original.source = source
+  let { wire } = source
+  if (withModel && value.model !== undefined && value.model !== original.model) {
+    wire = withModel(wire, value.model)
+    original.model = value.model
+  }
   const after = encode(withoutWire(value), options)
-  if (same(value, original)) return { ...after, wire: source.wire, notes: [] }
+  if (same(value, original)) return { ...after, wire, notes: [] }
   const before = encode(withoutWire(original), options)
-  return { ...after, wire: patched(source.wire, before.wire, after.wire), notes: newNotes(before.notes, after.notes) }
+  return { ...after, wire: patched(wire, before.wire, after.wire), notes: newNotes(before.notes, after.notes) }
 }
 
 /** What was not edited is written unchanged, so its notes do not apply. */
@@ -84,9 +97,12 @@ function patchedObject(source: JsonObject, before: JsonObject, after: JsonObject
   return wire
 }
 
-/** The members before and after the edited ones are kept, and of edited ones what is the same. A list whose members the encoder joins or splits is written anew. */
+/** The members before and after the edited ones are kept, and of edited ones what is the same. A list whose members the encoder joins or splits is written anew, unless only members were added to it. */
 function patchedList(source: readonly unknown[], before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
-  if (source.length !== before.length) return after
+  if (source.length !== before.length) {
+    const isLonger = after.length > before.length && before.every((one, i) => same(one, after[i]))
+    return isLonger ? [...source, ...after.slice(before.length)] : after
+  }
   const shorter = Math.min(before.length, after.length)
   let start = 0
   while (start < shorter && same(before[start], after[start])) start++
