@@ -1,14 +1,15 @@
 import type { ExtMap, Message, Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { defined, present } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { accepts } from '../../kit/guard.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { objectInput } from '../../kit/object-input.ts'
 import { below } from '../../kit/path.ts'
 import { readable } from '../../kit/readable.ts'
 import { decodeMedia } from './media.ts'
-import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
-import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
+import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
 import { GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { isBeforeGemini3 } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside } from './wrapper.ts'
@@ -18,53 +19,54 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
+const knownCallPart = keysOf<GeminiPartOf<'functionCall'>>()('functionCall', 'thought', 'thoughtSignature')
+const knownCall = keysOf<GeminiPartOf<'functionCall'>['functionCall']>()('id', 'name', 'args')
+
 export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: Place, reading: Reading): ToolCallPart {
-  const { functionCall, thoughtSignature, ...fields } = wire
-  const { id, name, args, ...rest } = functionCall
+  const { functionCall } = wire
+  const { id, args } = functionCall
   return {
     type: 'tool-call',
     id: id || reading.callId(at),
     idOrigin: id ? 'wire' : 'synthesized',
-    name: name ?? '',
+    name: functionCall.name ?? '',
     kind: 'function',
     input: args ? JSON.stringify(args) : '',
-    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
-    at: reading.place(below(at, 'functionCall')),
-    // Fields of the part are kept with those of the call in it, under the prefix `../`.
-    ...keep(
-      { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
-      { ...asInside(nulls(functionCall)), ...(id === '' && { id }), ...asBeside(silenceOf(wire)) },
-      some({ id: id ? undefined : 'absent', args: args ? undefined : 'absent', name: name == null ? 'absent' : undefined }),
-    ),
+    ...defined({
+      signature: decodeSignature(wire.thoughtSignature).signature,
+      at: reading.place(below(at, 'functionCall')),
+      ext: extOfBoth(unknownOf(functionCall, knownCall), unknownOfPart(wire, knownCallPart)),
+    }),
   }
 }
 
+/** Unknown fields of a part are kept with those of the call or result in it, under the prefix `../`. */
+function extOfBoth(inner: JsonObject | undefined, outer: JsonObject | undefined): ExtMap | undefined {
+  return inner || outer ? extOf({ ...asInside(inner), ...asBeside(outer) }) : undefined
+}
+
+const knownResultPart = keysOf<GeminiPartOf<'functionResponse'>>()('functionResponse', 'thought', 'thoughtSignature')
+const knownResult = keysOf<GeminiPartOf<'functionResponse'>['functionResponse']>()('id', 'name', 'response', 'parts')
+
 export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, reading: Reading): ToolResultPart {
-  const { functionResponse, thoughtSignature, ...fields } = wire
-  const { id, name, response, parts, ...rest } = functionResponse
+  const { functionResponse } = wire
+  const { id, name, response, parts } = functionResponse
   const inside = reading.place(below(at, 'functionResponse'))
   const answer = readResponse(response, below(inside, 'response'))
   const media = (parts ?? []).map((part, index) => decodeInside(part, below(below(inside, 'parts'), index), reading))
   return {
     type: 'tool-result',
     callId: reading.answered?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
-    ...defined({ name: name ?? undefined }),
     kind: 'function',
     content: [...answer.content, ...media],
-    ...(response && { structured: response }),
-    ...(answer.isError && { isError: true }),
-    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
     at: inside,
-    ...keep(
-      { ...asInside(rest), ...asBeside(fieldsOf(fields)) },
-      {
-        ...asInside(nulls(functionResponse)),
-        ...(id === '' && { id }),
-        ...(parts?.length === 0 && { parts }),
-        ...asBeside(silenceOf(wire)),
-      },
-      { id: id ? id : 'absent' },
-    ),
+    ...present({
+      name,
+      structured: response,
+      isError: answer.isError,
+      signature: decodeSignature(wire.thoughtSignature).signature,
+      ext: extOfBoth(unknownOf(functionResponse, knownResult), unknownOfPart(wire, knownResultPart)),
+    }),
   }
 }
 
@@ -79,17 +81,28 @@ export function joinContinued(messages: readonly Message[]): void {
       if (part.type !== 'tool-result') continue
       const earlier = before.get(part.callId)
       const content = earlier ? [...earlier, ...part.content] : part.content
-      if (earlier) parts[index] = { ...part, content, ext: mergeForm(part, { joined: earlier.length }) }
-      if (ownKeys(part.ext)['willContinue'] === true)
-        before.set(
-          part.callId,
-          content.filter(({ type }) => type === 'text'),
-        )
+      if (earlier) parts[index] = { ...part, content }
+      if (isContinued(part)) before.set(part.callId, content.filter(isText))
       else before.delete(part.callId)
     }
 }
 
-const mergeForm = ({ ext }: Part, form: JsonObject): ExtMap => ({ ...ext, [protocolName]: { ...ext?.[protocolName], form: { ...ownForm(ext), ...form } } })
+/** The number of texts that `joinContinued` has put into each result. */
+export function repeatedBy(messages: readonly Message[]): ReadonlyMap<Part, number> {
+  const repeated = new Map<Part, number>()
+  const before = new Map<string, number>()
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type !== 'tool-result') continue
+      repeated.set(part, before.get(part.callId) ?? 0)
+      if (isContinued(part)) before.set(part.callId, part.content.filter(isText).length)
+      else before.delete(part.callId)
+    }
+  return repeated
+}
+
+const isContinued = ({ ext }: ToolResultPart) => ownFields(ext)?.['willContinue'] === true
+const isText = ({ type }: Part) => type === 'text'
 
 function decodeInside(part: GeminiPart, at: Place, reading: Reading): Part {
   // The schema does not check the parts inside of a result.
@@ -116,21 +129,36 @@ function readResponse(response: JsonObject | null | undefined, at: Place): { con
 
 // ---- canonical → wire
 
+const handledOfCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'status',
+  'cut',
+  'signature',
+  'at',
+  'ext',
+)
+
 export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   const { report } = writing
-  const { type: _, id, idOrigin: __, itemId, name, namespace, kind, input, status, cut: ____, signature: ___, at, ext, ...rest } = part
-  report.rest(rest, at)
+  const { id, itemId, name, namespace, status, at, ext } = part
+  report.unwritten(part, handledOfCall, at)
   report.ext(ext, at)
-  report.onceEach('message.envelope', at, { itemId, status })
-  const form = ownForm(part.ext)
-  const args = form?.['args'] === 'absent' && !input ? {} : { args: objectInput(part, kind, writing) }
-  const kept = splitBeside(ownKeys(part.ext))
+  if (itemId !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId, status })
+  const own = ownFields(ext)
+  const { inside, beside } = own ? splitBeside(own) : {}
   return {
-    ...kept.beside,
+    ...beside,
     functionCall: {
-      ...kept.inside,
-      ...(!(form?.['name'] === 'absent' && !name) && { name: writing.toolName(name, namespace, at) }),
-      ...args,
+      ...inside,
+      name: writing.toolName(name, namespace, at),
+      args: objectInput(part, part.kind, writing),
       ...defined({ id: writing.callId(id, part) }),
     },
     ...sign(part, writing),
@@ -139,57 +167,53 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
 
 type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
+const handledOfResult = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'status',
+  'synthesized',
+  'signature',
+  'at',
+  'ext',
+)
+
 export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart[] {
-  const { report } = writing
-  const {
-    type: _,
-    callId,
-    name,
-    namespace: __,
-    kind: ___,
-    content: all,
-    structured,
-    isError,
-    itemId,
-    status,
-    synthesized,
-    signature: ____,
-    at,
-    ext,
-    ...rest
-  } = part
-  report.rest(rest, at)
+  const { report, native } = writing
+  const { callId, name, namespace, itemId, status, at, ext } = part
+  report.unwritten(part, handledOfResult, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const joined = ownForm(ext)?.['joined']
-  const content = typeof joined === 'number' ? all.slice(joined) : all
-  const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
-  const inside = shown.filter(part => !hasText(part))
-  const texts = shown.filter(part => hasText(part) && !isInner(part, report))
-  const written = write(texts)
+  const shown = readable(part.content.slice(writing.repeated?.get(part) ?? 0), protocolName, place => report.add('tool-result.flattened', place))
+  const data = shown.filter(one => !hasText(one))
+  const written = write(shown.filter(one => hasText(one) && !isInner(one, report)))
   // A search result or a document of parts may also contain media.
-  const parts = [...write(inside), ...written.filter(({ text }) => typeof text !== 'string')]
-  const form = ownForm(part.ext)
-  const kept = splitBeside(ownKeys(part.ext))
-  const id = form ? (form['id'] === 'absent' ? undefined : callId) : writing.callId(callId, part) || undefined
-  const functionResponse: JsonObject = { ...kept.inside }
+  const parts = [...write(data), ...written.filter(({ text }) => typeof text !== 'string')]
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
+  const functionResponse: JsonObject = inside
   const call = writing.callOf?.(part)
   // Servers match a result to its call by name.
   if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
-  else if (name !== undefined && (name || form)) functionResponse['name'] = writing.toolName(name, part.namespace, at)
-  else if (!form) {
+  else if (name !== undefined && (name || native)) functionResponse['name'] = writing.toolName(name, namespace, at)
+  else if (!native) {
     functionResponse['name'] = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
   if (call && name && name !== call.name) report.rest({ name }, at)
-  if ((call || name === undefined) && part.namespace !== call?.namespace) report.rest(defined({ namespace: part.namespace }), at)
-  const response = encodeResponse(written, { structured: form && isObject(structured) ? structured : undefined, isError, parseJson })
-  if (!(form && structured === undefined && texts.length === 0)) functionResponse['response'] = response
-  if (id !== undefined) functionResponse['id'] = id
-  const isMoved = parts.length > 0 && !writing.native && isBeforeGemini3(writing.model)
+  if ((call || name === undefined) && namespace !== call?.namespace) report.rest(defined({ namespace }), at)
+  functionResponse['response'] = encodeResponse(part, written, parseJson)
+  const id = writing.callId(callId, part)
+  if (id) functionResponse['id'] = id
+  const isMoved = parts.length > 0 && !native && isBeforeGemini3(writing.model)
   if (isMoved) report.add('tool-result.media-moved', at, 'content')
   else if (parts.length > 0) functionResponse['parts'] = parts
-  return [{ ...kept.beside, functionResponse, ...sign(part, writing) }, ...(isMoved ? parts : [])]
+  return [{ ...beside, functionResponse, ...sign(part, writing) }, ...(isMoved ? parts : [])]
 }
 
 /** Can it be written as text in `response`? The rest goes to `parts`, which holds only data. */
@@ -197,20 +221,15 @@ function hasText(part: Part): boolean {
   return part.type === 'media' ? part.source.type === 'parts' || part.source.type === 'reference' : part.type !== 'opaque'
 }
 
-/** The `response` of a result: as it came if its text is unchanged, else the text under one key, or parsed if `parseJson` is set. */
-function encodeResponse(
-  written: readonly GeminiPart[],
-  { structured, isError, parseJson }: { structured: JsonObject | undefined; isError: boolean | undefined; parseJson: boolean },
-): JsonObject {
+/** The `response` of a result: the original object if it says the same, else the text under one key, or parsed if `parseJson` is set. */
+function encodeResponse({ structured, isError = false }: ToolResultPart, written: readonly GeminiPart[], parseJson: boolean): JsonObject {
   const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
   const text = texts.join('')
-  if (structured && readText(structured) === text) return structured
-  const said = texts.length > 1 ? texts : text
-  if (isError) return { error: said }
-  return (parseJson && keepsNumbers(text) && parseShallow(text)) || { output: said }
+  if (isObject(structured)) {
+    const original = readResponse(structured, '')
+    if (original.isError === (isError || undefined) && original.content.map(one => one.text).join('') === text) return structured
+  }
+  const content = texts.length > 1 ? texts : text
+  if (isError) return { error: content }
+  return (parseJson && keepsNumbers(text) && parseShallow(text)) || { output: content }
 }
-
-const readText = (response: JsonObject) =>
-  readResponse(response, '')
-    .content.map(({ text }) => text)
-    .join('')

@@ -3,6 +3,7 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { noPhases, takePhase } from '../../kit/phases.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
@@ -10,21 +11,20 @@ import { isUnresolvable } from '../../kit/state.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, giveBack } from './carried-thoughts.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
-import { keep, ownForm, ownKeys, protocolName } from './own.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
 import {
   decodeHidden,
   decodeSignature,
   decodeThought,
   encodeReasoning,
-  fieldsOf,
   phasePart,
   placeholder,
   provesThought,
   rejoin,
   sign,
-  silenceOf,
+  unknownOfPart,
 } from './reasoning.ts'
-import { type GeminiPart, isPartOf } from './schema.ts'
+import { type GeminiPart, type GeminiPartOf, isPartOf } from './schema.ts'
 import { serverParts, serverToolOfType } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
 
@@ -95,14 +95,15 @@ function isOfRole(part: GeminiPart, { speaks }: Reading): boolean {
   return isObject(call) ? speaks === 'model' && Boolean(call['name']) : speaks === 'user'
 }
 
+const knownText = keysOf<GeminiPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
+
 /** A part with only a signature is read as an empty text. */
-function decodeText({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: Place): TextPart {
+function decodeText(part: GeminiPart & { text?: unknown }, at: Place): TextPart {
+  const { text } = part
   return {
     type: 'text',
     text: typeof text === 'string' ? text : '',
-    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
-    at,
-    ...keep(fieldsOf(fields), silenceOf({ ...fields, thoughtSignature }), text === undefined ? { text: 'absent' } : undefined),
+    ...defined({ signature: decodeSignature(part.thoughtSignature).signature, at, ext: extOf(unknownOfPart(part, knownText)) }),
   }
 }
 
@@ -128,7 +129,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'reasoning':
       return encodeReasoning(part, writing)
     case 'tool-call':
-      if (!part.cut || ownForm(part.ext)) return [encodeCall(part, writing)]
+      if (!part.cut) return [encodeCall(part, writing)]
       report.add('tool-call.cut', part.at)
       return []
     case 'tool-result':
@@ -156,30 +157,34 @@ function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }
 
+const handledOfText = keysOf<TextPart>()('type', 'text', 'citations', 'logprobs', 'signature', 'phase', 'at', 'ext')
+
 function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
   const { report, native, beside, instructs, opens } = writing
-  const { type: _, text, citations, logprobs, signature, phase, at, ext, ...rest } = part
-  report.rest({ ...rest, ...(phase && !opens && { phase }) }, at)
-  if (!beside) report.rest({ logprobs }, at)
+  const { text, citations, logprobs, signature, phase, at, ext } = part
+  report.unwritten(part, handledOfText, at)
+  if (phase && !opens) report.rest({ phase }, at)
+  if (!beside && logprobs) report.rest({ logprobs }, at)
   report.ext(ext, at)
   if (!beside) for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
   const signed = sign(part, writing, text ? {} : { attach: 'text' })
   if (!text && !native && !signed.thoughtSignature) {
     if ((part.cache || instructs) && !signature) report.add('text.empty', at)
     for (const _citation of (beside && citations) ?? []) report.add('citation.unsupported', at, 'citations')
-    report.rest(defined({ logprobs: beside && logprobs }), at)
+    if (beside) report.rest({ logprobs }, at)
     return []
   }
-  const absent = ownForm(part.ext)?.['text'] === 'absent' && !text
-  const written: GeminiPart = { ...ownKeys(part.ext), ...(!absent && { text }), ...signed }
+  const written: GeminiPart = { ...ownFields(ext), text, ...signed }
   beside?.(part, written)
   return phase && opens && text ? [phasePart(phase), written] : [written]
 }
 
+const handledOfRefusal = keysOf<RefusalPart>()('type', 'text', 'signature', 'phase', 'at', 'ext')
+
 function encodeRefusal(part: RefusalPart, writing: Writing): GeminiPart[] {
   const { report, opens } = writing
-  const { type: _, text, signature: __, phase, at, ext, ...rest } = part
-  report.rest(rest, at)
+  const { text, phase, at, ext } = part
+  report.unwritten(part, handledOfRefusal, at)
   report.ext(ext, at)
   if (!text) return []
   report.add('refusal.as-text', at)

@@ -1,27 +1,26 @@
 import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below, pointerOf } from '../../kit/path.ts'
 import { isInstruction } from '../../kit/turns.ts'
-import { joinContinued } from './calls.ts'
+import { joinContinued, repeatedBy } from './calls.ts'
 import { decodeParts, encodePart, encodeParts } from './content.ts'
-import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
 import type { GeminiContent, GeminiPart } from './schema.ts'
 import { groupTurns, type Turn } from './turns.ts'
+import { isBeforeGemini3 } from './vocabulary.ts'
 import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
 
+const knownContent = keysOf<GeminiContent>()('role', 'parts')
+
 export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
   const at = reading.place(`${reading.root}/systemInstruction`)
-  const { role, parts, ...fields } = wire
-  return {
-    role: 'system',
-    origin: 'instructions',
-    parts: decodeParts(parts ?? [], below(at, 'parts'), { ...reading, speaks: 'instructions' }),
-    at,
-    ...keep(fields, nulls({ parts }), { role: role === undefined ? 'absent' : role, ...(parts === undefined && { parts: 'absent' }) }),
-  }
+  const parts = decodeParts(wire.parts ?? [], below(at, 'parts'), { ...reading, speaks: 'instructions' })
+  return { role: 'system', origin: 'instructions', parts, at, ...defined({ ext: extOf(unknownOf(wire, knownContent)) }) }
 }
 
 /**
@@ -31,29 +30,28 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
   const calls = new OpenCalls()
-  let index = 0
   const answered: Reading['answered'] = (result, at) => calls.answeredBy(result, at)
   const ofModel: Reading = { ...reading, answered, speaks: 'model', callId: idFrom }
   const ofUser: Reading = { ...reading, answered, speaks: 'user', callId: idFrom }
-  let run: { message: Message; counts: number[] } | undefined
+  let index = 0
+  /** The parts of an answer that the next content may continue, and the number of parts in its last content. */
+  let open: { parts: Part[]; last: number } | undefined
   for (const content of contents) {
     const at = `${reading.root}/contents/${index}`
     const inside = content.role === 'model' ? ofModel : ofUser
-    const plain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
-    if (run && plain) {
-      const { parts } = run.message
+    const isPlain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
+    const count = content.parts?.length ?? 0
+    if (open && isPlain) {
+      const { parts, last } = open
       const before = parts.length
-      const count = content.parts?.length ?? 0
-      const isNext = run.counts.at(-1) !== 0
       decodeParts(content.parts ?? [], below(at, 'parts'), inside, parts)
-      run.counts.push(count)
-      if (isNext && parts.length === before + count) join(parts, before)
+      open.last = count
+      if (last !== 0 && parts.length === before + count) join(parts, before)
     } else {
       const message = decodeContent(content, at, inside)
       messages.push(message)
-      run = plain ? { message, counts: [content.parts?.length ?? 0] } : undefined
+      open = isPlain ? { parts: message.parts, last: count } : undefined
     }
-    if (run && run.counts.length > 1) run.message.ext = { [protocolName]: { form: { ...ownForm(run.message.ext), contents: [...run.counts] } } }
     for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
     if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
     index++
@@ -68,48 +66,29 @@ function idFrom(place: Place): string {
   return `call_${content}_${part}`
 }
 
-/** Joins a text or thought with the first part of the next content (an empty one ends it), unless either is signed or has kept fields. Changes `parts`. */
+/** Joins a text or thought with the first part of the next content (an empty one ends it), unless either is signed or has unknown fields. Changes `parts`. */
 function join(parts: Part[], from: number): void {
   const [before, part] = [parts[from - 1], parts[from]]
-  if (!before || !part || !isPiece(before) || !isPiece(part)) return
-  const ext = { [protocolName]: { form: { pieces: [...piecesOf(before), ...piecesOf(part)] } } }
-  if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text, ext })
-  else if (before.type === 'reasoning' && part.type === 'reasoning') {
-    const segments = [{ kind: 'summary' as const, text: textOf(before) + textOf(part) }]
-    parts.splice(from - 1, 2, { ...before, segments, ext })
+  if (!before || !part || before.signature || part.signature || before.ext || part.ext) return
+  if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text })
+  else if (before.type === 'reasoning' && part.type === 'reasoning' && part.segments.length > 0) {
+    const text = [...before.segments, ...part.segments].map(segment => segment.text).join('')
+    parts.splice(from - 1, 2, { ...before, segments: [{ kind: 'summary', text }] })
   }
-}
-
-/** Is it a text or thought with nothing but its text? */
-function isPiece({ ext, signature, type }: Part): boolean {
-  const own = ext?.[protocolName]
-  if (signature || (type !== 'text' && type !== 'reasoning')) return false
-  return own === undefined || (own.fields === undefined && Object.keys(own.form ?? {}).every(key => key === 'pieces'))
-}
-
-const textOf = (part: Part): string => (part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : '')
-
-function piecesOf(part: Part): number[] {
-  const pieces = ownForm(part.ext)?.['pieces']
-  return Array.isArray(pieces) && pieces.every(length => typeof length === 'number') ? (pieces as number[]) : [textOf(part).length]
 }
 
 /** The roles of this wire, and of its older clients. Servers take no others; one that is absent is the user's. */
 const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
 
-function decodeContent({ role, parts, ...others }: GeminiContent, at: Place, reading: Reading): Message {
-  const fields = roles.has(role) ? others : { ...others, role }
-  const ours = role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user'
+function decodeContent(content: GeminiContent, at: Place, reading: Reading): Message {
+  const { role, parts } = content
+  const unknown = unknownOf(content, knownContent)
   return {
-    role: ours,
+    role: role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user',
     origin: 'message',
     parts: decodeParts(parts ?? [], below(at, 'parts'), reading),
     at,
-    ...keep(fields, nulls({ parts }), {
-      native: true,
-      ...(role !== 'user' && role !== 'model' && { role: role === undefined ? 'absent' : role }),
-      ...(parts === undefined && { parts: 'absent' }),
-    }),
+    ...defined({ ext: extOf(roles.has(role) ? unknown : { ...unknown, role }) }),
   }
 }
 
@@ -138,6 +117,7 @@ class OpenCalls {
     // A client may send the id only with the result.
     if (id !== undefined && call.idOrigin === 'synthesized' && !this.#ids.has(id)) {
       call.id = id
+      call.idOrigin = 'wire'
       this.#ids.add(id)
     }
     return call.id
@@ -154,7 +134,7 @@ export type Conversation = { systemInstruction?: JsonObject; contents: JsonObjec
 
 export function encodeConversation(messages: readonly Message[], writing: RequestWriting): Conversation {
   for (const message of messages) encodeEnvelope(message, writing)
-  return writing.native ? encodeNative(messages, writing) : encodeForeign(messages, writing)
+  return writing.native ? encodeOwn(messages, writing) : encodeForeign(messages, writing)
 }
 
 /** Notes the fields of a message that cannot be written here. */
@@ -165,76 +145,41 @@ function encodeEnvelope({ at, ext, name, id, status, phase }: Message, { report 
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
-function encodeNative(messages: readonly Message[], writing: RequestWriting): Conversation {
+/** One content for each message of a request that came in this protocol. */
+function encodeOwn(messages: readonly Message[], writing: RequestWriting): Conversation {
   const [first, ...others] = messages
   const system = first?.origin === 'instructions' ? first : undefined
-  const signed = {
-    ...writing,
-    unsigned: writing.opens ? undefined : unsignedCalls(messages, ({ signature }) => signature !== undefined && signature.issuer !== protocolName),
-  }
-  const contents = flatMap(system ? others : messages, message => {
-    const wires = flatMap(message.parts, part => inPieces(part, encodeParts([part], signed)))
-    return inContents(wires, message)
-  })
-  return { ...(system && { systemInstruction: contentOf(encodeParts(system.parts, signed), system, 'system') }), contents }
+  const repeated = repeatedBy(messages)
+  const unsigned = unsignedCalls(messages, writing)
+  const inner: RequestWriting = { ...writing, unsigned, repeated }
+  const contents = (system ? others : messages).map(({ role, parts, ext }) => ({
+    role: role === 'assistant' ? 'model' : role === 'system' || role === 'developer' ? 'system' : 'user',
+    ...ownFields(ext),
+    parts: encodeParts(parts, inner),
+  }))
+  return system ? { systemInstruction: { ...ownFields(system.ext), parts: encodeParts(system.parts, inner) }, contents } : { contents }
 }
 
-/** A text in the pieces in which it came, if its length is unchanged. */
-function inPieces(part: Part, written: GeminiPart[]): GeminiPart[] {
-  const pieces = piecesOf(part)
-  const said = textOf(part)
-  const [only] = written
-  if (!only || pieces.length < 2 || pieces.reduce((sum, length) => sum + length, 0) !== said.length) return written
-  let start = 0
-  return pieces.map(length => {
-    const text = said.slice(start, start + length)
-    start += length
-    return { ...only, text }
-  })
-}
-
-/** The parts of a message in the contents in which they came, if their number is unchanged. */
-function inContents(wires: GeminiPart[], message: Message): JsonObject[] {
-  const counts = ownForm(message.ext)?.['contents']
-  const role = message.role === 'assistant' ? 'model' : message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
-  if (!Array.isArray(counts) || counts.reduce((sum: number, count) => sum + Number(count), 0) !== wires.length) return [contentOf(wires, message, role)]
-  let start = 0
-  return counts.map(count => {
-    const parts = wires.slice(start, start + Number(count))
-    start += Number(count)
-    return { role, parts }
-  })
-}
-
-function contentOf(parts: GeminiPart[], message: Message, role: string): JsonObject {
-  const form = ownForm(message.ext)
-  const spelled = form?.['role']
-  const silent = parts.length === 0 && (form?.['parts'] === 'absent' || (isObject(form?.['nothing']) && form['nothing']['parts'] === null))
-  return { ...(spelled !== 'absent' && { role: spelled === undefined ? role : spelled }), ...ownKeys(message.ext), ...(!silent && { parts }) }
-}
-
-/** The first call of each step, if its signature is lost: servers of the newest models refuse it without one. */
-function unsignedCalls(messages: readonly { parts: readonly Part[] }[], lost: (call: ToolCallPart) => boolean): ReadonlySet<Part> {
+/** The first call of each step, if its signature is lost: servers of the newest models refuse it without one. Earlier models sign nothing. */
+function unsignedCalls(messages: readonly { parts: readonly Part[] }[], { model, opens }: RequestWriting): ReadonlySet<Part> | undefined {
+  if (isBeforeGemini3(model)) return undefined
   const found = new Set<Part>()
   for (const { parts } of messages) {
     const first = parts.find(part => part.type === 'tool-call')
-    if (first && lost(first)) found.add(first)
+    if (first && (opens ? !first.signature : first.signature?.issuer !== protocolName)) found.add(first)
   }
   return found
 }
 
-/** Earlier models (Gemini 1 and 2) sign nothing. */
-export const signsNothing = (model: string | undefined) => model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
-
 function encodeForeign(messages: readonly Message[], writing: RequestWriting): Conversation {
-  const { report, options, model } = writing
+  const { report, options } = writing
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const leading = first < 0 ? messages : messages.slice(0, first)
   const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
   if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeInstructions(leading, writing)
   const { turns, pairs } = groupTurns(first < 0 ? [] : messages.slice(first), report)
-  const unsigned = signsNothing(model) ? undefined : unsignedCalls(turns, ({ signature }) => (writing.opens ? !signature : signature?.issuer !== protocolName))
+  const unsigned = unsignedCalls(turns, writing)
   const callOf = (result: ToolResultPart) => pairs.get(result)
   const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {

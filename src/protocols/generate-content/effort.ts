@@ -1,50 +1,43 @@
-import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
-import { defined } from '../../kit/defined.ts'
+import { type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { type Amount, noteOff } from '../../kit/effort.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import type { GeminiReport } from './notes.ts'
-import { nulls, ownUnder } from './own.ts'
 import type { GeminiThinkingConfig } from './schema.ts'
 import { isBeforeGemini3, thinkingLevel } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 /** How much to think, as a level or as a token budget: servers refuse both together. */
 
-/** `fields`: unknown keys of the configuration. `nothing`: known keys to write back as they were (nulls, a level not in upper case). */
-export function decodeReasoningSpec(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec; fields: JsonObject; nothing: JsonObject } {
-  const { includeThoughts, thinkingBudget, thinkingLevel: level, ...fields } = thinking
+const knownThinking = keysOf<GeminiThinkingConfig>()('includeThoughts', 'thinkingBudget', 'thinkingLevel')
+
+/** `left`: the unknown keys of the configuration, and a level that no effort stands for. */
+export function decodeReasoningSpec(thinking: GeminiThinkingConfig): { reasoning: ReasoningSpec | undefined; left: JsonObject | undefined } {
+  const { includeThoughts, thinkingBudget, thinkingLevel: level } = thinking
   const effort = level == null ? undefined : thinkingLevel.toOurs(level.toUpperCase())
+  const unknown = unknownOf(thinking, knownThinking)
   return {
-    reasoning: defined({
+    reasoning: some({
       effort,
       budgetTokens: thinkingBudget ?? undefined,
       display: includeThoughts == null ? undefined : includeThoughts ? ('summarized' as const) : ('omitted' as const),
     }),
-    fields: { ...fields, ...(level != null && effort === undefined && { thinkingLevel: level }) },
-    nothing: {
-      ...nulls(thinking),
-      ...(effort !== undefined && level !== level?.toUpperCase() && { thinkingLevel: level }),
-    },
+    left: level == null || effort !== undefined ? unknown : { ...unknown, thinkingLevel: level },
   }
 }
 
-/** The configuration of a request that came in this protocol. */
-export function nativeReasoningSpec(request: CanonicalRequest, { report }: RequestWriting): JsonObject | undefined {
-  const { effort, budgetTokens, display, ...rest } = request.reasoning ?? {}
+/** The configuration of a request that came in this protocol. `left`: what `decodeReasoningSpec` left. */
+export function encodeOwnReasoningSpec({ effort, budgetTokens, display, ...rest }: ReasoningSpec, left: unknown, report: GeminiReport): JsonObject | undefined {
   report.rest(rest, undefined, 'reasoning.')
-  const config = ownUnder(request.ext, 'generationConfig')?.['thinkingConfig']
-  const kept = typeof config === 'object' && config !== null ? (config as JsonObject) : undefined
-  const known = defined({
-    includeThoughts: display === undefined ? undefined : display === 'summarized',
-    thinkingBudget: budgetTokens,
-    thinkingLevel: effort === undefined ? undefined : levelAs(kept?.['thinkingLevel'], effort),
+  return some({
+    ...(isObject(left) && left),
+    ...defined({
+      includeThoughts: display === undefined ? undefined : display === 'summarized',
+      thinkingBudget: budgetTokens,
+      thinkingLevel: effort === undefined ? undefined : (thinkingLevel.toWire(effort) ?? effort),
+    }),
   })
-  return kept || Object.keys(known).length > 0 ? { ...kept, ...known } : undefined
-}
-
-/** The level as it came if it means the same effort: servers read levels in any case. */
-function levelAs(came: unknown, effort: string): string {
-  return typeof came === 'string' && thinkingLevel.toOurs(came.toUpperCase()) === effort ? came : (thinkingLevel.toWire(effort) ?? effort)
 }
 
 /** Tokens for each effort. Absolute, because the same effort must not change when the caller lowers the output limit. */

@@ -8,7 +8,6 @@ import type { StreamedPhase } from '../../kit/phases.ts'
 import type { EmitWire, FieldNames, MachineState } from '../../protocol.ts'
 import { type Gathered, nothingGathered } from './carried-thoughts.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { protocolName } from './own.ts'
 import { writeTime } from './response.ts'
 
 /** Shared by the files of the stream encoder: its state, and the writing of an event. */
@@ -47,8 +46,6 @@ export type Lane = {
   /** The written texts. `told`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
   told: { bytes: number; sources: string[] }
-  /** Some citations were already written. */
-  grounded: boolean
   finish: Finish | undefined
   finishAt: Place | undefined
   /** Of tokens that belong to no text. */
@@ -91,11 +88,10 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     goesOn: undefined,
     owed: undefined,
     thoughts: {},
-    gathered: state.carries && state.start.ext?.[protocolName] === undefined ? nothingGathered() : undefined,
+    gathered: state.carries ? nothingGathered() : undefined,
     proofs: [],
     texts: [],
     told: { bytes: 0, sources: [] },
-    grounded: false,
     finish: undefined,
     finishAt: undefined,
     logprobs: undefined,

@@ -9,7 +9,7 @@ import { errorHeaders, headerOf, retryHint } from '../../kit/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { keep, ownKeys, protocolName, under } from './own.ts'
+import { extOf, ownFields, protocolName, under } from './own.ts'
 import { asBeside, splitBeside } from './wrapper.ts'
 
 /** What this protocol does not have is not implemented. */
@@ -87,7 +87,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
     protocol: protocolName,
     raw: body,
     at,
-    ...keep(code == null || code === known ? fields : merge(fields, isNested ? { error: { code } } : { code }), {}),
+    ext: extOf(code == null || code === known ? fields : merge(fields, isNested ? { error: { code } } : { code })),
   })
   return { value, notes: [] }
 }
@@ -96,8 +96,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
 export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
   const { value } = decodeError({ status: 0, headers: {}, body })
   if (!root) return value
-  const { ext } = keep({ ...value.ext?.[protocolName]?.fields, ...asBeside(beside) }, {})
-  return { ...value, at: root + (value.at ?? '/error'), ...(ext && { ext }) }
+  return { ...value, at: root + (value.at ?? '/error'), ...defined({ ext: extOf({ ...ownFields(value.ext), ...asBeside(beside) }) }) }
 }
 
 function kindOf(status: number, byItsWord: ErrorKind | undefined, message: string, details: readonly JsonObject[]): ErrorKind {
@@ -185,7 +184,7 @@ export function encodeErrorBody(error: CanonicalError): JsonObject {
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : words[kind]
-  const { inside, beside } = splitBeside(ownKeys(ext))
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const shown: unknown[] = own && Array.isArray(error.details) ? error.details : details
   const known = { code: statusOf(error), message, status: word, ...(shown.length > 0 && { details: shown }) }
   return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }

@@ -28,7 +28,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   withModel,
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
-  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
+  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel }),
   outcome,
   decodeError,
   encodeError,

@@ -55,9 +55,3 @@ function ordered(properties: JsonObject, order: readonly unknown[]): JsonObject 
 }
 
 const typeOf = (word: unknown): unknown => (typeof word === 'string' && types.has(word) ? word.toLowerCase() : word)
-
-/** The schema as it came, if it still means the same as `schema`. Undefined: it does not. */
-export function asItStood(schema: unknown, came: unknown): unknown {
-  if (!isObject(came)) return undefined
-  return JSON.stringify(decodeSchema(came)) === JSON.stringify(schema) ? came : undefined
-}

@@ -1,44 +1,45 @@
-import type { TokenLogprob } from '../../canonical/message.ts'
+import type { Place, TokenLogprob } from '../../canonical/message.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { leastLogprob } from '../../kit/logprobs.ts'
+import { below } from '../../kit/path.ts'
+import { extOf, ownFields } from './own.ts'
+import type { GeminiLogprob } from './schema.ts'
 
 /** `logprobsResult` of a candidate: the tokens of its answer, and the alternatives to each. */
 
-type Token = Pick<TokenLogprob, 'token' | 'logprob'>
+type Token = Omit<TokenLogprob, 'top'>
 
-/** `left`: unknown fields, nested as they were. Undefined: none. */
-export function decodeLogprobs(result: JsonObject): { tokens: TokenLogprob[]; left?: JsonObject } {
+/** `left`: unknown keys outside of the tokens, or everything when the tokens cannot be read. */
+export function decodeLogprobs(result: JsonObject, at: Place): { tokens: TokenLogprob[]; left?: JsonObject | undefined } {
   const { chosenCandidates, topCandidates, ...rest } = result
   const chosen = listOf(chosenCandidates)
   const top = listOf(topCandidates)
   if (!chosen || !(top ?? []).every(one => one['candidates'] == null || listOf(one['candidates'])) || (top && top.length > chosen.length))
     return { tokens: [], left: result }
-  const others = top?.map(({ candidates, ...more }) => ({ tokens: listOf(candidates) ?? [], more }))
-  const tokens = chosen.map((one, place) => ({ ...tokenOf(one), ...(others?.[place] && { top: others[place].tokens.map(tokenOf) }) }))
-  const left: JsonObject = {
-    ...rest,
-    ...whereAny('chosenCandidates', chosen.map(leftOf)),
-    ...whereAny('topCandidates', others?.map(other => ({ ...whereAny('candidates', other.tokens.map(leftOf)), ...other.more })) ?? []),
-  }
-  return { tokens, ...(Object.keys(left).length > 0 && { left }) }
+  const tokens = chosen.map((one, nth): TokenLogprob => tokenOf(one, below(below(at, 'chosenCandidates'), nth)))
+  const others = (top ?? []).map(({ candidates, ...more }, nth) => {
+    const place = below(below(below(at, 'topCandidates'), nth), 'candidates')
+    const token = tokens[nth]
+    if (token) token.top = (listOf(candidates) ?? []).map((one, rank) => tokenOf(one, below(place, rank)))
+    return more
+  })
+  return { tokens, left: some({ ...rest, topCandidates: others.some(more => some(more)) ? others : undefined }) }
 }
 
 function listOf(value: unknown): JsonObject[] | undefined {
   return Array.isArray(value) && value.every(isObject) ? value : undefined
 }
 
+const known = keysOf<GeminiLogprob>()('token', 'logProbability')
+
 /** A number or string with the default value of its type (0, empty) may be omitted on this wire. */
-function tokenOf({ token, logProbability }: JsonObject): Token {
-  return { token: typeof token === 'string' ? token : '', logprob: typeof logProbability === 'number' ? logProbability : 0 }
-}
-
-/** The unknown fields of a token; null means absent. */
-function leftOf({ token: _, logProbability: __, ...more }: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(more).filter(([, value]) => value !== null))
-}
-
-function whereAny(key: string, list: JsonObject[]): JsonObject {
-  return list.some(one => Object.keys(one).length > 0) ? { [key]: list } : {}
+function tokenOf(wire: JsonObject, at: Place): Token {
+  const { token, logProbability } = wire
+  const read: Token = { token: typeof token === 'string' ? token : '', logprob: typeof logProbability === 'number' ? logProbability : 0 }
+  const unknown = unknownOf(wire, known)
+  return unknown ? { ...read, at, ...defined({ ext: extOf(unknown) }) } : read
 }
 
 export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
@@ -48,7 +49,7 @@ export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
   }
 }
 
-const encodeToken = ({ token, logprob }: Token): JsonObject => ({ token, logProbability: Math.max(logprob, leastLogprob) })
+const encodeToken = ({ token, logprob, ext }: Token): JsonObject => ({ ...ownFields(ext), token, logProbability: Math.max(logprob, leastLogprob) })
 
 /** Does a token have bytes that differ from its text? Only the text can be written here. */
 export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {

@@ -1,10 +1,11 @@
 import type { MediaPart, Part, Place } from '../../canonical/message.ts'
-import { inStandardAlphabet, inUrlSafeAlphabet, toBase64 } from '../../kit/base64.ts'
-import { defined } from '../../kit/defined.ts'
+import { inStandardAlphabet, toBase64 } from '../../kit/base64.ts'
+import { defined, present, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { pointerOf } from '../../kit/path.ts'
-import { keep, nulls, ownForm, ownKeys, ownUnder, protocolName, under } from './own.ts'
-import { decodeSignature, fieldsOf, sign, silenceOf } from './reasoning.ts'
+import { extOf, ownFields, ownObject, protocolName, under } from './own.ts'
+import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
 import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import { kindOfMime, resolution } from './vocabulary.ts'
 import { isInner, type Reading, type Writing } from './writing.ts'
@@ -13,79 +14,67 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
+const knownInlinePart = keysOf<GeminiPartOf<'inlineData'>>()('inlineData', 'videoMetadata', 'mediaResolution', 'thought', 'thoughtSignature')
+const knownFilePart = keysOf<GeminiPartOf<'fileData'>>()('fileData', 'videoMetadata', 'mediaResolution', 'thought', 'thoughtSignature')
+const knownInline = keysOf<GeminiPartOf<'inlineData'>['inlineData']>()('mimeType', 'data', 'displayName')
+const knownFile = keysOf<GeminiPartOf<'fileData'>['fileData']>()('mimeType', 'fileUri', 'displayName')
+const knownVideo = keysOf<NonNullable<GeminiPartOf<'inlineData'>['videoMetadata']>>()('startOffset', 'endOffset', 'fps')
+const knownResolution = keysOf<NonNullable<GeminiPartOf<'inlineData'>['mediaResolution']>>()('level')
+
 export function decodeMedia(part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>, at: Place, { names }: Pick<Reading, 'names'>): MediaPart {
-  const { thoughtSignature, videoMetadata, mediaResolution, ...others } = part
-  const { source, unknown, nothing, fields, form } = decodeSource(fieldsOf(others))
-  const { startOffset, endOffset, fps, ...ofVideo } = videoMetadata ?? {}
-  const video = defined({ startOffset: startOffset ?? undefined, endOffset: endOffset ?? undefined, fps: fps ?? undefined })
-  const { level, ...ofResolution } = mediaResolution ?? {}
+  const { videoMetadata: video, mediaResolution } = part
+  const { source, mime, filename, left } = isInline(part) ? decodeInline(part.inlineData) : decodeFile(part.fileData)
+  if (filename && !isInline(part)) names[`${pointerOf(at)}:filename`] = 'fileData/displayName'
+  const level = mediaResolution?.level
   const detail = level == null ? undefined : resolution.toOurs(level)
-  const { filename, mime, ...held } = source
-  if (!part.inlineData && filename !== undefined) names[`${pointerOf(at)}:filename`] = 'fileData/displayName'
+  const unknownLevel = detail === undefined && level != null ? { level } : undefined
   return {
     type: 'media',
-    kind: kindOf(mime, held),
-    source: held.source,
-    ...defined({ filename, detail }),
-    ...(videoMetadata && { video }),
-    ...defined({ signature: decodeSignature(thoughtSignature).signature }),
-    at,
-    ...keep(
-      {
-        ...fields,
-        ...unknown,
-        ...under('videoMetadata', ofVideo),
-        ...under('mediaResolution', { ...ofResolution, ...(detail === undefined && level != null && { level }) }),
-      },
-      {
-        ...nothing,
-        ...silenceOf(part),
-        ...nulls(part),
-        ...under('videoMetadata', videoMetadata && nulls(videoMetadata)),
-        ...(mediaResolution && { mediaResolution: nulls(mediaResolution) }),
-      },
-      form,
-    ),
+    kind: kindOf(mime, source),
+    source,
+    ...present({
+      filename,
+      detail,
+      video: video && some(present({ startOffset: video.startOffset, endOffset: video.endOffset, fps: video.fps })),
+      signature: decodeSignature(part.thoughtSignature).signature,
+      at,
+      ext: extOf({
+        ...unknownOfPart(part, isInline(part) ? knownInlinePart : knownFilePart),
+        ...left,
+        ...under('videoMetadata', video && unknownOf(video, knownVideo)),
+        ...under('mediaResolution', mediaResolution && { ...unknownOf(mediaResolution, knownResolution), ...unknownLevel }),
+      }),
+    }),
   }
 }
 
-type Held = { source: MediaPart['source']; mime?: string; filename?: string }
+const isInline = (part: GeminiPartOf<'inlineData'> | GeminiPartOf<'fileData'>): part is GeminiPartOf<'inlineData'> => part['inlineData'] != null
 
-function decodeSource(part: JsonObject & { inlineData?: GeminiPartOf<'inlineData'>['inlineData']; fileData?: GeminiPartOf<'fileData'>['fileData'] }): {
-  source: Held
-  unknown: JsonObject
-  nothing: JsonObject
-  fields: JsonObject
-  form?: JsonObject
-} {
-  if (part.inlineData) {
-    const { inlineData, ...fields } = part
-    const { mimeType, data, displayName, ...rest } = inlineData
-    const mime = mimeType || undefined
-    const isOther = isUrlSafe(data)
-    return {
-      source: {
-        source: { type: 'base64', data: isOther ? inStandardAlphabet(data) : data, ...defined({ mime }) },
-        ...defined({ mime, filename: displayName ?? undefined }),
-      },
-      ...(isOther && { form: { alphabet: 'url-safe' } }),
-      unknown: under('inlineData', rest),
-      nothing: under('inlineData', { ...nulls(inlineData), ...(mimeType === '' && { mimeType }) }),
-      fields,
-    }
-  }
-  const { fileData, ...fields } = part
-  const { fileUri = '', mimeType, displayName, ...rest } = fileData ?? {}
-  const mime = mimeType || undefined
+type Held = { source: MediaPart['source']; mime: string | undefined; filename: string | null | undefined; left: JsonObject }
+
+function decodeInline(inlineData: GeminiPartOf<'inlineData'>['inlineData']): Held {
+  const { data, displayName: filename } = inlineData
+  const mime = inlineData.mimeType || undefined
   return {
-    source: {
-      source: isPublic(fileUri) ? { type: 'url', url: fileUri, ...defined({ mime }) } : { type: 'file-id', id: fileUri, issuer: protocolName },
-      ...defined({ mime, filename: displayName ?? undefined }),
-    },
-    unknown: under('fileData', { ...rest, ...(mime !== undefined && !isPublic(fileUri) && { mimeType: mime }) }),
-    nothing: under('fileData', { ...nulls(fileData ?? {}), ...(mimeType === '' && { mimeType }) }),
-    fields,
+    source: { type: 'base64', data: isUrlSafe(data) ? inStandardAlphabet(data) : data, ...defined({ mime }) },
+    mime,
+    filename,
+    left: under('inlineData', unknownOf(inlineData, knownInline)),
   }
+}
+
+function decodeFile(fileData: GeminiPartOf<'fileData'>['fileData']): Held {
+  const { fileUri, displayName: filename } = fileData
+  const mime = fileData.mimeType || undefined
+  const unknown = unknownOf(fileData, knownFile)
+  return isPublic(fileUri)
+    ? { source: { type: 'url', url: fileUri, ...defined({ mime }) }, mime, filename, left: under('fileData', unknown) }
+    : {
+        source: { type: 'file-id', id: fileUri, issuer: protocolName },
+        mime,
+        filename,
+        left: under('fileData', { ...unknown, ...defined({ mimeType: mime }) }),
+      }
 }
 
 /** Servers accept both alphabets of base64, and the official Python SDK writes this one; other protocols accept only the standard one. */
@@ -115,7 +104,7 @@ function mimeOfUrl(url: string): string | undefined {
   return byExtension.get(/\.(\w+)(?:[?#]|$)/.exec(url)?.[1]?.toLowerCase() ?? '')
 }
 
-function kindOf(mime: string | undefined, { source }: Held): MediaPart['kind'] {
+function kindOf(mime: string | undefined, source: MediaPart['source']): MediaPart['kind'] {
   if (mime !== undefined) return kindOfMime(mime)
   const address = source.type === 'url' ? source.url : ''
   if (/^https?:\/\/(?:www\.|m\.)?(?:youtube\.com|youtu\.be)\//i.test(address)) return 'video'
@@ -126,39 +115,58 @@ function kindOf(mime: string | undefined, { source }: Held): MediaPart['kind'] {
 
 type WriteParts = (parts: readonly Part[]) => GeminiPart[]
 
+const handled = keysOf<MediaPart>()(
+  'type',
+  'kind',
+  'source',
+  'filename',
+  'title',
+  'context',
+  'detail',
+  'citations',
+  'transcript',
+  'expiresAt',
+  'video',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
 export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts): GeminiPart[] {
   const { report, native, inResult } = writing
-  const { type: _, kind: __, source, filename, title, context, detail, citations, transcript, expiresAt, video, cache, signature: ___, at, ext, ...rest } = part
-  if (source.type === 'parts') {
-    report.add('media.flattened', at)
-    report.rest({ ...rest, ...defined({ filename, title, context, citations, cache }) }, at)
-    report.ext(ext, at)
-    return write(source.parts.filter(part => !isInner(part, report)))
-  }
+  const { source, filename, title, context, detail, citations, transcript, expiresAt, video, cache, at, ext } = part
   if (source.type === 'reference') {
     report.add(transcript ? 'media.transcript' : 'media.unsupported', at)
     return transcript ? [{ text: transcript }] : []
   }
+  if (source.type === 'parts') {
+    report.add('media.flattened', at)
+    report.unwritten(part, handled, at)
+    report.rest({ filename, title, context, citations, cache }, at)
+    report.ext(ext, at)
+    return write(source.parts.filter(inner => !isInner(inner, report)))
+  }
   const written = encodeSource(part, writing)
   if (!written) return []
+  report.unwritten(part, handled, at)
   // Only some hosts of this protocol accept a file name.
-  const named = native ? {} : defined({ filename })
-  report.rest({ ...rest, ...named, ...defined({ title, context, citations, transcript, expiresAt, cache }) }, at)
+  report.rest({ filename: native ? undefined : filename, title, context, citations, transcript, expiresAt, cache }, at)
   report.ext(ext, at)
   if (inResult && !native) {
-    report.rest(defined({ video, detail: detail === 'auto' ? undefined : detail }), at)
-    return [{ ...ownKeys(part.ext), ...written }]
+    report.rest({ video, detail: detail === 'auto' ? undefined : detail }, at)
+    return [{ ...ownFields(ext), ...written }]
   }
   const level = detail === undefined || detail === 'auto' ? undefined : detail === 'original' ? 'MEDIA_RESOLUTION_ULTRA_HIGH' : resolution.toWire(detail)
   if (detail === 'original') report.add('media.detail', at, 'detail')
-  const ownResolution = ownUnder(part.ext, 'mediaResolution')
-  const ownVideo = ownUnder(part.ext, 'videoMetadata')
   return [
     {
-      ...ownKeys(part.ext),
+      ...ownFields(ext),
       ...written,
-      ...((level !== undefined || ownResolution) && { mediaResolution: { ...ownResolution, ...defined({ level }) } }),
-      ...((video || ownVideo) && { videoMetadata: { ...ownVideo, ...video } }),
+      ...defined({
+        mediaResolution: some({ ...ownObject(ext, 'mediaResolution'), ...defined({ level }) }),
+        videoMetadata: some({ ...ownObject(ext, 'videoMetadata'), ...video }),
+      }),
       ...sign(part, writing),
     },
   ]
@@ -172,35 +180,32 @@ const isEmpty = (source: MediaPart['source']) =>
 
 /** The part without its common fields. Undefined: it cannot be written. */
 function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
-  const { source, filename, at } = part
-  const displayName = native && filename !== undefined ? { displayName: filename } : {}
-  const own = part.ext?.[protocolName] !== undefined || native
-  if (!own && isEmpty(source)) {
+  const { source, filename: displayName, at, ext } = part
+  if (!native && isEmpty(source)) {
     report.add('media.unsupported', at)
     return undefined
   }
+  const named = native ? defined({ displayName }) : {}
   switch (source.type) {
     case 'base64': {
-      const extra = ownUnder(part.ext, 'inlineData')
-      const { mime } = source
-      const data = ownForm(part.ext)?.['alphabet'] === 'url-safe' ? inUrlSafeAlphabet(source.data) : source.data
-      const inlineData = { ...extra, ...defined({ mimeType: mime ?? (own ? undefined : usualMime[part.kind]) }), data, ...displayName }
-      if (mime === undefined && !own) report.addMade('media.mime', inlineData, '/mimeType')
+      const { mime: mimeType = native ? undefined : usualMime[part.kind], data } = source
+      const inlineData = { ...ownObject(ext, 'inlineData'), ...defined({ mimeType }), data, ...named }
+      if (source.mime === undefined && !native) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }
     }
     case 'text':
-      return { inlineData: { ...ownUnder(part.ext, 'inlineData'), mimeType: source.mime, data: toBase64(source.text), ...displayName } }
+      return { inlineData: { ...ownObject(ext, 'inlineData'), mimeType: source.mime, data: toBase64(source.text), ...named } }
     case 'url': {
       if (/^data:/i.test(source.url)) {
         report.add('media.unsupported', at)
         return undefined
       }
-      if (!own) report.add('media.url', at)
-      const mimeType = source.mime ?? (own ? undefined : mimeOfUrl(source.url))
-      return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...displayName } }
+      if (!native) report.add('media.url', at)
+      const mimeType = source.mime ?? (native ? undefined : mimeOfUrl(source.url))
+      return { fileData: { ...ownObject(ext, 'fileData'), fileUri: source.url, ...defined({ mimeType }), ...named } }
     }
     case 'file-id':
-      if (source.issuer === protocolName) return { fileData: { ...ownUnder(part.ext, 'fileData'), fileUri: source.id, ...displayName } }
+      if (source.issuer === protocolName) return { fileData: { ...ownObject(ext, 'fileData'), fileUri: source.id, ...named } }
       unresolvable(part)
       return undefined
     case 'parts':

@@ -1,24 +1,42 @@
 import type { ExtMap } from '../../canonical/message.ts'
-import type { JsonObject } from '../../kit/json.ts'
-import { createOwn, splitNulls } from '../../kit/own.ts'
+import { present } from '../../kit/defined.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'generate-content'
 
-export { nulls, splitNulls, under } from '../../kit/own.ts'
-
-const own = createOwn(protocolName)
-export const { ownForm, ownKeys, ownUnder } = own
-
-/** Keeps unknown `fields` and empty values (`nothing`). `fields` is gathered from several objects here, so its nulls are moved only now. */
-export function keep(fields: JsonObject, nothing: JsonObject, form?: JsonObject): { ext?: ExtMap } {
-  const unknown = splitNulls(fields)
-  return own.keep(unknown.present, { ...nothing, ...unknown.nothing }, form)
+/** `ext` for the unknown keys of a node, where null means absence. Undefined: there are none. */
+export function extOf(fields: JsonObject | undefined): ExtMap | undefined {
+  if (!fields) return undefined
+  const known = present(fields)
+  for (const _ in known) return { [protocolName]: { fields: known } }
+  return undefined
 }
 
-/** The empty strings among these: they mean absence, as null does, and are kept in the same way. */
-export function emptyTexts(texts: JsonObject): JsonObject {
-  const empty: JsonObject = {}
-  for (const key in texts) if (texts[key] === '') empty[key] = ''
-  return empty
+/** The unknown keys of a node that this protocol kept. */
+export const ownFields = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
+
+/** The unknown keys of an object in a node, by its key. */
+export function ownObject(ext: ExtMap | undefined, key: string): JsonObject | undefined {
+  const kept = ownFields(ext)?.[key]
+  return isObject(kept) ? kept : undefined
+}
+
+/** What is written anew, with what was left of the original: objects are joined by key, lists of the same length by index. `lost`: another list is left out. */
+export function withLeft(left: unknown, written: unknown, lost: () => void): unknown {
+  if (Array.isArray(left) && Array.isArray(written)) {
+    if (left.length === written.length) return written.map((one: unknown, index) => withLeft(left[index], one, lost))
+    lost()
+    return written
+  }
+  if (!isObject(left) || !isObject(written)) return written ?? left
+  const both = { ...left }
+  for (const key in written) setOwn(both, key, withLeft(left[key], written[key], lost))
+  return both
+}
+
+/** `{ key: value }`, or `{}` if the value has no keys. */
+export function under(key: string, value: JsonObject | null | undefined): JsonObject {
+  for (const _ in value) return { [key]: value }
+  return {}
 }

@@ -14,7 +14,7 @@ import type { Answer } from './citations.ts'
 import { decodePart } from './content.ts'
 import { isBrokenCall, isContent } from './finish.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
-import { keep, protocolName, splitNulls } from './own.ts'
+import { extOf, protocolName } from './own.ts'
 import { decodeSignature, ordinalOf, rejoin } from './reasoning.ts'
 import { callId, signedBy } from './response.ts'
 import { GeminiPart } from './schema.ts'
@@ -38,7 +38,7 @@ export type Answering = {
   at: Place
   begun: boolean
   /** Unknown fields of its content. */
-  around: JsonObject
+  around: JsonObject | undefined
   nextPart: number
   /** The number of calls that came without an id. */
   unnamed: number
@@ -57,9 +57,8 @@ export type Answering = {
   message: string | undefined
   /** Unknown fields, each with its latest value. */
   fields: JsonObject
-  grounding: { wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
-  /** All of `logprobsResult`, as it came. */
-  logprobs: JsonObject | undefined
+  /** `chunks`: all sources so far. `left`: what no citation holds. `last`: of the last event. */
+  grounding: { chunks: unknown[]; left: JsonObject; last: JsonObject } | undefined
   /** Logprobs of tokens that belong to no text. */
   loose: TokenLogprob[]
 }
@@ -73,7 +72,7 @@ export function startAnswering(candidate: number, at: Place): Answering {
     candidate,
     at,
     begun: false,
-    around: {},
+    around: undefined,
     nextPart: 0,
     unnamed: 0,
     called: false,
@@ -88,18 +87,17 @@ export function startAnswering(candidate: number, at: Place): Answering {
     message: undefined,
     fields: {},
     grounding: undefined,
-    logprobs: undefined,
     loose: [],
   }
 }
 
 /** `around`: unknown fields of the first content. */
-export function begin(answering: Answering, emit: EmitEvent, around: JsonObject = {}): void {
+export function begin(answering: Answering, emit: EmitEvent, around?: JsonObject): void {
   if (answering.begun) return
   answering.begun = true
   answering.around = around
   const { candidate, at } = answering
-  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: below(at, 'content'), ...keep(around, {}) })
+  emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: below(at, 'content'), ...defined({ ext: extOf(around) }) })
 }
 
 /**
@@ -273,7 +271,7 @@ function noteBeside({ functionCall, ...wire }: JsonObject, path: Place, reply: R
 }
 
 function noteUnknown(unknown: JsonObject, path: Place, reply: Reply): void {
-  for (const key in splitNulls(unknown).present) reportOf(reply).once('field.unknown', below(path, key))
+  for (const key in unknown) if (unknown[key] != null) reportOf(reply).once('field.unknown', below(path, key))
 }
 
 function closeCall(answering: Answering, emit: EmitEvent): void {

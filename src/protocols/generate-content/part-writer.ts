@@ -13,7 +13,7 @@ import { encodeGrounding } from './citations.ts'
 import { encodePart } from './content.ts'
 import { type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 import { encodeLogprobs, hasOwnBytes } from './logprobs.ts'
-import { ownKeys, protocolName } from './own.ts'
+import { ownFields, protocolName } from './own.ts'
 import { phasePart, sign } from './reasoning.ts'
 import { isCalled, replyWriting, standIn } from './response.ts'
 
@@ -91,7 +91,7 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   }
   const [first, ...rest] = parts
   const front = (part.type === 'text' || part.type === 'refusal') && part.phase ? [phasePart(part.phase)] : []
-  writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownKeys(part.ext), ...first }]), ...rest] : parts, {}, emit)
+  writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownFields(part.ext), ...first }]), ...rest] : parts, {}, emit)
 }
 
 /** The pieces of a part that are not written yet. `divided`: the piece begins a segment that is not the first. */
@@ -141,7 +141,7 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   lane.open = undefined
   const { part, sent } = pending
   const report = reportOf(state)
-  const writing = replyWriting(report, state.start.ext?.[protocolName] !== undefined, text => lane.texts.push(text))
+  const writing = replyWriting(report, false, text => lane.texts.push(text))
   const written = encodePart(part, writing)
   if (lane.gathered) carryThoughts(lane.gathered, part, written)
   if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
@@ -191,6 +191,5 @@ export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
   if (!owed) return
   lane.owed = undefined
   if (owed.part['thoughtSignature'] !== undefined) lane.goesOn = undefined
-  lane.grounded ||= owed.beside['groundingMetadata'] !== undefined
   writeParts(state, lane, [owed.part], owed.beside, emit)
 }

@@ -2,10 +2,11 @@ import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart 
 import { defined } from '../../kit/defined.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../kit/envelope.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { type Keys, keysOf, unknownOf } from '../../kit/keys.ts'
 import { phaseProof } from '../../kit/phases.ts'
 import { carriedBy } from './carried-thoughts.ts'
-import { keep, ownForm, ownKeys, protocolName } from './own.ts'
-import type { GeminiPart } from './schema.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
+import type { GeminiPart, GeminiPartOf } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 /** Thoughts, and the signatures of parts of any kind. */
@@ -26,49 +27,41 @@ export function decodeSignature(value: string | null | undefined): { signature?:
   return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: protocolName, form: 'thought' } }
 }
 
-/** Keys of a part without meaning, kept to be written back: `thought: false`, and an empty, placeholder or damaged signature. */
-export function silenceOf({ thought, thoughtSignature: value }: Pick<GeminiPart, 'thought' | 'thoughtSignature'>): JsonObject {
-  return {
-    ...(thought === false && { thought }),
-    ...((value === '' || value === null || value === placeholder || isDamaged(value)) && { thoughtSignature: value }),
-  }
+/** The unknown keys of a part that is no thought. `known` has `thought`, which there means something only when it is true. */
+export function unknownOfPart(part: GeminiPart, known: Keys): JsonObject | undefined {
+  const unknown = unknownOf(part, known)
+  return part.thought ? { ...unknown, thought: part.thought } : unknown
 }
 
-const isDamaged = (value: string | undefined) => value !== undefined && isEnvelope(value) && unwrapSignature(value) === undefined
-
-/** The fields of a part, without `thought: false`. */
-export function fieldsOf({ thought, ...fields }: GeminiPart): GeminiPart {
-  return thought === false || thought === undefined ? fields : { ...fields, thought }
-}
+const knownThought = keysOf<GeminiPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
 
 export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart {
-  const { text, thought: _, thoughtSignature, ...fields } = part
-  const { signature, envelope } = decodeSignature(thoughtSignature)
-  const words = typeof text === 'string' ? text : ''
+  const { text } = part
+  const { signature, envelope } = decodeSignature(part.thoughtSignature)
   return {
     type: 'reasoning',
-    segments: words ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text: words }] : [],
-    ...defined({ signature, id: envelope?.id }),
-    at,
-    ...keep(fields, silenceOf({ thoughtSignature }), words ? undefined : { text: text === '' ? 'empty' : 'absent' }),
+    segments: typeof text === 'string' && text ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text }] : [],
+    ...defined({ signature, id: envelope?.id, at, ext: extOf(unknownOf(part, knownThought)) }),
   }
 }
 
 const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
 
 /** Reasoning of another protocol without visible text: an empty text with its signature in an envelope. Undefined: not such a part. */
-export function decodeHidden({ text, thoughtSignature, ...fields }: GeminiPart & { text?: unknown }, at: Place): ReasoningPart | undefined {
-  const { signature, envelope } = decodeSignature(thoughtSignature)
+export function decodeHidden(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart | undefined {
+  const { signature, envelope } = decodeSignature(part.thoughtSignature)
   if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
-  if (text !== '' && !ofReasoning.has(signature.form)) return undefined
+  if (part.text !== '' && !ofReasoning.has(signature.form)) return undefined
   return {
     type: 'reasoning',
     segments: [],
-    ...(signature.form !== 'thinking' && { redacted: true }),
-    signature,
-    ...defined({ id: envelope.id }),
-    at,
-    ...keep(fields, {}, { hidden: true }),
+    ...defined({
+      redacted: signature.form === 'thinking' ? undefined : true,
+      signature,
+      id: envelope.id,
+      at,
+      ext: extOf(unknownOf(part, knownThought)),
+    }),
   }
 }
 
@@ -85,7 +78,7 @@ export function rejoin(part: ReasoningPart, value: string | null | undefined, be
   let from = before.length
   while (pieces.join('').length < wanted) {
     const earlier = before[from - 1]
-    if (earlier?.type !== 'reasoning' || earlier.signature || earlier.ext?.[protocolName]?.fields) break
+    if (earlier?.type !== 'reasoning' || earlier.signature || ownFields(earlier.ext)) break
     pieces.unshift(...earlier.segments.map(({ text }) => text))
     from--
   }
@@ -145,34 +138,33 @@ export function sign(part: Part, { report, opens, model, unsigned }: Writing, be
   return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
 }
 
+const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+
 /** One part for each segment; the last one has the signature. */
 export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPart[] {
-  const { report, opens, native } = writing
-  const { type: _, segments, redacted: __, id, signature, cache, at, ext, ...rest } = part
-  report.rest({ ...rest, ...(cache && { cache }) }, at)
+  const { report, opens } = writing
+  const { id, signature, at, ext } = part
+  report.unwritten(part, handled, at)
   report.ext(ext, at)
-  const nonEmpty = segments.filter(({ text }) => text)
+  const segments = part.segments.filter(({ text }) => text)
+  const isEmpty = segments.length === 0
   const carried = opens && signature !== undefined
   if (!carried) report.onceEach('message.envelope', at, { itemId: id })
-  const form = ownForm(part.ext)
-  const kinds = nonEmpty.some(({ kind }) => kind === 'raw') ? nonEmpty.map(({ kind }) => kind) : undefined
+  const kinds = segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
   if (kinds && !carried) report.add('reasoning.kind', at)
-  const foreign = signature?.issuer !== protocolName
-  const beside = carried ? defined({ id, lengths: foreign && nonEmpty.length > 0 ? nonEmpty.map(({ text }) => text.length) : undefined, kinds }) : {}
-  const last = nonEmpty.at(-1)
-  if (!last && !opens && signature && signature.issuer !== protocolName) {
+  const isOwn = signature?.issuer === protocolName
+  if (isEmpty && !opens && signature && !isOwn) {
     report.add('reasoning.foreign-signature', at)
     return []
   }
+  const beside = carried ? defined({ id, lengths: isOwn || isEmpty ? undefined : segments.map(({ text }) => text.length), kinds }) : {}
   const signed = sign(part, writing, beside)
-  if (!last) {
-    const says = native && form !== undefined && form['hidden'] !== true
-    if (!signed.thoughtSignature && !says) return []
+  if (isEmpty) {
+    if (!signed.thoughtSignature) return []
     // A foreign signature goes on a text, not a thought: clients that drop thoughts keep signed texts.
-    const thought = says || signature?.issuer === protocolName
-    return [{ ...ownKeys(part.ext), ...(form?.['text'] !== 'absent' && { text: '' }), ...(thought && { thought: true }), ...signed }]
+    return [{ ...ownFields(ext), text: '', ...(isOwn && { thought: true }), ...signed }]
   }
-  return nonEmpty.map(({ text }, nth) => ({ ...(nth === 0 && ownKeys(part.ext)), text, thought: true, ...(nth === nonEmpty.length - 1 && signed) }))
+  return segments.map(({ text }, nth) => ({ ...(nth === 0 && ownFields(ext)), text, thought: true, ...(nth === segments.length - 1 && signed) }))
 }
 
 /** The part that tells a client the phase of the text behind it: an empty text, which other clients do not show. */

@@ -1,24 +1,40 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { defined, present, some } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import { pointerOf } from '../../kit/path.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../protocol.ts'
 import { match, target } from './address.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
-import { decodeReasoningSpec, encodeReasoningSpec, nativeReasoningSpec } from './effort.ts'
+import { decodeReasoningSpec, encodeOwnReasoningSpec, encodeReasoningSpec } from './effort.ts'
 import { createGeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { emptyTexts, keep, nulls, ownForm, ownKeys, protocolName, under } from './own.ts'
+import { extOf, ownFields, ownObject, protocolName, under } from './own.ts'
 import { type GeminiGenerationConfig, GeminiRequest } from './schema.ts'
-import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier, keptConfig } from './settings.ts'
-import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
+import { decodeFormat, decodeVoice, encodeCaching, encodeLimits, encodeOutput, encodeSampling, encodeState, encodeTier } from './settings.ts'
+import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 import { askForInvocations, decodeTools, encodeTools } from './tools.ts'
-import { modality, modalityOf, tierWords } from './vocabulary.ts'
+import { modalityOf, tierWords } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
 import { type Reading, startWriting } from './writing.ts'
+
+const knownRequest = keysOf<GeminiRequest>()(
+  'model',
+  'contents',
+  'systemInstruction',
+  'tools',
+  'toolConfig',
+  'safetySettings',
+  'generationConfig',
+  'cachedContent',
+  'serviceTier',
+  'store',
+  'labels',
+  'continuationToken',
+)
 
 /**
  * Body and path → request. The model and whether to stream are in the path, `options.path`.
@@ -30,145 +46,115 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const spelling = inCamelCase(body)
   const place = placesOf(spelling, at)
   const request = check(protocolName, GeminiRequest, spelling.wire, path => pointerOf(place(at + path)))
-  // The most frequent keys come last, where V8 starts its lookup.
-  const {
-    model,
-    safetySettings,
-    cachedContent,
-    serviceTier,
-    store,
-    labels,
-    continuationToken,
-    toolConfig,
-    tools,
-    generationConfig,
-    systemInstruction,
-    contents,
-    ...unknown
-  } = request
+  const { model, contents, systemInstruction, tools, toolConfig, safetySettings, generationConfig, cachedContent, serviceTier, continuationToken } = request
   const names: FieldNames = at ? { '': at } : {}
   const reading: Reading = { report, root: at, place, names, callId: place => `call_${pointerOf(place)}`, speaks: undefined, answered: undefined }
   const called = options.path === undefined ? undefined : match(options.path)
   const { model: outer, ...others } = beside
-  const said = model || (typeof outer === 'string' ? outer : undefined)
-  const config = generationConfig ? decodeConfig(generationConfig) : undefined
-  if (config?.schemaAt) names['output.format.schema'] = `generationConfig/${config.schemaAt}`
+  const named = model || (typeof outer === 'string' ? outer : undefined)
+  const config = generationConfig ? decodeConfig(generationConfig, names) : undefined
   const chosen = toolConfig ? decodeToolChoice(toolConfig) : undefined
-  const tier = serviceTier ? (tierWords.toOurs(serviceTier) ?? serviceTier) : undefined
+  const conversation = decodeContents(contents, reading)
   const value: CanonicalRequest = {
-    messages: [...(systemInstruction ? [decodeSystem(systemInstruction, reading)] : []), ...decodeContents(contents, reading)],
-    ...defined({
-      model: called?.model ?? said?.replace(/^models\//, ''),
+    messages: systemInstruction ? [decodeSystem(systemInstruction, reading), ...conversation] : conversation,
+    ...present({
+      model: called?.model ?? named?.replace(/^models\//, ''),
       tools: tools ? decodeTools(tools, reading) : undefined,
       toolChoice: chosen?.choice,
-      metadata: labels ?? undefined,
+      metadata: request.labels,
       cache: cachedContent ? { contentRef: cachedContent } : undefined,
-      serviceTier: tier === undefined ? undefined : { tier },
-      state: some({ store: store ?? undefined, continuationToken: continuationToken || undefined }),
-      safety: safetySettings && safetySettings.length > 0 ? { settings: safetySettings } : undefined,
+      serviceTier: serviceTier ? { tier: tierWords.toOurs(serviceTier) ?? serviceTier } : undefined,
+      state: some({ store: request.store ?? undefined, continuationToken: continuationToken || undefined }),
+      safety: safetySettings?.length ? { settings: safetySettings } : undefined,
       stream: called?.stream === undefined ? undefined : { enabled: called.stream },
+      ext: extOf({
+        ...asInside(unknownOf(request, knownRequest)),
+        ...asBeside({ ...others, ...(typeof outer !== 'string' && { model: outer }) }),
+        ...under('generationConfig', config?.left),
+        ...under('toolConfig', chosen?.left),
+      }),
+      source: at ? { protocol: protocolName, at } : undefined,
     }),
     ...config?.known,
-    ...keep(
-      {
-        ...asInside(unknown),
-        ...asBeside({ ...others, ...(typeof outer !== 'string' && outer !== undefined && { model: outer }) }),
-        ...under('generationConfig', config?.fields),
-        ...under('toolConfig', chosen?.fields),
-      },
-      {
-        ...asInside(nulls(request)),
-        ...emptyTexts({ cachedContent, serviceTier, continuationToken, model }),
-        ...(safetySettings?.length === 0 && { safetySettings }),
-        ...(config && { generationConfig: config.nothing }),
-        ...(chosen && { toolConfig: chosen.nothing }),
-      },
-      {
-        native: true,
-        ...(model && { model }),
-        ...(at && { wrapper: at }),
-        ...(typeof outer === 'string' && { outer }),
-        ...(tools && !Array.isArray(tools) && { tools: 'alone' }),
-        ...(spelling.snake.length > 0 && { snake: spelling.snake }),
-        ...config?.form,
-      },
-    ),
   }
   const spelled = inSpelling(names, spelling)
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
 
-type Config = { known: Partial<CanonicalRequest>; fields: JsonObject; nothing: JsonObject; form: JsonObject; schemaAt: string | undefined }
+const knownConfig = keysOf<GeminiGenerationConfig & { _responseJsonSchema: unknown; responseFormat: unknown }>()(
+  'temperature',
+  'topP',
+  'topK',
+  'candidateCount',
+  'maxOutputTokens',
+  'stopSequences',
+  'presencePenalty',
+  'frequencyPenalty',
+  'seed',
+  'responseLogprobs',
+  'logprobs',
+  'responseMimeType',
+  'responseSchema',
+  'responseJsonSchema',
+  '_responseJsonSchema',
+  'responseFormat',
+  'responseModalities',
+  'speechConfig',
+  'thinkingConfig',
+)
 
-function decodeConfig(config: GeminiGenerationConfig): Config {
-  // The most frequent keys come last, where V8 starts its lookup.
-  const {
-    topP,
-    topK,
-    candidateCount,
-    stopSequences,
-    presencePenalty,
-    frequencyPenalty,
-    seed,
-    responseLogprobs,
-    logprobs,
-    responseMimeType,
-    responseSchema,
-    responseJsonSchema,
-    _responseJsonSchema,
-    responseFormat,
-    responseModalities,
-    speechConfig: _speech,
-    thinkingConfig,
-    temperature,
-    maxOutputTokens,
-    ...fields
-  } = config
+/** `left`: the keys of the configuration that no canonical field holds. */
+function decodeConfig(config: GeminiGenerationConfig, names: FieldNames): { known: Partial<CanonicalRequest>; left: JsonObject } {
+  const { temperature, topP, topK, frequencyPenalty, presencePenalty, seed, responseLogprobs, logprobs, stopSequences, responseModalities } = config
   const format = decodeFormat(config)
+  if (format.schemaAt) names['output.format.schema'] = `generationConfig/${format.schemaAt}`
   const voice = decodeVoice(config)
-  const thinking = thinkingConfig ? decodeReasoningSpec(thinkingConfig) : undefined
-  const modalities = responseModalities?.map(modalityOf)
-  const orAbsent = (number: number | null | undefined) => number ?? undefined
+  const thinking = config.thinkingConfig ? decodeReasoningSpec(config.thinkingConfig) : undefined
   // Vertex AI accepts a fraction; the other protocols refuse one.
   const isFraction = topK != null && !Number.isInteger(topK)
   return {
-    known: defined({
-      sampling: some({
-        temperature: orAbsent(temperature),
-        topP: orAbsent(topP),
-        topK: isFraction ? undefined : orAbsent(topK),
-        frequencyPenalty: orAbsent(frequencyPenalty),
-        presencePenalty: orAbsent(presencePenalty),
-        seed: orAbsent(seed),
-      }),
-      reasoning: thinking && some(thinking.reasoning),
-      output: some({ format: format.format, modalities: modalities?.length ? modalities : undefined, audio: voice.audio }),
-      candidateCount: orAbsent(candidateCount),
-      maxOutputTokens: orAbsent(maxOutputTokens),
+    known: present({
+      sampling: some(present({ temperature, topP, topK: isFraction ? undefined : topK, frequencyPenalty, presencePenalty, seed })),
+      reasoning: thinking?.reasoning,
+      output: some({ format: format.format, modalities: responseModalities?.length ? responseModalities.map(modalityOf) : undefined, audio: voice.audio }),
+      candidateCount: config.candidateCount,
+      maxOutputTokens: config.maxOutputTokens,
       stop: stopSequences?.length ? stopSequences : undefined,
-      logprobs: responseLogprobs == null ? undefined : { enabled: responseLogprobs, ...defined({ top: orAbsent(logprobs) }) },
+      logprobs: responseLogprobs == null ? undefined : { enabled: responseLogprobs, ...present({ top: logprobs }) },
     }),
-    fields: {
-      ...fields,
+    left: {
+      ...unknownOf(config, knownConfig),
+      ...format.left,
       ...(isFraction && { topK }),
-      ...format.fields,
-      ...voice.fields,
-      ...under('thinkingConfig', thinking?.fields),
+      ...under('speechConfig', voice.left),
+      ...under('thinkingConfig', thinking?.left),
       ...(responseLogprobs == null && logprobs != null && { logprobs }),
     },
-    nothing: {
-      ...nulls(config),
-      ...(stopSequences?.length === 0 && { stopSequences }),
-      ...(responseModalities?.length === 0 && { responseModalities }),
-      ...(thinking && { thinkingConfig: thinking.nothing }),
-    },
-    form: {
-      ...(Object.keys(format.came).length > 0 && { format: format.came }),
-      ...(responseModalities?.some(word => modality.toWire(modalityOf(word)) !== word) && { modalities: responseModalities }),
-    },
-    schemaAt: format.schemaAt,
   }
 }
+
+const handled = keysOf<CanonicalRequest>()(
+  'model',
+  'messages',
+  'tools',
+  'toolChoice',
+  'parallelToolCalls',
+  'output',
+  'reasoning',
+  'sampling',
+  'maxOutputTokens',
+  'stop',
+  'candidateCount',
+  'logprobs',
+  'cache',
+  'serviceTier',
+  'user',
+  'metadata',
+  'state',
+  'safety',
+  'stream',
+  'ext',
+)
 
 /**
  * Request → body. The model and whether to stream are in `context.path`.
@@ -176,72 +162,46 @@ function decodeConfig(config: GeminiGenerationConfig): Config {
  */
 export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createGeminiReport(options.fieldNames)
-  // The most frequent keys come last, where V8 starts its lookup.
-  const {
-    parallelToolCalls,
-    output,
-    reasoning,
-    sampling,
-    stop: _stop,
-    candidateCount: _count,
-    logprobs: _logprobs,
-    cache,
-    serviceTier,
-    user,
-    metadata,
-    state,
-    safety,
-    ext,
-    stream,
-    maxOutputTokens: _limit,
-    toolChoice: _choice,
-    tools,
-    messages,
-    model,
-    ...left
-  } = request
-  const form = ownForm(request.ext)
-  const native = form?.['native'] === true
+  const { model, messages, tools, output, reasoning, sampling, cache, serviceTier, user, metadata, state, safety, stream, ext, source } = request
+  const native = source?.protocol === protocolName
   const { settings, ...safetyLeft } = safety ?? {}
   const hasLabels = native || options.gcLabels === true
-  report.rest(left, undefined)
+  report.unwritten(request, handled, undefined)
   if (!hasLabels) report.rest({ metadata }, undefined)
   report.rest(safetyLeft, undefined, 'safety.')
   if (!native) report.rest({ settings }, undefined, 'safety.')
   // Empty user ids mean nothing, so they need no note.
   if (user) report.rest(native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')), undefined, 'user.')
   report.ext(ext, undefined)
-  if (parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
+  if (request.parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)
 
   const all = gatherTools(request, { protocol: protocolName, report })
   const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
   const choice = encodeToolChoice(request, all, writing)
   const invocations = askForInvocations(declared, writing)
-  const toolConfig = choice || invocations ? { ...choice, ...invocations } : undefined
   const conversation = encodeConversation(messages, writing)
-  const thinkingConfig = native ? nativeReasoningSpec(request, writing) : reasoning && encodeReasoningSpec(reasoning, writing)
-  const own = keptConfig(request)
-  const config: JsonObject = {
-    ...own,
-    ...encodeSampling(sampling, writing),
-    ...encodeLimits(request, writing),
-    ...encodeOutput(output, request, writing),
-    ...defined({ thinkingConfig }),
-  }
-  const { inside, beside } = splitBeside(ownKeys(request.ext))
-  const { generationConfig: _kept, toolConfig: _toolConfig, ...keys } = inside
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
+  const left = ownObject(ext, 'generationConfig')
+  const thinkingConfig = native
+    ? encodeOwnReasoningSpec(reasoning ?? {}, left?.['thinkingConfig'], report)
+    : reasoning && encodeReasoningSpec(reasoning, writing)
   const wire: JsonObject = {
-    ...keys,
-    ...(_kept === null && { generationConfig: null }),
-    ...(_toolConfig === null && { toolConfig: null }),
-    ...(typeof form?.['model'] === 'string' && { model: spelledModel(form['model'], model) }),
+    ...inside,
     ...conversation,
     ...defined({
-      tools: form?.['tools'] === 'alone' && declared?.length === 1 ? declared[0] : declared,
-      toolConfig,
+      // Without a path it names the model itself.
+      model: native && model !== undefined && options.path === undefined && source.at !== '/request' ? `models/${model}` : undefined,
+      tools: declared,
+      toolConfig: invocations ? { ...choice, ...invocations } : choice,
       safetySettings: native ? settings : undefined,
-      generationConfig: own || Object.keys(config).length > 0 ? config : undefined,
+      generationConfig: some({
+        ...left,
+        ...(sampling && encodeSampling(sampling, writing)),
+        ...encodeLimits(request, writing),
+        ...(output && encodeOutput(output, left, writing)),
+        ...defined({ thinkingConfig }),
+      }),
       cachedContent: encodeCaching(cache, writing),
       serviceTier: encodeTier(serviceTier, writing),
       labels: hasLabels ? metadata : undefined,
@@ -253,12 +213,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
     ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
   }
-  const body = asItCame(wire, form?.['snake'])
-  const outer = typeof form?.['outer'] === 'string' ? { model: spelledModel(form['outer'], model) } : {}
   const isEmpty = !native && conversation.contents.length === 0
-  return { wire: wrapAgain(body, form?.['wrapper'], { ...outer, ...beside }), notes: report.notes, context, ...(isEmpty && { isEmpty }) }
+  // Hosts that wrap every body name the model beside it.
+  const outer = source?.at === '/request' ? defined({ model }) : {}
+  return { wire: wrapAgain(wire, source?.at, { ...outer, ...beside }), notes: report.notes, context, ...(isEmpty && { isEmpty }) }
 }
-
-/** The model for a body: spelled as it came (`models/` or not), with the new name if the model was changed. */
-const spelledModel = (came: string, model: string | undefined) =>
-  model === undefined || came.replace(/^models\//, '') === model ? came : came.startsWith('models/') ? `models/${model}` : model

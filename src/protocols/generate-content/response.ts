@@ -3,11 +3,12 @@ import type { Candidate, CanonicalResponse } from '../../canonical/response.ts'
 import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
 import { markCut } from '../../kit/cut-calls.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { below, pointerOf } from '../../kit/path.ts'
 import { hasWords, withPhase } from '../../kit/phases.ts'
@@ -15,20 +16,21 @@ import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
-import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
+import { type Answer, decodeGrounding, encodeGrounding, joinGrounding, listIn } from './citations.ts'
 import { decodeParts, encodePart } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { emptyTexts, keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
+import { extOf, ownFields, protocolName, withLeft } from './own.ts'
 import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
-import { asItCame, inCamelCase, inSpelling, placesOf } from './spelling.ts'
+import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
-import { finishWord } from './vocabulary.ts'
 import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from './wrapper.ts'
 import type { Reading, Writing } from './writing.ts'
+
+const known = keysOf<GeminiResponse>()('candidates', 'promptFeedback', 'usageMetadata', 'modelVersion', 'responseId', 'createTime')
 
 /** @throws TranslationError `malformed` when the body is not a reply of this protocol. An error body becomes a reply with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
@@ -38,33 +40,29 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   const spelling = inCamelCase(told)
   const place = placesOf(spelling, root)
   const body = check(protocolName, GeminiResponse, spelling.wire, path => pointerOf(place(root + path)))
-  const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = body
-  const blocked = decodeBlocked(promptFeedback)
+  const { candidates, promptFeedback, usageMetadata, createTime } = body
+  const promptBlocked = decodeBlocked(promptFeedback)
   const createdAt = readTime(createTime)
   const names: FieldNames = root ? { '': root } : {}
-  const reading = { report, root, place, names, responseId: responseId ?? '' }
+  const reading = { report, root, place, names, responseId: body.responseId ?? '' }
   const taken = new Set<number>()
   const value: CanonicalResponse = {
     candidates: (candidates ?? []).map((candidate, nth) => decodeCandidate(candidate, indexOf(candidate.index, nth, taken), nth, reading)),
-    ...defined({ id: responseId || undefined, model: modelVersion || undefined, createdAt, serviceTier: decodeTier(usageMetadata) }),
-    ...(usageMetadata && { usage: decodeUsage(usageMetadata) }),
-    ...(blocked && { promptBlocked: blocked }),
-    ...keep(
-      {
-        ...asInside(fields),
+    ...defined({
+      id: body.responseId || undefined,
+      model: body.modelVersion || undefined,
+      createdAt,
+      serviceTier: decodeTier(usageMetadata),
+      usage: usageMetadata ? decodeUsage(usageMetadata) : undefined,
+      promptBlocked,
+      ext: extOf({
+        ...asInside(unknownOf(body, known)),
         ...asBeside(beside),
-        ...(promptFeedback && !blocked && { promptFeedback }),
-        ...(createTime && createdAt === undefined && { createTime }),
-      },
-      { ...asInside(nulls(body)), ...emptyTexts({ modelVersion, responseId, createTime }) },
-      {
-        native: true,
-        ...(root && { wrapper: root }),
-        ...(candidates?.length === 0 && { candidates: 'empty' }),
-        ...(createdAt !== undefined && { createTime }),
-        ...(spelling.snake.length > 0 && { snake: spelling.snake }),
-      },
-    ),
+        promptFeedback: promptBlocked ? undefined : promptFeedback,
+        createTime: createdAt === undefined ? createTime || undefined : undefined,
+      }),
+      source: root ? { protocol: protocolName, at: root } : undefined,
+    }),
   }
   for (const { messages } of value.candidates) for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
   const spelled = inSpelling(names, spelling)
@@ -86,7 +84,7 @@ export function signedBy(model: string | undefined, part: Part): void {
   if (model !== undefined && part.signature?.issuer === protocolName && part.signature.model === undefined) part.signature = { ...part.signature, model }
 }
 
-/** RFC 3339 time → Unix seconds, without the fraction, which `form` keeps. Undefined: not such a time. */
+/** RFC 3339 time → Unix seconds, without the fraction. Undefined: not such a time. */
 export function readTime(text: unknown): number | undefined {
   if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined
   const seconds = Math.floor(Date.parse(text) / 1000)
@@ -105,55 +103,44 @@ export function callId(responseId: string, candidate: number, ordinal: number): 
 
 type ReadingReply = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
 
+const knownCandidate = keysOf<GeminiCandidate>()('content', 'finishReason', 'finishMessage', 'index', 'logprobsResult', 'groundingMetadata')
+const knownContent = keysOf<NonNullable<GeminiCandidate['content']>>()('role', 'parts')
+
 function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { report, root, place, names, responseId }: ReadingReply): Candidate {
-  const { content, finishReason, finishMessage, index: told, logprobsResult, groundingMetadata, ...fields } = wire
+  const { content, finishMessage, logprobsResult, groundingMetadata } = wire
   let unnamed = 0
   const reading: Reading = { report, root, place, names, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
   const at = `${root}/candidates/${nth}`
-  const parts = decodeParts(content?.parts ?? [], below(below(at, 'content'), 'parts'), reading)
-  const odds = logprobsResult ? attachLogprobs(parts, logprobsResult) : {}
-  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', below(at, 'groundingMetadata'))) : {}
+  const inside = below(at, 'content')
+  const parts = decodeParts(content?.parts ?? [], below(inside, 'parts'), reading)
+  const odds = logprobsResult ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult')) : {}
+  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', below(at, 'groundingMetadata'))) : undefined
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
-  const finish = decodeFinish(finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
+  const finish = decodeFinish(wire.finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
   return {
     index,
     at,
-    messages: content ? [messageOf(content, parts, below(at, 'content'))] : [],
-    ...defined({ finish, logprobs: odds.loose }),
-    ...keep(
-      {
-        ...fields,
-        ...(!finish && finishMessage != null && { finishMessage }),
-        ...(odds.left && { logprobsResult: odds.left }),
-        ...(Object.keys(left).length > 0 && { groundingMetadata: left }),
-      },
-      { ...nulls(wire), ...emptyTexts({ finishReason, ...(finish && { finishMessage }) }) },
-      {
-        native: true,
-        ...(typeof finishReason === 'number' && { finish: finishReason }),
-        ...(told !== index && { index: told === undefined ? 'absent' : told }),
-        ...(logprobsResult && { logprobs: logprobsResult }),
-        ...(groundingMetadata && { grounding: groundingMetadata }),
-      },
-    ),
+    messages: content ? [{ role: 'assistant', origin: 'message', parts, at: inside, ...defined({ ext: extOf(unknownOf(content, knownContent)) }) }] : [],
+    ...defined({
+      finish,
+      logprobs: odds.loose,
+      ext: extOf({
+        ...unknownOf(wire, knownCandidate),
+        finishMessage: finish ? undefined : finishMessage,
+        logprobsResult: odds.left,
+        groundingMetadata: left && some(left),
+      }),
+    }),
   }
-}
-
-function messageOf({ role, parts: wire, ...fields }: NonNullable<GeminiCandidate['content']>, parts: Part[], at: Place): Message {
-  const form = {
-    native: true,
-    ...(role !== 'model' && { role: role === undefined ? 'absent' : role }),
-    ...(wire === undefined ? { parts: 'absent' } : wire === null ? { parts: 'null' } : {}),
-  }
-  return { role: 'assistant', origin: 'message', parts, at, ...keep(fields, {}, form) }
 }
 
 /** Puts the logprobs on the first text that is not empty. `loose`: there is none. `left`: unknown fields. Changes the part. */
-function attachLogprobs(parts: readonly Part[], result: JsonObject): { loose?: TokenLogprob[]; left?: JsonObject } {
-  const { tokens, left } = decodeLogprobs(result)
+function attachLogprobs(parts: readonly Part[], result: JsonObject, at: Place): { loose?: TokenLogprob[]; left?: JsonObject | undefined } {
+  const { tokens, left } = decodeLogprobs(result, at)
   const text = parts.find(part => part.type === 'text' && part.text !== '')
-  if (text?.type === 'text' && tokens.length > 0) text.logprobs = tokens
-  return { ...(!text && tokens.length > 0 && { loose: tokens }), ...(left && { left }) }
+  if (text?.type !== 'text') return tokens.length > 0 ? { loose: tokens, left } : { left }
+  if (tokens.length > 0) text.logprobs = tokens
+  return { left }
 }
 
 /** The texts of an answer, to which the offsets of grounding refer. */
@@ -175,13 +162,15 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
   return left
 }
 
+const handled = keysOf<CanonicalResponse>()('id', 'model', 'createdAt', 'candidates', 'usage', 'promptBlocked', 'serviceTier', 'error', 'ext')
+
 /**
  * All candidates as one reply. An error or a failed candidate becomes an error body.
  * @throws TranslationError `truncated` for a reply without a finish (see `options.truncated`)
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createGeminiReport(options.fieldNames)
-  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = response
+  const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext, source } = response
   if (error) {
     noteError(error, report)
     noteUntold(response, report)
@@ -192,55 +181,60 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
     noteUntold(response, report)
     return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
   }
-  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.unwritten(response, handled, undefined)
   report.ext(ext, undefined)
-  const form = ownForm(response.ext)
-  const native = form?.['native'] === true
+  const native = source?.protocol === protocolName
   if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
   const written = candidates.map(candidate => encodeCandidate(markCut(candidate), { native, options, report }))
-  const createTime = native && readTime(form['createTime']) === createdAt ? form['createTime'] : writeTime(createdAt)
-  const { inside, beside } = splitBeside(ownKeys(response.ext))
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const wire: JsonObject = {
     ...inside,
-    ...((written.length > 0 || form?.['candidates'] === 'empty') && { candidates: written }),
+    ...(written.length > 0 && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
-    ...defined({ usageMetadata: encodeUsage(usage, serviceTier, report), modelVersion: model || undefined, responseId: id || undefined, createTime }),
+    ...defined({
+      usageMetadata: encodeUsage(usage, serviceTier, report),
+      modelVersion: model || undefined,
+      responseId: id || undefined,
+      createTime: writeTime(createdAt),
+    }),
   }
   report.settle(wire)
-  return { wire: wrapAgain(asItCame(wire, form?.['snake']), form?.['wrapper'], beside), notes: report.notes }
+  return { wire: wrapAgain(wire, source?.at, beside), notes: report.notes }
 }
 
-function encodeCandidate(candidate: Candidate, { native, options, report }: { native: boolean; options: Options; report: GeminiReport }): JsonObject {
-  const { index, at, messages, finish, logprobs, ext, ...rest } = candidate
-  report.rest(rest, at)
+const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
+
+type WritingReply = { native: boolean; options: Options; report: GeminiReport }
+
+function encodeCandidate(candidate: Candidate, { native, options, report }: WritingReply): JsonObject {
+  const { index, at, messages, finish, logprobs, ext } = candidate
+  report.unwritten(candidate, handledOfCandidate, at)
   report.ext(ext, at)
-  const form = ownForm(candidate.ext)
-  const own = native && form?.['native'] === true
   const sources = new Map<GeminiPart, TextPart>()
-  const writing = replyWriting(report, own, (part, written) => sources.set(written, part))
-  const gathered = options.gcThoughts === 'calls' && !own ? nothingGathered() : undefined
-  const contents = messages.map(message => encodeMessage(message, writing, gathered))
-  const parts = flatMap(contents, content => content.parts)
+  const writing = replyWriting(report, native, (part, written) => sources.set(written, part))
+  const gathered = options.gcThoughts === 'calls' && !native ? nothingGathered() : undefined
+  const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
   const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
   const hasCalls = messages.some(message => message.parts.some(isCalled))
-  const ending = own && !finish ? {} : encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report)
-  if (finish?.raw !== undefined && finishWord(form?.['finish']) === ending['finishReason']) ending['finishReason'] = form?.['finish']
-  const keys = withoutLeft(ownKeys(candidate.ext))
-  const spelledIndex = form?.['index']
-  const [content] = contents
+  const { logprobsResult, groundingMetadata, ...own } = ownFields(ext) ?? {}
+  // Clients drop a turn without parts.
+  const isSilent = parts.length === 0 && !native
   return {
-    ...keys,
-    ...(spelledIndex === 'absent' ? {} : { index: spelledIndex === undefined ? index : spelledIndex }),
-    ...(own
-      ? content && contentOf(content.around, parts)
-      : { content: { ...content?.around, role: 'model', parts: parts.length > 0 ? parts : [{ text: '' }] } }),
-    ...ending,
+    ...own,
+    index,
+    ...((messages.length > 0 || isSilent) && {
+      content: { ...aroundOf(messages), role: 'model', parts: isSilent ? [{ text: '' }] : parts },
+    }),
+    ...(finish || !native ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report) : {}),
     ...defined({
-      logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], form?.['logprobs'], report),
-      groundingMetadata: writeGrounding(texts, form?.['grounding'], report),
+      logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], logprobsResult, at, report),
+      groundingMetadata: writeGrounding(texts, groundingMetadata, at, report),
     }),
   }
 }
+
+/** The unknown keys of the first message. */
+const aroundOf = (messages: readonly Message[]) => ownFields(messages[0]?.ext)
 
 /** The text that was written for a part of another type, such as a refusal: offsets of citations count it, too. */
 export function standIn({ text, thought }: JsonObject): TextPart[] {
@@ -250,40 +244,22 @@ export function standIn({ text, thought }: JsonObject): TextPart[] {
 /** Is it a call that a client can answer? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
-/** Without the unknown keys of grounding and logprobs, which are kept only for notes: both objects are written back whole elsewhere. */
-export function withoutLeft(keys: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(keys).filter(([key, value]) => value === null || (key !== 'groundingMetadata' && key !== 'logprobsResult')))
-}
-
-/** `around`: the other fields of a content, and how it was spelled. */
-type Content = { around: JsonObject; parts: GeminiPart[] }
-
-function contentOf(around: JsonObject, parts: GeminiPart[]): JsonObject {
-  const { role, parts: spelled, ...keys } = around
-  return {
-    content: {
-      ...keys,
-      ...(role === 'absent' ? {} : { role: role === undefined ? 'model' : role }),
-      ...(parts.length > 0 || spelled === undefined ? { parts } : spelled === 'null' ? { parts: null } : {}),
-    },
-  }
-}
+const handledOfMessage = keysOf<Message>()('role', 'parts', 'origin', 'id', 'status', 'phase', 'at', 'ext')
 
 /** `gathered`: the text length and thoughts since the last call, for the next one to carry; changed. */
-function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): Content {
+function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): GeminiPart[] {
   const { report } = writing
-  const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
-  report.rest({ ...rest, ...defined({ name }), ...(phase && !hasWords(parts) && { phase }) }, at)
+  const { role, parts, id, status, phase, at, ext } = message
+  report.unwritten(message, handledOfMessage, at)
+  if (phase && !hasWords(parts)) report.rest({ phase }, at)
   if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
-  report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
+  if (id !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  const { native: __, nothing: ___, ...form } = ownForm(message.ext) ?? {}
-  const write = (part: Part) => {
+  return flatMap(withPhase(message), part => {
     const written = encodePart(part, writing)
     if (gathered) carryThoughts(gathered, part, written)
     return written
-  }
-  return { around: { ...ownKeys(message.ext), ...form }, parts: flatMap(withPhase(message), write) }
+  })
 }
 
 /** Context for writing parts of a reply. */
@@ -294,7 +270,7 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
     opens: true,
     native,
     toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
-    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized' && part.ext?.[protocolName]) ? undefined : id),
+    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }
@@ -303,29 +279,32 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
 /** Logprobs, and the JSON pointer of their node. */
 type Odds = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
 
-/** `came`, if the logprobs are still the same; else written anew. Undefined: there are none. */
-export function writeLogprobs(odds: readonly Odds[], came: unknown, report: GeminiReport): JsonObject | undefined {
+/** `left`: what `decodeLogprobs` left. Undefined: there are none. */
+export function writeLogprobs(odds: readonly Odds[], left: unknown, at: Place | undefined, report: GeminiReport): JsonObject | undefined {
   const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
-  if (isObject(came) && same(decodeLogprobs(came).tokens, tokens)) return came
-  if (tokens.length === 0) return undefined
+  if (tokens.length === 0) return isObject(left) ? left : undefined
   noteTokens(tokens, protocolName, report)
-  for (const { logprobs, at } of odds) if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
-  return encodeLogprobs(tokens)
+  for (const one of odds) if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
+  const lost = () => report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
+  return withLeft(left, encodeLogprobs(tokens), lost) as JsonObject
 }
 
-function writeGrounding(texts: readonly TextPart[], came: unknown, report: GeminiReport): JsonObject | undefined {
-  const again = isObject(came) ? groundingAsItCame(texts, came) : undefined
-  if (again) return again
+function writeGrounding(texts: readonly TextPart[], left: unknown, at: Place | undefined, report: GeminiReport): JsonObject | undefined {
   const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
-  return encodeGrounding(cited, (text, loss) => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'))
+  const written = encodeGrounding(cited, (text, loss) =>
+    report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'),
+  )
+  return keepGrounding(left, written, listIn(written ?? {}, 'groundingChunks'), at, report)
 }
 
-/** `came`, if the citations are still the same. Undefined: they have changed. */
-export function groundingAsItCame(texts: readonly TextPart[], came: JsonObject): JsonObject | undefined {
-  return same(placed(decodeGrounding(came, answersIn(texts)).found), placed(standing(texts))) ? came : undefined
+/** Grounding with what `decodeGrounding` left of it. `sources`: all that are written. */
+export function keepGrounding(
+  left: unknown,
+  written: JsonObject | undefined,
+  sources: readonly unknown[],
+  at: Place | undefined,
+  report: GeminiReport,
+): JsonObject | undefined {
+  const lost = () => report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), 'groundingSupports'))
+  return joinGrounding(isObject(left) ? left : undefined, written, sources, lost)
 }
-
-const standing = (texts: readonly TextPart[]): Found[] => flatMap(texts, ({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
-
-/** In the order of the texts. */
-const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)

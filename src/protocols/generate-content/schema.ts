@@ -151,6 +151,7 @@ export const GeminiUsage = z.looseObject({
 export type GeminiUsage = z.infer<typeof GeminiUsage>
 
 const logprob = z.looseObject({ token: z.optional(string), tokenId: count, logProbability: z.optional(number) })
+export type GeminiLogprob = z.infer<typeof logprob>
 
 export const GeminiCandidate = z.looseObject({
   content: z.nullish(GeminiContent),

@@ -1,13 +1,13 @@
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
-import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { defined, present, some } from '../../kit/defined.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { leaveState } from '../../kit/state.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
-import { ownForm, ownUnder, under } from './own.ts'
+import { under } from './own.ts'
 import type { GeminiGenerationConfig } from './schema.ts'
-import { modality, modalityOf, tierWords } from './vocabulary.ts'
+import { modality, tierWords } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
 // ---- the format of an answer
@@ -15,32 +15,26 @@ import type { RequestWriting } from './writing.ts'
 const json = 'application/json'
 const words = 'text/x.enum'
 
-type Format = { format?: OutputFormat; came: JsonObject; fields: JsonObject; schemaAt?: string }
+type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: string }
 
-/** `came`: the fields for the format, as they were. `fields`: those that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
+/** `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
 export function decodeFormat(config: GeminiGenerationConfig): Format {
   const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
-  const came = some({ responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat }) as JsonObject | undefined
-  if (!came) return { came: {}, fields: {} }
-  const places = [
-    ['responseJsonSchema', responseJsonSchema] as const,
-    ['_responseJsonSchema', _responseJsonSchema] as const,
-    ['responseSchema', responseSchema] as const,
-  ]
-  const given = places.filter(([, value]) => value != null)
-  const schema = given.find(([, value]) => isObject(value)) ?? given[0]
-  const others = given.filter(one => one !== schema)
-  const newer = mime == null && !schema ? decodeNewer(responseFormat) : undefined
-  if (newer) return { format: newer, came, fields: {}, schemaAt: `responseFormat${Array.isArray(responseFormat) ? '/0' : ''}/text/schema` }
-  const left: JsonObject = { ...Object.fromEntries(others), ...(responseFormat != null && { responseFormat }) }
-  if (schema && isObject(schema[1])) {
-    const spelled = mime == null || mime === json || mime === words ? {} : { responseMimeType: mime }
-    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema[1]) }, came, fields: { ...left, ...spelled }, schemaAt: schema[0] }
+  const left = present({ responseJsonSchema, _responseJsonSchema, responseSchema, responseFormat }) as JsonObject
+  const places = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema'].filter(place => left[place] !== undefined)
+  const schemaAt = places.find(place => isObject(left[place]))
+  const schema = schemaAt === undefined ? undefined : left[schemaAt]
+  if (schemaAt !== undefined && isObject(schema)) {
+    delete left[schemaAt]
+    if (mime != null && mime !== json && mime !== words) left['responseMimeType'] = mime
+    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema) }, left, schemaAt }
   }
-  if (schema) left[schema[0]] = schema[1]
-  if (mime === json) return { format: { type: 'json' }, came, fields: left }
-  if (mime === 'text/plain') return { format: { type: 'text' }, came, fields: left }
-  return { came, fields: { ...left, ...(mime != null && { responseMimeType: mime }) } }
+  const newer = mime == null && places.length === 0 ? decodeNewer(responseFormat) : undefined
+  if (newer) return { format: newer, schemaAt: `responseFormat${Array.isArray(responseFormat) ? '/0' : ''}/text/schema` }
+  if (mime === json) return { format: { type: 'json' }, left }
+  if (mime === 'text/plain') return { format: { type: 'text' }, left }
+  if (mime != null) left['responseMimeType'] = mime
+  return { left }
 }
 
 /** The newer field `responseFormat`. Undefined: it asks for something other than text or JSON. */
@@ -57,9 +51,7 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
   return isObject(schema) ? { type: 'schema', schema: decodeSchema(schema) } : schema === undefined ? { type: 'json' } : undefined
 }
 
-function encodeFormat(format: OutputFormat | undefined, request: CanonicalRequest, report: GeminiReport): JsonObject {
-  const came = ownForm(request.ext)?.['format']
-  if (isObject(came) && JSON.stringify(decodeFormat(came as GeminiGenerationConfig).format) === JSON.stringify(format)) return came
+function encodeFormat(format: OutputFormat | undefined, own: JsonObject | undefined, report: GeminiReport): JsonObject {
   switch (format?.type) {
     case undefined:
     case 'text':
@@ -70,7 +62,7 @@ function encodeFormat(format: OutputFormat | undefined, request: CanonicalReques
       // The name is only a label and needs no note; the description is read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
-      return { responseMimeType: json, responseJsonSchema: format.schema }
+      return { responseMimeType: own?.['responseMimeType'] ?? json, responseJsonSchema: format.schema }
     }
     case 'enum':
       return { responseMimeType: words, responseJsonSchema: format.schema }
@@ -82,31 +74,29 @@ function encodeFormat(format: OutputFormat | undefined, request: CanonicalReques
   }
 }
 
-export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, writing: RequestWriting): JsonObject {
-  const { report, native } = writing
-  const { format, modalities, audio, ...rest } = output ?? {}
+/** `own`: the unknown keys of `generationConfig`. */
+export function encodeOutput(output: OutputSpec, own: JsonObject | undefined, { report, native }: RequestWriting): JsonObject {
+  const { format, modalities, audio, ...rest } = output
   report.rest(rest, undefined, 'output.')
-  const spelled = ownForm(request.ext)?.['modalities']
   const spoken = modalities?.map(kind => modality.toWire(kind) ?? kind)
-  const came = Array.isArray(spelled) && JSON.stringify(spelled.map(word => modalityOf(String(word)))) === JSON.stringify(modalities) ? spelled : undefined
-  const asked = came ?? (spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined)
-  return { ...encodeFormat(format, request, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, request, writing) }
+  const asked = spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined
+  return { ...encodeFormat(format, own, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, own, { report, native }) }
 }
 
 const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
 
-/** The voice of an answer. `fields`: the rest of `speechConfig`. */
-export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?: { voice: string }; fields: JsonObject } {
-  if (speechConfig === undefined) return { fields: {} }
-  const { voiceConfig: _, ...speech } = speechConfig ?? {}
+/** The voice of an answer. `left`: the rest of `speechConfig`. */
+export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?: { voice: string }; left?: JsonObject | undefined } {
+  if (!speechConfig) return {}
+  const { voiceConfig: _, ...speech } = speechConfig
   const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
   const { voiceName: voice, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
-  if (typeof voice !== 'string' || !voice) return { fields: { speechConfig } }
+  if (typeof voice !== 'string' || !voice) return { left: speechConfig }
   const voiceConfig = { ...config, ...under('prebuiltVoiceConfig', prebuilt) }
-  return { audio: { voice }, fields: under('speechConfig', { ...speech, ...under('voiceConfig', voiceConfig) }) }
+  return { audio: { voice }, left: some({ ...speech, ...under('voiceConfig', voiceConfig) }) }
 }
 
-function encodeVoice(audio: unknown, request: CanonicalRequest, { native, report }: RequestWriting): JsonObject {
+function encodeVoice(audio: unknown, own: JsonObject | undefined, { native, report }: Pick<RequestWriting, 'native' | 'report'>): JsonObject {
   if (audio === undefined) return {}
   const voiceName = isObject(audio) ? audio['voice'] : undefined
   if (typeof voiceName !== 'string') {
@@ -114,9 +104,7 @@ function encodeVoice(audio: unknown, request: CanonicalRequest, { native, report
     return {}
   }
   if (!native) report.add('output.voice', undefined, 'output.audio')
-  const speech = inside(ownUnder(request.ext, 'generationConfig'), 'speechConfig')
-  const config = inside(speech, 'voiceConfig')
-  return { speechConfig: { ...speech, voiceConfig: { ...config, prebuiltVoiceConfig: { ...inside(config, 'prebuiltVoiceConfig'), voiceName } } } }
+  return { speechConfig: merge(inside(own, 'speechConfig'), { voiceConfig: { prebuiltVoiceConfig: { voiceName } } }) }
 }
 
 // ---- sampling and limits
@@ -126,8 +114,7 @@ const largestSeed = 2 ** 31
 /** Penalties have to be below 2 here; in other protocols 2 is allowed. */
 const largestPenalty = 1.99
 
-export function encodeSampling(sampling: Sampling | undefined, { native, report }: RequestWriting): JsonObject {
-  if (!sampling) return {}
+export function encodeSampling(sampling: Sampling, { native, report }: RequestWriting): JsonObject {
   const { temperature, topP, topK, frequencyPenalty: _, presencePenalty: __, seed, ...rest } = sampling
   report.rest(rest, undefined, 'sampling.')
   const fits = seed === undefined || native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)
@@ -194,12 +181,4 @@ export function encodeState(state: StateSpec | undefined, { native, options, rep
   const { store, continuationToken, ...memory } = state
   leaveState(native ? memory : { ...memory, ...defined({ continuationToken }) }, options, report)
   return defined({ store, continuationToken: native ? continuationToken : undefined })
-}
-
-/** The kept keys of `generationConfig` that none of these functions writes. */
-export function keptConfig(request: CanonicalRequest): JsonObject | undefined {
-  const own = ownUnder(request.ext, 'generationConfig')
-  if (!own) return undefined
-  const { thinkingConfig, ...rest } = own
-  return thinkingConfig === null ? own : rest
 }

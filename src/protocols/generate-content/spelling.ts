@@ -115,20 +115,3 @@ const placeIn = (field: string, written: string) => (field.endsWith('/*') ? fiel
 const fieldsWith = new Map<string, string[]>()
 for (const [field, written] of Object.entries(fieldNames))
   for (const key of placeIn(field, written).split('/')) fieldsWith.set(key, [...(fieldsWith.get(key) ?? []), field])
-
-/** Converts a written body back to the spelling it came in. Pointers to fields that are gone are ignored. */
-export function asItCame(wire: JsonObject, snake: unknown): JsonObject {
-  if (!Array.isArray(snake) || snake.length === 0) return wire
-  return restored(wire, '', new Set(snake)) as JsonObject
-}
-
-function restored(value: unknown, at: string, snake: ReadonlySet<unknown>): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown, index) => restored(item, `${at}/${index}`, snake))
-  if (!isObject(value)) return value
-  const written: JsonObject = {}
-  for (const [key, inner] of Object.entries(value)) {
-    const place = at + step(key)
-    setOwn(written, snake.has(place) ? snakeOf(key) : key, restored(inner, place, snake))
-  }
-  return written
-}

@@ -5,6 +5,7 @@ import { TranslationError } from '../../errors.ts'
 import { asksForOne, countedFrom, indexOf } from '../../kit/candidates.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../protocol.ts'
 import { decodeGrounding, listIn } from './citations.ts'
@@ -12,9 +13,10 @@ import { decodeErrorInside, isErrorBody } from './error.ts'
 import { decodeBlocked, decodeFinish } from './finish.ts'
 import { decodeLogprobs } from './logprobs.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { keep, protocolName, splitNulls } from './own.ts'
+import { extOf, protocolName } from './own.ts'
 import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 import { readTime } from './response.ts'
+import type { GeminiContent } from './schema.ts'
 import { inCamelCase } from './spelling.ts'
 import { decodeTier, decodeUsage } from './usage.ts'
 import { finishWord } from './vocabulary.ts'
@@ -190,13 +192,15 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
 }
 
+const knownContent = keysOf<GeminiContent>()('role', 'parts')
+
 function takeContent(state: DecoderState, answering: Answering, content: unknown, path: Place, emit: EmitEvent): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
-  const { parts, role: _, ...fields } = content
-  const { present: unknown } = splitNulls(fields)
+  const unknown = unknownOf(content, knownContent)
   begin(answering, emit, unknown)
   // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
-  for (const key in unknown) if (!same(unknown[key], answering.around[key])) reportOf(state).once('field.unknown', below(below(answering.at, 'content'), key))
+  for (const key in unknown) if (!same(unknown[key], answering.around?.[key])) reportOf(state).once('field.unknown', below(below(answering.at, 'content'), key))
+  const { parts } = content
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(below(path, 'parts'), 'expected the parts')
   takeParts(answering, parts as unknown[], below(path, 'parts'), state, emit)
@@ -204,38 +208,31 @@ function takeContent(state: DecoderState, answering: Answering, content: unknown
 
 /** Logprobs belong to the open text, or without one to the candidate. */
 function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): void {
-  const { tokens, left } = decodeLogprobs(wire)
+  const { tokens, left } = decodeLogprobs(wire, below(answering.at, 'logprobsResult'))
   const { open, candidate } = answering
   if (open?.kind !== 'text') answering.loose.push(...tokens)
   else if (tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
   if (left) answering.fields['logprobsResult'] = left
-  answering.logprobs = joined(answering.logprobs, wire, ['chosenCandidates', 'topCandidates'])
 }
 
 /** Sources come over several events and are indexed across all of them. A citation of a text that has ended comes too late: it stays in `left`. */
 function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { open, answers, grounding, candidate, at } = answering
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
-  const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
+  const chunks = [...(grounding?.chunks ?? []), ...listIn(wire, 'groundingChunks')]
   const texts = open?.kind === 'text' ? [...answers, { text: textSoFar(open), place: open.part }] : answers
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
   const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
   if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
   if (isHeard && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
-  answering.grounding = {
-    wire: joined(grounding?.wire, wire, groundingLists),
-    left: joined(grounding?.left, isHeard ? left : wire, groundingLists),
-    last: wire,
-  }
+  answering.grounding = { chunks, left: joined(grounding?.left, isHeard ? left : wire), last: wire }
 }
 
-const groundingLists = ['groundingChunks', 'groundingSupports']
-
-/** Merges an object that came in pieces: later values replace earlier ones, but the arrays under the keys `lists` are concatenated. */
-function joined(earlier: JsonObject | undefined, later: JsonObject, lists: readonly string[]): JsonObject {
+/** Merges grounding that came in pieces: later values replace earlier ones, but sources and supports are concatenated. */
+function joined(earlier: JsonObject | undefined, later: JsonObject): JsonObject {
   if (!earlier) return later
   const both: JsonObject = { ...earlier, ...later }
-  for (const key of lists)
+  for (const key of ['groundingChunks', 'groundingSupports'])
     if (Array.isArray(earlier[key]) && Array.isArray(later[key])) both[key] = [...(earlier[key] as unknown[]), ...(later[key] as unknown[])]
   return both
 }
@@ -271,7 +268,7 @@ function tellFields(state: DecoderState, fields: JsonObject, emit: EmitEvent): v
     Object.defineProperty(state.told, key, { value: text, enumerable: true, configurable: true, writable: true })
     Object.defineProperty(news, key, { value, enumerable: true, configurable: true, writable: true })
   }
-  const { ext } = keep(news, {})
+  const ext = extOf(news)
   if (ext) emit({ type: 'update', ext })
 }
 
@@ -282,17 +279,13 @@ function close(answering: Answering, emit: EmitEvent): void {
 }
 
 /** A candidate without a finish reason ended because the prompt was blocked. */
-function finish(
-  state: DecoderState,
-  { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, logprobs, loose }: Answering,
-  emit: EmitEvent,
-): void {
+function finish(state: DecoderState, answering: Answering, emit: EmitEvent): void {
+  const { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, loose } = answering
   const ending: Finish | undefined =
     decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!ending) return
-  const left = grounding && Object.keys(grounding.left).length > 0 ? { groundingMetadata: grounding.left } : {}
-  const odds = loose.length > 0 && { logprobs: loose }
-  emit({ type: 'finish', candidate, finish: ending, ...odds, at, ...keep({ ...fields, ...left }, {}, some({ grounding: grounding?.wire, logprobs })) })
+  const ext = extOf({ ...fields, groundingMetadata: grounding && some(grounding.left) })
+  emit({ type: 'finish', candidate, finish: ending, at, ...defined({ logprobs: loose.length > 0 ? loose : undefined, ext }) })
 }
 
 function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {

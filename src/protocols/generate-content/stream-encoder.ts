@@ -6,8 +6,7 @@ import { mergeUsage } from '../../canonical/response.ts'
 import { holdCutCalls, isWholeInput } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly, noteFinish } from '../../kit/failed-reply.ts'
-import { isObject, type JsonObject, merge } from '../../kit/json.ts'
-import { pointerOf } from '../../kit/path.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import { markCarried } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
@@ -15,9 +14,9 @@ import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encode
 import { encodeErrorBody, noteError } from './error.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { ownForm, ownKeys, ownUnder } from './own.ts'
+import { ownFields } from './own.ts'
 import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
-import { groundingAsItCame, withoutLeft, writeLogprobs } from './response.ts'
+import { keepGrounding, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
 import { splitBeside } from './wrapper.ts'
 
@@ -124,7 +123,7 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId: id })
   const lane = laneOf(state, candidate)
-  lane.around = merge(lane.around, ownKeys(ext))
+  lane.around = { ...lane.around, ...ownFields(ext) }
   if (role !== 'assistant') lane.voices[message] = { role, at }
   if (phase) lane.phases[message] = { phase, at }
 }
@@ -205,11 +204,10 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
   const { start, promptBlocked, ext } = state
   const report = reportOf(state)
   const candidates = lanes.map(lane => lastOf(state, lane))
-  const { inside, beside } = splitBeside(ownKeys(ext))
+  const { inside, beside } = splitBeside({ ...ownFields(start.ext), ...ownFields(ext) })
   state.done = true
   const usage = encodeUsage(state.usage, start.serviceTier, report)
   emit({
-    ...ownKeys(start.ext),
     ...inside,
     ...beside,
     ...(candidates.length > 0 && { candidates }),
@@ -219,27 +217,23 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
   })
 }
 
-function lastOf(
-  state: EncoderState,
-  { candidate, around, owed, proofs, called, texts, grounded, finish: ending, finishAt: at, logprobs: loose, ext }: Lane,
-): JsonObject {
+function lastOf(state: EncoderState, lane: Lane): JsonObject {
+  const { candidate, around, owed, proofs, called, texts, told, finishAt: at, logprobs: loose } = lane
   const report = reportOf(state)
-  const { grounding: came, logprobs } = ownForm(ext) ?? {}
-  const grounding = isObject(came) && !grounded ? groundingAsItCame(texts, came) : undefined
-  // Logprobs of the last text may not be written yet: they go into one list with those that belong to no text.
-  const withOdds = isObject(logprobs) ? texts : loose ? texts.slice(-1) : []
-  const odds = owed?.beside['logprobsResult'] ? withOdds : []
-  const logprobsResult = writeLogprobs([{ logprobs: loose, at }, ...odds], logprobs, report)
-  // Known fields were written with their texts; unknown ones are noted, unless the whole object is written here.
-  const kept = { logprobsResult: logprobsResult === logprobs, groundingMetadata: grounding !== undefined }
-  for (const key of ['logprobsResult', 'groundingMetadata'] as const)
-    if (!kept[key] && ownUnder(ext, key)) report.add('field.unknown', `${pointerOf(at ?? '')}/${key}`)
+  const { logprobsResult, groundingMetadata, ...own } = ownFields(lane.ext) ?? {}
+  // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
+  const odds = (loose || logprobsResult) && owed?.beside['logprobsResult'] ? texts.slice(-1) : []
+  const written = owed?.beside['groundingMetadata'] as JsonObject | undefined
+  const sources = told.sources.map(source => JSON.parse(source) as unknown)
   return {
-    ...withoutLeft(ownKeys(ext)),
+    ...own,
     index: candidate,
     content: { ...around, role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
     ...owed?.beside,
-    ...defined({ groundingMetadata: grounding, logprobsResult }),
-    ...encodeFinish(ending, { hasCalls: called, at, truncated: state.truncated }, report),
+    ...defined({
+      logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobsResult, at, report),
+      groundingMetadata: keepGrounding(groundingMetadata, written, sources, at, report),
+    }),
+    ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),
   }
 }

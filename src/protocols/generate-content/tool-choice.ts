@@ -1,36 +1,34 @@
 import type { Place } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../canonical/tool.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { ownUnder, protocolName } from './own.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { ownObject, protocolName } from './own.ts'
 import type { GeminiToolConfig } from './schema.ts'
 import { asDeclared } from './tools.ts'
 import { nearestServerTool } from './vocabulary.ts'
 import type { RequestWriting } from './writing.ts'
 
-/** `fields`: unknown keys of `toolConfig`. `nothing`: known keys to write back as they were (empty ones, a mode not in upper case). */
-export function decodeToolChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice; fields: JsonObject; nothing: JsonObject } {
-  const { functionCallingConfig: calling, ...others } = toolConfig
-  if (!calling) return { fields: others, nothing: calling === null ? { functionCallingConfig: null } : {} }
-  const { mode, allowedFunctionNames: names, ...rest } = calling
-  const choice = choiceOf(mode, names ?? [])
-  const isTold = names != null && names.length > 0 && (!choice || choice.mode === 'auto' || choice.mode === 'none')
-  const unknown: JsonObject = {
-    ...rest,
-    ...(mode != null && !choice && { mode }),
-    ...(isTold && { allowedFunctionNames: names }),
-  }
-  const nothing: JsonObject = {
-    ...(mode != null && mode === mode.toUpperCase() ? {} : defined({ mode })),
-    ...((names === null || names?.length === 0) && { allowedFunctionNames: names }),
-  }
-  return {
-    fields: Object.keys(unknown).length > 0 ? { functionCallingConfig: unknown, ...others } : others,
-    nothing: { functionCallingConfig: nothing },
-    ...(choice && { choice }),
-  }
+const knownConfig = keysOf<GeminiToolConfig>()('functionCallingConfig')
+const knownCalling = keysOf<NonNullable<GeminiToolConfig['functionCallingConfig']>>()('mode', 'allowedFunctionNames')
+
+/** `left`: unknown keys, and what has no meaning together. */
+export function decodeToolChoice(toolConfig: GeminiToolConfig): { choice?: ToolChoice | undefined; left: JsonObject | undefined } {
+  const { functionCallingConfig: calling } = toolConfig
+  const unknown = unknownOf(toolConfig, knownConfig)
+  if (!calling) return { left: unknown }
+  const { mode, allowedFunctionNames } = calling
+  const names = allowedFunctionNames ?? []
+  const choice = choiceOf(mode, names)
+  const isUnread = names.length > 0 && (!choice || choice.mode === 'auto' || choice.mode === 'none')
+  const left = some({
+    ...unknownOf(calling, knownCalling),
+    mode: choice ? undefined : (mode ?? undefined),
+    allowedFunctionNames: isUnread ? names : undefined,
+  })
+  return { choice, left: left ? { ...unknown, functionCallingConfig: left } : unknown }
 }
 
 function choiceOf(mode: string | null | undefined, names: readonly string[]): ToolChoice | undefined {
@@ -59,16 +57,10 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
  * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
 export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, tools: readonly Tool[], writing: RequestWriting): JsonObject | undefined {
-  const own = ownUnder(ext, 'toolConfig')
-  const held = own?.['functionCallingConfig']
-  const { mode, ...kept } = isObject(held) ? held : {}
-  const asked = choice && callingOf(choice, tools, writing)
-  const names = asked?.['allowedFunctionNames']
-  // The mode as it was spelled, if it still means the same choice.
-  const isSame =
-    choice === undefined || (typeof mode === 'string' && JSON.stringify(choiceOf(mode, Array.isArray(names) ? names : [])) === JSON.stringify(choice))
-  const calling = asked || isObject(held) ? { ...asked, ...kept, ...(mode !== undefined && isSame && { mode }) } : undefined
-  return own || calling ? { ...own, ...(calling && { functionCallingConfig: calling }) } : undefined
+  const own = ownObject(ext, 'toolConfig')
+  const left = own?.['functionCallingConfig']
+  const calling = some({ ...(isObject(left) && left), ...(choice && callingOf(choice, tools, writing)) })
+  return calling ? { ...own, functionCallingConfig: calling } : own
 }
 
 function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, toolName }: RequestWriting): JsonObject | undefined {

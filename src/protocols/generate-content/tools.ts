@@ -2,85 +2,77 @@ import type { Place } from '../../canonical/message.ts'
 import type { FunctionTool, McpServer, ServerTool, Tool } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { asFunction } from '../../kit/client-tools.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below, pointerOf } from '../../kit/path.ts'
-import { asItStood, decodeSchema } from './json-schema.ts'
-import { keep, nulls, ownForm, ownKeys, protocolName } from './own.ts'
+import { decodeSchema } from './json-schema.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
 import type { GeminiDeclaration, GeminiTool } from './schema.ts'
 import { nearestServerTool, serverTools } from './vocabulary.ts'
 import type { Reading, RequestWriting } from './writing.ts'
 
 // ---- wire → canonical
 
-/** One entry may hold several tools: each keeps the index of its entry, to be written back there. */
+/** One entry may hold several tools. */
 export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
   return isList(wires)
-    ? flatMap(wires, (wire, entry) => decodeEntry(wire, entry, `${reading.root}/tools/${entry}`, reading))
-    : decodeEntry(wires, 0, `${reading.root}/tools`, reading)
+    ? flatMap(wires, (wire, entry) => decodeEntry(wire, `${reading.root}/tools/${entry}`, reading))
+    : decodeEntry(wires, `${reading.root}/tools`, reading)
 }
 
 const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] => Array.isArray(wires)
 
-function decodeEntry(wire: GeminiTool, entry: number, at: Place, reading: Reading): Tool[] {
-  const { functionDeclarations, ...others } = wire
+function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
   // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
   if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
     throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
-  const functions = (functionDeclarations ?? []).map((declaration, index) =>
-    decodeFunction(declaration, reading.place(below(below(at, 'functionDeclarations'), index)), { entry, names: reading.names }),
+  const tools: Tool[] = (wire.functionDeclarations ?? []).map((declaration, index) =>
+    decodeFunction(declaration, reading.place(below(below(at, 'functionDeclarations'), index)), reading),
   )
-  const rest: JsonObject = { ...others, ...(functionDeclarations !== undefined && !functionDeclarations?.length && { functionDeclarations }) }
-  const beside = flatMap(Object.entries(rest), ([key, value]) => decodeOther(key, value, reading.place(below(at, key)), entry))
-  const tools = [...functions, ...beside]
-  return tools.length > 0 ? tools : [{ type: 'opaque', protocol: protocolName, raw: wire, at, ...keep({}, {}, { entry }) }]
+  for (const key in wire) if (key !== 'functionDeclarations' && wire[key] !== null) tools.push(...decodeOther(key, wire[key], reading.place(below(at, key))))
+  return tools
 }
 
-function decodeFunction(wire: GeminiDeclaration, at: Place, { entry, names }: { entry: number; names: Reading['names'] }): FunctionTool {
-  const { name, description, parameters, parametersJsonSchema, response, responseJsonSchema, behavior, ...fields } = wire
-  const taken = isObject(parametersJsonSchema) ? parametersJsonSchema : (parameters ?? undefined)
-  const given = isObject(responseJsonSchema) ? responseJsonSchema : (response ?? undefined)
-  if (taken && taken === parameters) names[`${pointerOf(at)}:parameters`] = 'parameters'
-  if (given && given === response) names[`${pointerOf(at)}:output`] = 'response'
-  const odd = (value: unknown) => value !== undefined && value !== null && !isObject(value)
+const knownDeclaration = keysOf<GeminiDeclaration>()('name', 'description', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema', 'behavior')
+
+function decodeFunction(wire: GeminiDeclaration, at: Place, { names }: Reading): FunctionTool {
+  const { name, description, parametersJsonSchema, responseJsonSchema, behavior } = wire
+  const parameters = isObject(parametersJsonSchema) ? parametersJsonSchema : wire.parameters
+  const output = isObject(responseJsonSchema) ? responseJsonSchema : wire.response
+  if (parameters && parameters === wire.parameters) names[`${pointerOf(at)}:parameters`] = 'parameters'
+  if (output && output === wire.response) names[`${pointerOf(at)}:output`] = 'response'
   return {
     type: 'function',
     name,
-    ...defined({
-      description: description ?? undefined,
-      parameters: taken && decodeSchema(taken),
-      output: given && decodeSchema(given),
+    ...present({
+      description,
+      parameters: parameters && decodeSchema(parameters),
+      output: output && decodeSchema(output),
       async: behavior === 'NON_BLOCKING' || undefined,
     }),
     at,
-    ...keep(
-      {
-        ...fields,
-        ...(odd(parametersJsonSchema) && { parametersJsonSchema }),
-        ...(odd(responseJsonSchema) && { responseJsonSchema }),
-        ...(isObject(parametersJsonSchema) && parameters && { parameters }),
-        ...(isObject(responseJsonSchema) && response && { response }),
-        ...(behavior != null && !behaviors.has(behavior) && { behavior }),
-      },
-      { ...nulls(wire), ...(behavior === 'BLOCKING' && { behavior }) },
-      {
-        entry,
-        ...(taken && { parameters: taken, parametersIn: taken === parameters ? 'parameters' : 'parametersJsonSchema' }),
-        ...(given && { response: given, responseIn: given === response ? 'response' : 'responseJsonSchema' }),
-      },
-    ),
+    ...defined({
+      ext: extOf({
+        ...unknownOf(wire, knownDeclaration),
+        parametersJsonSchema: parametersJsonSchema === parameters ? undefined : parametersJsonSchema,
+        parameters: wire.parameters === parameters ? undefined : wire.parameters,
+        responseJsonSchema: responseJsonSchema === output ? undefined : responseJsonSchema,
+        response: wire.response === output ? undefined : wire.response,
+        behavior: behavior != null && behaviors.has(behavior) ? undefined : behavior,
+      }),
+    }),
   }
 }
 
 const behaviors = new Set(['BLOCKING', 'NON_BLOCKING'])
 
-function decodeOther(key: string, value: unknown, at: Place, entry: number): Tool[] {
+function decodeOther(key: string, value: unknown, at: Place): Tool[] {
   const tool = serverTools.get(key)
-  const own = keep({}, {}, { entry })
-  if (tool === undefined || value === null) return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at, ...own }]
+  if (tool === undefined) return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at }]
   if (tool === 'mcp' && Array.isArray(value) && value.length > 0)
     return value.map(
       (server: unknown, index): ServerTool => ({
@@ -90,11 +82,10 @@ function decodeOther(key: string, value: unknown, at: Place, entry: number): Too
         ...defined({ mcp: decodeServer(server) }),
         raw: { [key]: [server] },
         at: below(at, index),
-        ...own,
       }),
     )
   const blockedDomains = isObject(value) ? stringsOf(value['excludeDomains'] ?? value['exclude_domains']) : undefined
-  return [{ type: 'server', tool, protocol: protocolName, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at, ...own }]
+  return [{ type: 'server', tool, protocol: protocolName, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at }]
 }
 
 function stringsOf(value: unknown): string[] | undefined {
@@ -118,26 +109,21 @@ function decodeServer(server: unknown): McpServer | undefined {
 
 // ---- canonical → wire
 
-/** All functions are written in one entry, unless they came in several. */
+/** All functions are written in one entry, each other tool in its own. */
 export function encodeTools(tools: readonly Tool[], writing: RequestWriting): JsonObject[] | undefined {
   const { report, options, native } = writing
-  const entries = new Map<string, JsonObject>()
-  const entryOf = (tool: Tool, otherwise: string): JsonObject => {
-    const entryIndex = native ? ownForm(tool.ext)?.['entry'] : undefined
-    const key = typeof entryIndex === 'number' ? `#${entryIndex}` : otherwise
-    const entry = entries.get(key) ?? {}
-    entries.set(key, entry)
-    return entry
-  }
-  for (const [index, tool] of tools.entries()) {
+  const written: JsonObject[] = []
+  let functions: unknown[] | undefined
+  for (const tool of tools) {
     const wire = encodeTool(tool, writing)
     if (!wire) continue
-    const entry = entryOf(tool, 'function' in wire ? 'functions' : `other ${index}`)
-    if (!('function' in wire)) merge(entry, wire)
-    else if (Array.isArray(entry['functionDeclarations'])) entry['functionDeclarations'].push(wire['function'])
-    else entry['functionDeclarations'] = [wire['function']]
+    if (!('function' in wire)) written.push(wire)
+    else if (functions) functions.push(wire['function'])
+    else {
+      functions = [wire['function']]
+      written.push({ functionDeclarations: functions })
+    }
   }
-  const written = [...entries.values()]
   if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server'))
     refuseForeignTools('tools of the request', { protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes }, options)
   return written.length > 0 || native ? written : undefined
@@ -149,14 +135,6 @@ export function askForInvocations(written: readonly JsonObject[] | undefined, { 
   if (native || options.gcToolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
   report.add('tool.invocations', '/toolConfig/includeServerSideToolInvocations')
   return { includeServerSideToolInvocations: true }
-}
-
-/** Adds a tool to an entry; lists (of MCP servers) are concatenated. */
-function merge(entry: JsonObject, wire: JsonObject): void {
-  for (const [key, value] of Object.entries(wire)) {
-    const before = entry[key]
-    entry[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...(value as unknown[])] : value
-  }
 }
 
 /** A function's declaration under `function`, or the fields of an entry for another tool. Undefined: it cannot be written. */
@@ -208,56 +186,34 @@ function encodeServerTool(tool: ServerTool, writing: RequestWriting): JsonObject
   return { [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {} }
 }
 
+const handledOfFunction = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'output',
+  'deferLoading',
+  'allowedCallers',
+  'async',
+  'eagerStreaming',
+  'at',
+  'ext',
+)
+
 function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting, wrapped = false): JsonObject {
-  const {
-    type: _,
-    name,
-    namespace,
-    namespaceDescription,
-    namespaceFields,
-    description,
-    parameters,
-    strict,
-    strictImplied: _implied,
-    output,
-    examples,
-    deferLoading,
-    allowedCallers,
-    async,
-    eagerStreaming,
-    cache,
-    at,
-    ext,
-    ...rest
-  } = tool
-  const callers = allowedCallers?.every(caller => caller === 'direct') ? undefined : allowedCallers
-  report.rest(
-    {
-      ...rest,
-      ...defined({
-        namespaceDescription,
-        namespaceFields,
-        examples,
-        deferLoading: deferLoading || undefined,
-        allowedCallers: callers,
-        eagerStreaming: eagerStreaming || undefined,
-        cache,
-        strict: strict || undefined,
-      }),
-    },
-    at,
-  )
+  const { name, namespace, description, parameters, strict, output, deferLoading, allowedCallers, async, eagerStreaming, at, ext } = tool
+  report.unwritten(tool, handledOfFunction, at)
+  if (deferLoading) report.rest({ deferLoading }, at)
+  if (allowedCallers?.some(caller => caller !== 'direct')) report.rest({ allowedCallers }, at)
+  if (eagerStreaming) report.rest({ eagerStreaming }, at)
+  if (strict) report.rest({ strict }, at)
   report.ext(ext, at)
-  const form = ownForm(tool.ext)
-  const place = (key: unknown, otherwise: string) => (typeof key === 'string' ? key : otherwise)
-  const taken = form && asItStood(parameters, form['parameters'])
-  const given = form && asItStood(output, form['response'])
   return {
-    ...ownKeys(tool.ext),
+    ...ownFields(ext),
     name: toolName(name, namespace, at, wrapped),
-    ...defined({ description }),
-    ...(parameters && { [taken ? place(form?.['parametersIn'], 'parametersJsonSchema') : 'parametersJsonSchema']: taken ?? parameters }),
-    ...(output !== undefined && output !== null && { [given ? place(form?.['responseIn'], 'responseJsonSchema') : 'responseJsonSchema']: given ?? output }),
-    ...(async && { behavior: 'NON_BLOCKING' }),
+    ...present({ description, parametersJsonSchema: parameters, responseJsonSchema: output, behavior: async ? 'NON_BLOCKING' : undefined }),
   }
 }

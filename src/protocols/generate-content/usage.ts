@@ -1,9 +1,10 @@
 import type { Usage } from '../../canonical/response.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { countOf, sameCounts } from '../../kit/usage.ts'
+import { keysOf } from '../../kit/keys.ts'
+import { countOf } from '../../kit/usage.ts'
 import type { GeminiReport } from './notes.ts'
-import { keep, ownForm, ownKeys } from './own.ts'
+import { extOf, ownFields } from './own.ts'
 import { tierWords } from './vocabulary.ts'
 
 const counters = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'toolUsePromptTokenCount', 'cachedContentTokenCount'] as const
@@ -58,7 +59,7 @@ export function decodeUsage(wire: JsonObject): Usage {
     inputAudio: byModality.promptTokensDetails?.['AUDIO'],
     outputAudio: byModality.candidatesTokensDetails?.['AUDIO'],
     inputImage: byModality.promptTokensDetails?.['IMAGE'],
-    ...keep(defined(unknown), {}, { wire }),
+    ext: extOf(unknown),
   })
 }
 
@@ -81,49 +82,45 @@ function toldIn(list: unknown, count: number | undefined, known: readonly string
   return sum === (count ?? 0) ? counts : undefined
 }
 
+const handled = keysOf<Usage>()(
+  'input',
+  'output',
+  'cacheRead',
+  'reasoning',
+  'toolPrompt',
+  'inputAudio',
+  'outputAudio',
+  'inputImage',
+  'serviceTier',
+  'serverTools',
+  'ext',
+)
+
 /** Without `usage` only the tier is written. Returns undefined when there is nothing to write. */
 export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): JsonObject | undefined {
-  const {
-    input,
-    output,
-    cacheRead,
-    reasoning,
-    toolPrompt,
-    inputAudio,
-    outputAudio,
-    inputImage,
-    serviceTier: counting,
-    serverTools,
-    ext,
-    ...merged
-  } = usage ?? {}
-  const tier = serviceTier ?? counting
-  const raw = ownForm(ext)?.['wire']
-  if (isObject(raw) && usage && decodeTier(raw) === tier && sameCounts(decodeUsage(raw), usage)) return raw
+  const { input, output, cacheRead, reasoning, toolPrompt, inputAudio, outputAudio, inputImage, serverTools, ext } = usage ?? {}
   report.ext(ext, report.placeOf('usage'))
   // A lost count of 0 needs no note.
-  for (const count of Object.values(merged)) if (count !== undefined && count !== 0) report.once('usage.merged', undefined, 'usage')
-  report.rest(defined({ serverTools }), undefined, 'usage.')
+  for (const key in usage) if (!handled[key] && usage[key as keyof Usage]) report.once('usage.merged', undefined, 'usage')
+  if (serverTools) report.rest({ serverTools }, undefined, 'usage.')
   if (output !== undefined && (reasoning ?? 0) + (outputAudio ?? 0) > output) report.once('usage.overlap', undefined, 'usage.output')
   if (input !== undefined && (toolPrompt ?? 0) + (inputAudio ?? 0) + (inputImage ?? 0) > input) report.once('usage.overlap', undefined, 'usage.input')
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))
   const candidates = output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0))
-  const wire = {
-    ...ownKeys(ext),
-    ...defined({
-      promptTokenCount: prompt,
-      candidatesTokenCount: candidates,
-      thoughtsTokenCount: reasoning,
-      toolUsePromptTokenCount: toolPrompt,
-      cachedContentTokenCount: cacheRead,
-      // The sum of the counts that are written, which for overlapping counts is not `input + output`.
-      totalTokenCount: prompt === undefined || candidates === undefined ? undefined : prompt + candidates + (reasoning ?? 0) + (toolPrompt ?? 0),
-      promptTokensDetails: detailsOf({ AUDIO: inputAudio, IMAGE: inputImage }, prompt),
-      candidatesTokensDetails: detailsOf({ AUDIO: outputAudio }, candidates),
-    }),
-    ...encodeTier(tier, report),
-  }
-  return Object.keys(wire).length > 0 ? wire : undefined
+  return some({
+    promptTokenCount: prompt,
+    candidatesTokenCount: candidates,
+    thoughtsTokenCount: reasoning,
+    toolUsePromptTokenCount: toolPrompt,
+    cachedContentTokenCount: cacheRead,
+    // The sum of the counts that are written, which for overlapping counts is not `input + output`.
+    totalTokenCount: prompt === undefined || candidates === undefined ? undefined : prompt + candidates + (reasoning ?? 0) + (toolPrompt ?? 0),
+    promptTokensDetails: detailsOf({ AUDIO: inputAudio, IMAGE: inputImage }, prompt),
+    candidatesTokensDetails: detailsOf({ AUDIO: outputAudio }, candidates),
+    ...encodeTier(serviceTier ?? usage?.serviceTier, report),
+    // A total that is another one is among them.
+    ...ownFields(ext),
+  })
 }
 
 function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTier?: string } {

@@ -143,7 +143,7 @@ export function kindOfMime(mime: string | undefined): MediaPart['kind'] {
   return mime === undefined ? 'file' : 'document'
 }
 
-/** Models up to 2.5, by their name: they know no levels of thinking, and no media inside of tool results. */
+/** Models up to 2.5, by their name: they know no levels of thinking and no media inside of tool results, and sign nothing. */
 export function isBeforeGemini3(model: string | undefined): boolean {
   return model !== undefined && /gemini-(?:1|2)(?:\.|-|$)/.test(model)
 }

@@ -43,14 +43,14 @@ function held(given: unknown, keys: readonly string[]): Held {
 }
 
 /** Keys beside the body, as they are kept among those of the body: with the prefix `../`. */
-export function asBeside(fields: JsonObject): JsonObject {
+export function asBeside(fields: JsonObject | undefined): JsonObject {
   const beside: JsonObject = {}
   for (const key in fields) beside[`../${key}`] = fields[key]
   return beside
 }
 
 /** Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets the prefix `./`. */
-export function asInside(fields: JsonObject): JsonObject {
+export function asInside(fields: JsonObject | undefined): JsonObject {
   const inside: JsonObject = {}
   for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]
   return inside
@@ -68,7 +68,7 @@ export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: Jso
   return { inside, beside }
 }
 
-/** A written body nested as it came. */
-export function wrapAgain(body: unknown, at: unknown, beside: JsonObject): unknown {
-  return typeof at === 'string' ? { ...beside, [at.slice(1)]: body } : body
+/** A written body nested as it was. `at`: see `Source`. */
+export function wrapAgain(body: JsonObject, at: string | undefined, beside: JsonObject): JsonObject {
+  return at === undefined ? body : { ...beside, [at.slice(1)]: body }
 }

@@ -32,7 +32,7 @@ export type Writing = {
   to: 'provider' | 'client'
   /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
   opens: boolean
-  /** The message came from this protocol, and its parts are written as they were. */
+  /** The request or reply came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
   native: boolean
   /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
@@ -42,6 +42,8 @@ export type Writing = {
   callOf?: ((result: ToolResultPart) => ToolCallPart | undefined) | undefined
   /** Calls without a usable signature, which are written with the documented placeholder. */
   unsigned?: ReadonlySet<Part> | undefined
+  /** The number of texts of earlier results that a result begins with. */
+  repeated?: ReadonlyMap<Part, number> | undefined
   /** Are these instructions? There even an empty text that is left out gets a note. */
   instructs?: boolean
   /** The model that the request is for. */
@@ -73,6 +75,9 @@ export type RequestWriting = Writing & {
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
   const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
   const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  // Ids that this protocol's own decoder made.
+  const made = new Set<string>()
+  if (native) for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.idOrigin === 'synthesized') made.add(part.id)
   const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: asName, native }, report)
   return {
     report,
@@ -82,12 +87,13 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     native,
     callOf: undefined,
     unsigned: undefined,
+    repeated: undefined,
     instructs: false,
     inResult: false,
     beside: undefined,
     toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
     callId(id, part) {
-      if (options.gcIds !== 'never') return part.type === 'tool-call' && part.idOrigin === 'synthesized' && native ? undefined : id
+      if (options.gcIds !== 'never') return made.has(id) ? undefined : id
       report.once('tool-call.id', part.at, part.type === 'tool-call' ? 'id' : 'callId')
       return undefined
     },
