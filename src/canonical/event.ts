@@ -1,6 +1,6 @@
 import type { CanonicalError } from './error.ts'
 import type { Citation, ExtMap, Message, Node, Part, Place, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
-import type { Finish, Usage } from './response.ts'
+import type { CanonicalResponse, Finish, Usage } from './response.ts'
 
 /**
  * One step of a streamed reply. A whole stream obeys this grammar (`grammar.ts` holds it as code):
@@ -16,7 +16,8 @@ import type { Finish, Usage } from './response.ts'
  * makes them. `at` is a JSON pointer into the complete reply.
  */
 export type CanonicalEvent =
-  | { type: 'start'; id?: string; model?: string; createdAt?: number; serviceTier?: string; transformations?: unknown; ext?: ExtMap }
+  /** `source`: the protocol of the stream; absent: made here. */
+  | ({ type: 'start' } & Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>)
   | MessageStart
   | PartStart
   | PartDelta
@@ -28,7 +29,7 @@ export type CanonicalEvent =
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
   /** Top-level fields of the reply, at any time; merged into those so far. */
-  | { type: 'update'; serviceTier?: string; completedAt?: number; promptBlocked?: { reason: string; message?: string; raw?: unknown }; ext?: ExtMap }
+  | ({ type: 'update' } & Pick<CanonicalResponse, 'serviceTier' | 'completedAt' | 'promptBlocked' | 'echo' | 'ext'>)
   /** The upstream failed. `unheard`: it said so in a form that clients of its protocol do not recognize. */
   | { type: 'error'; error: CanonicalError; unheard?: true }
   /** A wire event that only tells the progress of a provider's tool. */

@@ -7,8 +7,9 @@ import type { CanonicalResponse } from './response.ts'
  * or a candidate without `finish`, the stream ends with `clean: false`.
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
-  const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, transformations, ext } = response
-  const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, transformations, ext }) }]
+  const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, transformations, echo, ext } = response
+  const source = response.source && { protocol: response.source.protocol }
+  const events: CanonicalEvent[] = [{ type: 'start', ...present({ id, model, createdAt, serviceTier, transformations, echo, ext, source }) }]
   // Some wires have the input counts at the start of a stream.
   if (usage?.input !== undefined) {
     const { input, cacheRead, cacheWrite } = usage

@@ -18,15 +18,20 @@ const neutral = new Map<string, readonly unknown[]>([
   ['cache.key', ['']],
   ['cache.mode', ['implicit']],
 ])
+/**
+ * What only the protocol of the source needs: its body, what that repeats of the request or was changed in it, the form of a tool there, and
+ * a wish for proofs that others always send.
+ */
+const implied = new Set(['source', 'echo', 'transformations', 'builtIn', 'state.encryptedReasoning'])
 /** Fields whose empty list or object means the same as no value. */
 const neutralWhenEmpty = new Set(['sampling.logitBias', 'metadata', 'stop', 'state.contextManagement', 'output.modalities'])
 
 /**
- * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. Also of `source`,
- * which holds nothing beyond the other fields, and of `transformations`, which the decoder notes.
+ * Does this value mean the same as no value? `field`: of a request, with dots between levels, e.g. `sampling.topK`. Also of fields whose
+ * meaning other protocols have anyway, or that the decoder notes.
  */
 export function isNeutral(field: string, value: unknown): boolean {
-  if (field === 'source' || field === 'transformations') return true
+  if (implied.has(field)) return true
   if (neutralWhenEmpty.has(field)) return isEmpty(value)
   return neutral.get(field)?.includes(value) ?? false
 }

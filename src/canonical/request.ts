@@ -118,6 +118,8 @@ export type StateSpec = {
   prompt?: unknown
   /** What the reply should contain in addition. */
   include?: string[]
+  /** Should reasoning in the reply contain its encrypted form, which another request can continue? */
+  encryptedReasoning?: true
   /** How a conversation that is too long is shortened. */
   truncation?: string
   /** Edits that the provider should make to a long context. */

@@ -19,6 +19,8 @@ export type CanonicalResponse = {
   transformations?: unknown
   /** The reply as a whole failed. */
   error?: CanonicalError
+  /** What the reply repeats of its request, in the words of the source protocol. Its client knows it already. */
+  echo?: Record<string, unknown>
   ext?: ExtMap
   /** Absent: made here. */
   source?: Source

@@ -25,6 +25,8 @@ export type FunctionTool = Node & {
   /** The description of the namespace, at its first tool only. `namespaceFields`: unknown keys of the namespace. */
   namespaceDescription?: string
   namespaceFields?: Record<string, unknown>
+  /** The built-in tool, as on the wire, that this function is for models of other providers: the client runs both. */
+  builtIn?: unknown
   cache?: { ttl?: CacheTtl }
 }
 
