@@ -29,7 +29,7 @@ export type CanonicalEvent =
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
   /** Top-level fields of the reply, at any time; merged into those so far. */
-  | ({ type: 'update' } & Pick<CanonicalResponse, 'serviceTier' | 'completedAt' | 'promptBlocked' | 'echo' | 'ext'>)
+  | ({ type: 'update' } & Pick<CanonicalResponse, 'serviceTier' | 'completedAt' | 'promptBlocked' | 'transformations' | 'echo' | 'ext'>)
   /** The upstream failed. `unheard`: it said so in a form that clients of its protocol do not recognize. */
   | { type: 'error'; error: CanonicalError; unheard?: true }
   /** A wire event that only tells the progress of a provider's tool. */

@@ -504,7 +504,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test('memory has a limit: what was not used for longest goes', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages', { store: { memory: true, memoryLimitBytes: 40_000 } }))
     const ids: string[] = []
-    for (let i = 0; i < 12; i++) ids.push((await good(await ask(path, post(requests.responses)))).id)
+    for (let i = 0; i < 20; i++) ids.push((await good(await ask(path, post(requests.responses)))).id)
     expect((await ask(`${path}/${ids[0]}`)).status).toBe(404)
     expect((await ask(`${path}/${ids.at(-1)}`)).status).toBe(200)
   })

@@ -74,8 +74,8 @@ describe.each(all)('$name, read, edited and written again', protocol => {
           .find(one => one.type === 'text' && one.text === 'REDACTED')
         expect(back).toBeDefined()
         if (back?.type === 'text')
-          expect(canonicalJson({ ...back, text: before, citations: part.citations ?? [] })).toBe(
-            canonicalJson({ ...part, text: before, citations: part.citations ?? [] }),
+          expect(canonicalJson({ ...back, text: before, citations: part.citations ?? [], at: undefined })).toBe(
+            canonicalJson({ ...part, text: before, citations: part.citations ?? [], at: undefined }),
           )
       }),
       runs(500),

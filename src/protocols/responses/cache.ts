@@ -2,7 +2,7 @@ import type { CacheTtl, Message, Part } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { ownForm } from './own.ts'
+import { fieldsOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 const ttls = new Map<unknown, CacheTtl>([
@@ -12,32 +12,34 @@ const ttls = new Map<unknown, CacheTtl>([
   ['12h', '12h'],
 ])
 
-type Mark = { cache: { cache?: { ttl?: CacheTtl } }; form: JsonObject; unread: JsonObject }
-
-export function decodeMark(wire: JsonObject | null | undefined): Mark {
-  if (!wire) return { cache: {}, form: {}, unread: {} }
+/** Reads a breakpoint into its part, which is not shared yet, and gives its unknown keys. */
+export function decodeMark(part: Part, wire: JsonObject | null | undefined): JsonObject | undefined {
+  if (!wire) return undefined
   const { mode, ttl: word, ...rest } = wire
   const ttl = ttls.get(word)
-  const odd = { ...(mode !== 'explicit' && mode !== undefined && { mode }), ...(word != null && ttl === undefined && { ttl: word }), ...rest }
-  const unread = Object.keys(odd).length > 0 ? { prompt_cache_breakpoint: odd } : {}
-  return { cache: { cache: defined({ ttl }) }, form: { breakpoint: wire }, unread }
+  part.cache = defined({ ttl })
+  const odd = { ...(mode != null && mode !== 'explicit' && { mode }), ...(word != null && ttl === undefined && { ttl: word }), ...rest }
+  return Object.keys(odd).length > 0 ? { prompt_cache_breakpoint: odd } : undefined
 }
 
 /** Undefined: the part has no breakpoint, or it is one of too many, which is noted. */
-export function encodeMark(part: Part, { report, moved, uncached, options }: Writing): JsonObject | undefined {
+export function encodeMark(part: Part, { report, moved, uncached, options, native }: Writing): JsonObject | undefined {
   const { cache } = part
   const at = moved.has(part) ? moved.get(part) : part.at
   if (!cache) return undefined
-  const raw = ownForm(part.ext)?.['breakpoint']
-  if (isObject(raw) && ttls.get(raw['ttl']) === cache.ttl) return raw
   if (uncached.has(part)) {
     report.add('cache.too-many', at, 'cache')
     return undefined
   }
-  const ttl = cache.ttl === '5m' || cache.ttl === '1h' ? (options.cacheTtlRound === 'up' && cache.ttl === '1h' ? '12h' : undefined) : cache.ttl
+  const odd = fieldsOf(part.ext)?.['prompt_cache_breakpoint']
+  const ttl = native ? cache.ttl : ttlOf(cache.ttl, options)
   if (ttl !== cache.ttl) report.add('cache.ttl', at, 'cache.ttl')
-  return defined({ mode: 'explicit', ttl })
+  return { mode: 'explicit', ...defined({ ttl }), ...(isObject(odd) && odd) }
 }
+
+/** The nearest lifetime that the provider offers. */
+const ttlOf = (ttl: CacheTtl | undefined, { cacheTtlRound }: Writing['options']): CacheTtl | undefined =>
+  ttl === '5m' || ttl === '1h' ? (cacheTtlRound === 'up' && ttl === '1h' ? '12h' : undefined) : ttl
 
 /** Moves the cache breakpoint of a whole tool result to its last part, if that can have one. */
 export function withMarksInside(message: Message, { moved, report }: Writing): Message {

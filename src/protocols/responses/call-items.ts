@@ -49,7 +49,7 @@ export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart
   const place = placeOf(state, part)
   if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
   else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)
-  if (item) item.wire = { ...wire, call_id: before['call_id'], ...(!writing.native && { status: wire['status'] ?? 'completed' }) }
+  if (item) item.wire = { ...wire, call_id: before['call_id'] }
   const late = whole.signature ?? value.signature
   hold(state, part.item, emit)
   if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writingOf(state)), emit)

@@ -2,8 +2,7 @@ import { addDelta } from '../../canonical/collect.ts'
 import type { CanonicalEvent, Delta, Proof } from '../../canonical/event.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Carried, type DecoderState, type OpenItem, reportOf } from './decoder-state.ts'
-import { keep } from './own.ts'
-import { type Attachment, accepts, bearing, ordinalOf } from './reasoning.ts'
+import { type Attachment, accepts, ordinalOf } from './reasoning.ts'
 
 /** Emits ends of parts one event later, so that a signature after its part can still be added to it. */
 export function patient(state: DecoderState, emit: EmitEvent): EmitEvent {
@@ -40,17 +39,17 @@ export function prove({ items }: DecoderState, attach: Attachment, proof: Proof,
 
 /** Adds a signature to the part before it. False: that part cannot have one, or its end was emitted already. */
 function giveBack({ items, ending }: DecoderState, carried: Carried): boolean {
-  const { signature, id, index } = carried
+  const { signature, index } = carried
   let before = index - 1
   while (items[before]?.carrier) before--
   const last = Object.values(items[before]?.parts ?? {}).at(-1)
   const place = ending.findLastIndex(event => event.type === 'part.end' && event.part === last?.part)
   const end = ending[place]
   if (!last || !accepts(last.value) || end?.type !== 'part.end') return false
-  const delta: Delta = { kind: 'signature', signature, ...(id !== undefined && keep({}, {}, { carrier: id })) }
+  const delta: Delta = { kind: 'signature', signature }
   addDelta(last.value, delta)
   const events: CanonicalEvent[] = [{ type: 'part.delta', candidate: 0, part: last.part, delta }]
-  ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, ...bearing(end.final, carried) } } : end)
+  ending.splice(place, 1, ...events, end.final ? { ...end, final: { ...end.final, signature } } : end)
   return true
 }
 

@@ -6,7 +6,7 @@ import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../k
 import { below } from '../../kit/path.ts'
 import { isOffset, lengthOf } from '../../kit/text.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, ownOf, protocolName } from './own.ts'
+import { fieldsOf, keep, protocolName } from './own.ts'
 
 /** The known keys of an annotation, by its type. */
 const modelled = new Map<unknown, ReadonlySet<string>>([
@@ -22,13 +22,14 @@ const offsets = new Set(['start_index', 'end_index', 'index'])
 const isRead = (key: string, value: unknown) => value === null || (offsets.has(key) ? isOffset(value) : typeof value === 'string')
 
 /** The unknown keys of annotations, and known ones with a value of another type, as an `annotations` field. */
-export function unreadOf(annotations: readonly JsonObject[] | null | undefined): { annotations?: JsonObject[] } {
-  const unread = flatMap(annotations ?? [], wire => {
+export function unreadOf(annotations: readonly JsonObject[] | null | undefined): { annotations: JsonObject[] } | undefined {
+  if (!annotations?.length) return undefined
+  const unread = flatMap(annotations, wire => {
     const known = modelled.get(wire['type'])
     const left = known ? Object.entries(wire).filter(([key, value]) => !known.has(key) || !isRead(key, value)) : []
     return left.length > 0 ? [Object.fromEntries(left)] : []
   })
-  return unread.length > 0 ? { annotations: unread } : {}
+  return unread.length > 0 ? { annotations: unread } : undefined
 }
 
 /** An annotation of a text; its offsets count characters of that text. */
@@ -83,12 +84,14 @@ function decodeLogprob(raw: unknown, at: Place): TokenLogprob {
 function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   const { token, logprob, bytes } = wire
   const unread = unreadOfToken(wire)
-  return defined({
+  const read: Omit<TokenLogprob, 'top'> = defined({
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : 0,
     bytes: decodeBytes(bytes),
-    ...(Object.keys(unread).length > 0 && { at, ...keep(unread, {}) }),
   })
+  if (Object.keys(unread).length === 0) return read
+  read.at = at
+  return keep(read, unread)
 }
 
 /** A token without bytes has an empty list here, because no list may be null. */
@@ -101,7 +104,7 @@ function decodeBytes(bytes: unknown): number[] | null | undefined {
 export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
     const given = bytes === undefined && whole ? bytesOf(token) : bytes
-    return { ...ownOf(ext)?.fields, ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }
+    return { ...fieldsOf(ext), ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }
   }
   return defined({ ...tokenOf(one), top_logprobs: top?.map(tokenOf) ?? (whole ? [] : undefined) })
 }

@@ -1,12 +1,13 @@
-import type { ControlPart, Message, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Message, Place, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import type { FunctionTool, Tool, ToolChoice } from '../../canonical/tool.ts'
 import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject, parseObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, parseJson, parseObject } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { flatName } from '../../kit/tool-names.ts'
-import { idOf, statusOf } from './item-head.ts'
+import { itemOf, withHead } from './item-head.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, ownForm, protocolName } from './own.ts'
+import { protocolName } from './own.ts'
 import { decodeAddedTools } from './tools.ts'
 
 const text = { type: 'string' }
@@ -98,8 +99,8 @@ export function expandTools(tools: readonly Tool[], report: ResponsesReport, all
       ...(typeof description === 'string' && description && { description }),
       ...(isObject(parameters) && { parameters }),
       strict: false,
+      builtIn: tool.raw,
       ...defined({ at: tool.at }),
-      ...keep({}, {}, { client: tool.raw }),
     }
     return expanded
   })
@@ -107,7 +108,7 @@ export function expandTools(tools: readonly Tool[], report: ResponsesReport, all
 
 /** A choice of such a tool is a choice of its function. */
 export function expandChoice(choice: ToolChoice, tools: readonly Tool[]): ToolChoice {
-  const isExpanded = (name: string) => tools.some(tool => tool.type === 'function' && tool.name === name && ownForm(tool.ext)?.['client'])
+  const isExpanded = (name: string) => tools.some(tool => tool.type === 'function' && tool.name === name && tool.builtIn)
   const { mode } = choice
   if (mode === 'tool') return choice.kind === 'server' && isExpanded(choice.name) ? { mode, kind: 'function', name: choice.name } : choice
   if (mode !== 'allowed') return choice
@@ -119,7 +120,7 @@ export function expandChoice(choice: ToolChoice, tools: readonly Tool[]): ToolCh
 
 /** The names of the functions that such tools became, in the request of a response. */
 export const expandedIn = (tools: readonly Tool[] | undefined): string[] =>
-  (tools ?? []).flatMap(tool => (tool.type === 'function' && ownForm(tool.ext)?.['client'] ? [tool.name] : []))
+  (tools ?? []).flatMap(tool => (tool.type === 'function' && tool.builtIn ? [tool.name] : []))
 
 /** By call id, and by the id of the item, which results of the older shell repeat: the call id of each call that the client runs. */
 export function clientCallIds(items: readonly JsonObject[], all = false): Map<unknown, string> {
@@ -137,57 +138,61 @@ export function clientCallIds(items: readonly JsonObject[], all = false): Map<un
 
 type Expanding = { at: Place; ids: ReadonlyMap<unknown, string>; report: ResponsesReport }
 
+type Key =
+  | 'type'
+  | 'id'
+  | 'call_id'
+  | 'status'
+  | 'caller'
+  | 'arguments'
+  | 'execution'
+  | 'action'
+  | 'operation'
+  | 'environment'
+  | 'tools'
+  | 'output'
+  | 'max_output_length'
+const keys = keysOf<Record<Key, unknown>>()
+const itemKeys = ['type', 'id', 'call_id', 'status', 'caller'] as const
+const callKeys = keys(...itemKeys, 'action', 'operation', 'environment')
+const outputKeys = keys(...itemKeys, 'output', 'max_output_length')
+const searchCallKeys = keys(...itemKeys, 'arguments', 'execution')
+const searchOutputKeys = keys(...itemKeys, 'tools', 'execution')
+
 /** A call of such a tool, or its result, as those of a function. Undefined: the item is something else, or its call is not in `ids`. */
 export function expandItem(wire: JsonObject, type: string, { at, ids, report }: Expanding): Message | undefined {
-  const { type: _, id, call_id: call, status: _status, caller, ...rest } = wire
+  const { id, call_id: call, caller } = wire
   const callId = ids.get(call ?? id)
   const name = nameOfCall.get(type) ?? nameOfCall.get(type.replace(/_output$/, '')) ?? nameOfCall.get(type.replace(/_output$/, '_call'))
   if (callId === undefined || name === undefined) return undefined
-  const form = { item: type, whole: wire }
-  const head = { origin: 'item' as const, ...idOf(id), ...statusOf(wire), at }
-  const called = caller != null && { caller }
-  if (type === 'tool_search_output') {
-    const { tools: _tools, execution: _execution, ...fields } = rest
-    const found = decodeAddedTools(wire, at, report) ?? []
-    const result: ToolResultPart = {
-      type: 'tool-result',
-      callId,
-      name,
-      kind: 'function',
-      content: [{ type: 'text', text: namesOf(found), at: below(at, 'tools') }],
-      ...called,
-      at,
-    }
-    const loaded = found.map(tool => withoutDefer(tool, report))
-    const added: ControlPart = { type: 'control', control: 'tool-addition', protocol: protocolName, raw: wire, tools: loaded, at }
-    return { role: 'tool', parts: loaded.length > 0 ? [result, added] : [result], ...head, ...keep(fields, {}, form) }
+  if (!type.endsWith('_output')) {
+    const part: ToolCallPart = { type: 'tool-call', id: callId, idOrigin: 'wire', name, kind: 'function', input: JSON.stringify(inputOf(wire)), at }
+    if (caller != null) part.caller = caller
+    return withHead(itemOf('assistant', part, at), wire, name === 'tool_search' ? searchCallKeys : callKeys)
   }
-  if (type === 'tool_search_call') {
-    const { arguments: asked, execution: _execution, ...fields } = rest
-    const part: ToolCallPart = { type: 'tool-call', id: callId, idOrigin: 'wire', name, kind: 'function', input: JSON.stringify(asked ?? {}), ...called, at }
-    return { role: 'assistant', parts: [part], ...head, ...keep(fields, {}, form) }
+  const result: ToolResultPart = { type: 'tool-result', callId, name, kind: 'function', content: [], at }
+  if (caller != null) result.caller = caller
+  const message = itemOf('tool', result, at)
+  if (name !== 'tool_search') {
+    const { output, status } = wire
+    const said = typeof output === 'string' ? output : output == null ? String(status ?? '') : JSON.stringify(output)
+    if (said !== '') result.content = [{ type: 'text', text: said, at: below(at, 'output') }]
+    const isError = status === 'failed'
+    if (isError) result.isError = true
+    return withHead(message, isError ? { ...wire, status: undefined } : wire, outputKeys)
   }
-  if (type.endsWith('_output')) {
-    const { output, max_output_length: _length, ...fields } = rest
-    const said = typeof output === 'string' ? output : output == null ? String(wire['status'] ?? '') : JSON.stringify(output)
-    const isError = wire['status'] === 'failed'
-    const part: ToolResultPart = {
-      type: 'tool-result',
-      callId,
-      name,
-      kind: 'function',
-      content: said === '' ? [] : [{ type: 'text', text: said, at: below(at, 'output') }],
-      ...(isError && { isError }),
-      ...called,
-      at,
-    }
-    return { role: 'tool', parts: [part], ...head, ...keep(fields, {}, form) }
-  }
-  const { action, operation, environment: _environment, ...fields } = rest
-  const { type: kind, ...asked } = isObject(operation) ? operation : isObject(action) ? action : {}
-  const input = Object.fromEntries(Object.entries(isObject(operation) ? { type: kind, ...asked } : asked).filter(([, value]) => value !== null))
-  const part: ToolCallPart = { type: 'tool-call', id: callId, idOrigin: 'wire', name, kind: 'function', input: JSON.stringify(input), ...called, at }
-  return { role: 'assistant', parts: [part], ...head, ...keep(fields, {}, form) }
+  const found = decodeAddedTools(wire, at, report) ?? []
+  result.content = [{ type: 'text', text: namesOf(found), at: below(at, 'tools') }]
+  const tools = found.map(tool => withoutDefer(tool, report))
+  if (tools.length > 0) message.parts.push({ type: 'control', control: 'tool-addition', protocol: protocolName, raw: wire, tools, at })
+  return withHead(message, wire, searchOutputKeys)
+}
+
+/** The arguments of a call. */
+function inputOf({ type, arguments: asked, action, operation }: JsonObject): unknown {
+  if (type === 'tool_search_call') return asked ?? {}
+  if (isObject(operation)) return Object.fromEntries(Object.entries(operation).filter(([, value]) => value !== null))
+  return Object.fromEntries(Object.entries(isObject(action) ? action : {}).filter(([key, value]) => key !== 'type' && value !== null))
 }
 
 /** The search has found the tool: nothing else will load it. */
@@ -206,16 +211,34 @@ function namesOf(tools: readonly Tool[]): string {
   return JSON.stringify({ tools: names })
 }
 
-/** The item as it came, if the message was read from a call or result of such a tool. */
-export function wholeItemOf({ ext }: Message): JsonObject | undefined {
-  const whole = ext?.[protocolName]?.form?.['whole']
-  return isObject(whole) ? whole : undefined
-}
-
 /** A call of the function as a call of the tool; undefined if its arguments are none of the tool. `prefix`: how ids of such items begin. */
 export function encodeClientCall({ name, input }: ToolCallPart): { prefix: string; fields: JsonObject } | undefined {
   const tool = clientTools.get(name)
   const given = parseObject(input)
   const fields = tool && given && tool.fields(given)
   return fields && { prefix: tool.prefix, fields: { type: tool.call, ...fields } }
+}
+
+/** Is the result of a search in the same item as the tools that it adds? */
+export const isWithTools = ({ parts }: Message): boolean =>
+  parts.some(part => part.type === 'control' && part.protocol === protocolName && isObject(part.raw) && part.raw['type'] === 'tool_search_output')
+
+/** The result of such a call. */
+export function encodeClientResult({ callId, content, isError }: ToolResultPart, name: string): JsonObject {
+  const text = content.map(part => (part.type === 'text' ? part.text : '')).join('')
+  switch (name) {
+    case 'tool_search':
+      return { type: 'tool_search_output', call_id: callId, execution: 'client', tools: [] }
+    case 'local_shell':
+      return { type: 'local_shell_call_output', id: callId, output: text }
+    case 'apply_patch':
+      return { type: 'apply_patch_call_output', call_id: callId, status: isError ? 'failed' : 'completed', output: text }
+    default:
+      return { type: 'shell_call_output', call_id: callId, output: outputOf(text, isError) }
+  }
+}
+
+function outputOf(text: string, isError: boolean | undefined): unknown[] {
+  const list = parseJson(text)
+  return Array.isArray(list) ? list : [{ stdout: text, stderr: '', outcome: { type: 'exit', exit_code: isError ? 1 : 0 } }]
 }

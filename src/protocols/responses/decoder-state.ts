@@ -44,8 +44,8 @@ export type OpenItem = {
   carried?: Carried
 }
 
-/** A signature that is not on its part yet. `index`, `id`: of the item that it came in. */
-export type Carried = { signature: Signature; index: number; id?: string }
+/** A signature that is not on its part yet. `index`: of the item that it came in. */
+export type Carried = { signature: Signature; index: number }
 
 export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'ended'

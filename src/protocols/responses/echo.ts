@@ -1,9 +1,9 @@
 import type { ExtMap } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, only } from '../../kit/json.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, protocolName } from './own.ts'
+import { fieldsOf, protocolName } from './own.ts'
 import { encodeBody } from './request.ts'
 import { startWriting } from './writing.ts'
 
@@ -70,7 +70,7 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
   if (!request) return echoDefaults
   const writing = startWriting(
     'output',
-    ownForm(request.ext) !== undefined,
+    request.source?.protocol === protocolName,
     Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }),
   )
   const wire = encodeBody(remembered(request), writing)
@@ -100,7 +100,8 @@ const present = (object: JsonObject): JsonObject => Object.fromEntries(Object.en
 /** The fields of a request that its answers repeat, as the provider does, without secrets: replies are stored and logged where requests are not. */
 export function remembered(request: CanonicalRequest): CanonicalRequest {
   // Only keys that the copy already has are set: new ones would give each copy a hidden class of its own in V8, 2 µs for each request.
-  const { source: _, ...kept } = request
+  const kept = { ...request }
+  if (kept.source) kept.source = { protocol: kept.source.protocol }
   kept.messages = request.messages.filter(({ origin }) => origin === 'instructions')
   if (kept.tools) kept.tools = kept.tools.map(covered)
   if (kept.ext) kept.ext = repeatable(kept.ext)
@@ -108,10 +109,8 @@ export function remembered(request: CanonicalRequest): CanonicalRequest {
 }
 
 function repeatable(ext: ExtMap): ExtMap {
-  const { fields, form } = ext[protocolName] ?? {}
-  const echoed: JsonObject = {}
-  for (const key in fields) if (echoKeys.has(key)) echoed[key] = fields[key]
-  return keep(echoed, {}, form).ext ?? {}
+  const fields = fieldsOf(ext)
+  return fields ? { [protocolName]: { fields: only(fields, [...echoKeys]) } } : {}
 }
 
 function covered(tool: Tool): Tool {

@@ -1,37 +1,34 @@
-import type { CanonicalRequest, ReasoningSpec } from '../../canonical/request.ts'
-import { defined, some } from '../../kit/defined.ts'
+import type { ReasoningSpec } from '../../canonical/request.ts'
+import { some, someOf } from '../../kit/defined.ts'
 import { encodeEffort } from '../../kit/effort.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { nulls, ownForm, ownUnder } from './own.ts'
-import type { ResponsesRequest } from './schema.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import type { ResponsesReasoningConfig, ResponsesRequest } from './schema.ts'
 import type { Reading } from './settings.ts'
 import type { Writing } from './writing.ts'
 
-export function decodeReasoningSpec(wire: ResponsesRequest['reasoning'], { fields, nothing, form, places, report }: Reading): ReasoningSpec | undefined {
+const known = keysOf<ResponsesReasoningConfig>()('effort', 'summary', 'generate_summary', 'context', 'mode')
+
+export function decodeReasoningSpec(wire: ResponsesRequest['reasoning'], { fields, places, report }: Reading): ReasoningSpec | undefined {
   if (!wire) return undefined
-  const { effort, summary, generate_summary: older, context, mode, ...rest } = wire
-  const renamed = older != null && summary == null
-  if (renamed) report.add('reasoning.older-summary', '/reasoning/generate_summary')
-  const left = older != null && !renamed ? { ...rest, generate_summary: older } : rest
-  if (Object.keys(left).length > 0) fields['reasoning'] = left
-  nothing['reasoning'] = nulls(wire)
-  if (renamed) {
-    form['olderSummary'] = older
+  const { summary, generate_summary: older } = wire
+  if (older != null && summary == null) {
+    report.add('reasoning.older-summary', '/reasoning/generate_summary')
     places['reasoning.summary'] = 'reasoning/generate_summary'
   }
-  const spec = defined({ effort: effort ?? undefined, summary: summary ?? older ?? undefined, context: context ?? undefined, execution: mode ?? undefined })
-  return Object.keys(spec).length > 0 ? spec : undefined
+  const left = some({ ...unknownOf(wire, known), generate_summary: summary == null ? undefined : (older ?? undefined) })
+  if (left) fields['reasoning'] = left
+  return someOf({ effort: wire.effort, summary: summary ?? older, context: wire.context, execution: wire.mode })
 }
 
-export function encodeReasoningSpec(spec: ReasoningSpec | undefined, request: CanonicalRequest, { report }: Writing): JsonObject | undefined {
+export function encodeReasoningSpec(spec: ReasoningSpec | undefined, { report, native }: Writing): JsonObject | undefined {
   if (!spec) return undefined
   const { effort, budgetTokens, mode, summary, display, context, execution, ...rest } = spec
   report.rest(rest, '', 'reasoning.')
-  const shown = summary === 'none' && !ownUnder(request.ext, 'reasoning') ? undefined : (summary ?? encodeDisplay(spec, report))
-  const older = ownForm(request.ext)?.['olderSummary']
+  const shown = summary === 'none' && !native ? undefined : (summary ?? encodeDisplay(spec, report))
   return some({
     effort: encodeEffort({ effort, budgetTokens, mode }, report),
-    [older !== undefined && shown === older ? 'generate_summary' : 'summary']: shown,
+    summary: shown,
     context,
     mode: execution,
   })

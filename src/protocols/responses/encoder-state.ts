@@ -61,7 +61,7 @@ export type EncoderState = MachineState &
       'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'
     >
     fallbacks: Fallbacks
-    start: { id?: string; model?: string; createdAt?: number; serviceTier?: string; ext?: ExtMap }
+    start: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
     envelope: Envelope | undefined
     usedIds: string[]
     usedCalls: string[]
@@ -95,7 +95,7 @@ export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => c
 export function writingOf(state: EncoderState): Writing {
   const writing = startWriting('output', state.envelope?.native ?? false, state.options, state.notes)
   writing.expanded = state.expanded
-  writing.itemId = (wanted, prefix, _, native) => {
+  writing.itemId = (wanted, prefix, native) => {
     const envelope = envelopeOf(state)
     return itemIdOf(wanted, prefix, { id: envelope.id, native: native ?? envelope.native }, state.usedIds)
   }

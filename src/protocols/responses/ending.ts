@@ -5,7 +5,7 @@ import type { Candidate } from '../../canonical/response.ts'
 import { defined } from '../../kit/defined.ts'
 import { endedEarly } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import type { EmitWire } from '../../protocol.ts'
 import { inputKey } from './call-items.ts'
 import { type EncoderState, envelopeOf, type Item, type OpenPart, open, reportOf, startPartState, write, writingOf } from './encoder-state.ts'
@@ -14,7 +14,7 @@ import { failureOf, noteFailure, streamError } from './error.ts'
 import { encodeContentPart } from './message-item.ts'
 import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
 import { unsigned } from './reasoning.ts'
-import { encodeEnding, failureOrRaw } from './response.ts'
+import { encodeEnding } from './response.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
 import { encodeUsage } from './usage.ts'
@@ -50,9 +50,7 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
   const only = state.options.rsMidStreamError === 'failed-only'
   noteFailure(error, only, reportOf(state))
   if (!only) write(state, 'error', streamError(error), emit)
-  const raw = failureOrRaw(error)
-  const failure = isObject(raw) && typeof raw['message'] === 'string' ? raw : failureOf(error)
-  const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failure, usage: usageOf(state) })
+  const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failureOf(error), usage: usageOf(state) })
   write(state, 'response.failed', { response }, emit)
   done(state, emit)
 }
@@ -147,7 +145,7 @@ function waits(items: Item[]): boolean {
 function explain(state: EncoderState, text: string, emit: EmitWire): void {
   reportOf(state).add('refusal.synthesized', '/output')
   const message = Object.keys(state.messages).length + state.items.length
-  state.messages[message] = { head: { role: 'assistant', origin: 'item', parts: [] }, item: undefined }
+  state.messages[message] = { head: { role: 'assistant', origin: 'message', parts: [] }, item: undefined }
   const refusal: RefusalPart = { type: 'refusal', text }
   const part = startPartState(message, refusal)
   startText(state, part, refusal, emit)

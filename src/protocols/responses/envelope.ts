@@ -1,11 +1,12 @@
 import type { ExtMap, Place } from '../../canonical/message.ts'
 import type { CanonicalResponse } from '../../canonical/response.ts'
+import { defined } from '../../kit/defined.ts'
 import { hashId } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { type JsonObject, merge } from '../../kit/json.ts'
 import { echoOf } from './echo.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { ownForm, protocolName, wireOf, words } from './own.ts'
+import { fieldsOf, protocolName } from './own.ts'
 import { tiers } from './vocabulary.ts'
 
 /** The fields of a `response` object that are the same in all snapshots of one answer. Plain data. */
@@ -20,7 +21,7 @@ export type Envelope = {
   completedAt?: number
 }
 
-type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'ext'>
+type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
 
 /** Values for an envelope's fields that the source left out. Plain data. */
 export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: JsonObject; tier?: string }
@@ -39,21 +40,24 @@ export function fallbacks(options: Options = {}): Fallbacks {
 }
 
 /** Notes: a missing time or model. */
-export function startEnvelope({ id, model, createdAt, serviceTier, ext }: Start, from: Fallbacks, report: ResponsesReport): Envelope {
-  const form = ownForm(ext)
-  const native = form !== undefined
+export function startEnvelope(
+  { id, model, createdAt, serviceTier, transformations, echo, ext, source }: Start,
+  from: Fallbacks,
+  report: ResponsesReport,
+): Envelope {
+  const native = source?.protocol === protocolName
   const at = createdAt ?? from.createdAt
-  if (at === undefined && !native) report.add('response.created', '/created_at')
-  if (model === undefined && !native) report.add('response.model', '/model')
-  const known = id === undefined || id === '' ? (native ? '' : from.id) : id
+  if (at === undefined) report.add('response.created', '/created_at')
+  if (model === undefined) report.add('response.model', '/model')
+  const known = id === undefined || id === '' ? from.id : id
   return {
     id: native || known.startsWith('resp_') ? known : `resp_${known}`,
     createdAt: native ? (at ?? 0) : Math.floor(at ?? 0),
-    model: model ?? from.model ?? (native ? '' : 'unknown'),
+    model: model ?? from.model ?? 'unknown',
     native,
-    echo: isObject(form?.['echo']) ? form['echo'] : from.echo,
+    echo: native ? { ...from.echo, ...echo, ...defined({ input_transformations: transformations }) } : from.echo,
     ...(ext && { ext }),
-    ...tierOf(serviceTier ?? (native ? undefined : from.tier), native, report),
+    ...tierOf(serviceTier ?? from.tier, native, report),
   }
 }
 
@@ -67,48 +71,31 @@ export function tierOf(serviceTier: string | undefined, native: boolean, report:
 
 type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
 
-/** Keys that are left out again if the source left them out: their substitute is blank. */
-const unsaid: ReadonlySet<string> = new Set(['created_at', 'model', 'id'])
-
 /** A `response` object. */
-export function snapshot(envelope: Envelope, { status, output, error, incomplete, usage }: Outcome): JsonObject {
-  const { id, createdAt, model, native, ext, echo, serviceTier, completedAt } = envelope
+export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): JsonObject {
+  const { id, createdAt, model, ext, echo, serviceTier = 'default', completedAt = null } = envelope
   const known = {
+    object: 'response',
+    ...echo,
     id,
     created_at: createdAt,
     model,
     status,
     output,
+    service_tier: serviceTier,
+    completed_at: completedAt,
     error,
     incomplete_details: incomplete,
     usage,
-    service_tier: serviceTier,
-    completed_at: completedAt,
   }
-  if (native) {
-    const form = ownForm(ext)
-    const repeated = isObject(form?.['echo']) ? form['echo'] : echo
-    const wire = wireOf({ ...repeated, ...known, error: error ?? form?.['error'] }, ext)
-    const { nothing, absent } = form ?? {}
-    if (isObject(nothing)) for (const key in nothing) if (key === 'status' || isBlank(wire[key])) wire[key] = null
-    for (const key of words(absent)) if (key === 'status' || (unsaid.has(key) && isBlank(wire[key]))) delete wire[key]
-    return wire
-  }
-  const fields = ext?.[protocolName]?.fields
-  return {
-    ...fields,
-    object: 'response',
-    ...echo,
-    ...known,
-    service_tier: serviceTier ?? 'default',
-    completed_at: completedAt ?? null,
-    error: error ?? null,
-    incomplete_details: incomplete ?? null,
-    usage: usage ?? null,
-  }
+  const fields = fieldsOf(ext)
+  if (!fields) return known
+  // A known field may hold what only this protocol can express, such as an error of a response that did not fail.
+  const wire = merge(known, fields)
+  if (error !== null) wire['error'] = error
+  if (incomplete !== null) wire['incomplete_details'] = incomplete
+  return wire
 }
-
-const isBlank = (value: unknown) => value === '' || value === 0 || value === undefined
 
 /** The id of a call, changed if an earlier call of the answer has it. */
 export function callIdOf(id: string, used: string[], at: Place | undefined, report: ResponsesReport): string {

@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { proofCode } from '../../kit/broken-proof.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { defined, some, someOf } from '../../kit/defined.ts'
 import { listed, losesStatus, splitDetails, tellsType, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf, placeOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
@@ -11,7 +11,7 @@ import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, splitNulls } from './own.ts'
+import { fieldsOf, keep, protocolName } from './own.ts'
 
 type Row = { type: string; code: string | null }
 
@@ -144,8 +144,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const word = kindOf(code, type, status ?? said)
   const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
   if (isStrange(error['type'], kind)) unread['type'] = error['type']
-  const unknown = splitNulls({ ...besideOf(beside, isNested), ...(!hasDetails && unread) })
-  return defined({
+  const read: CanonicalError = defined({
     status: status ?? said ?? statusOfKind[kind],
     kind,
     message: text,
@@ -157,8 +156,8 @@ export function readError(body: unknown, status?: number): CanonicalError {
     protocol: protocolName,
     raw: body,
     at: placeOf(body, isNested),
-    ...keep(unknown.present, unknown.nothing),
   })
+  return keep(read, someOf({ ...besideOf(beside, isNested), ...(!hasDetails && unread) }))
 }
 
 /** A type that the kind does not tell, which all other protocols lose. `error` is that of the event. */
@@ -180,18 +179,10 @@ function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObjec
 }
 
 /** The `error` of a failed answer. */
-export function readFailure(failure: unknown): CanonicalError {
-  return { ...readError({ error: failure }), raw: failure, ...bare }
-}
+export const readFailure = (error: unknown): CanonicalError => readError({ error })
 
-/** The error of a stream's event. */
-export function readEvent(event: JsonObject): CanonicalError {
-  const error = readError(event)
-  return event['error'] == null ? { ...error, ...keep(ownOf(error.ext)?.fields ?? {}, {}, { bare: true }) } : error
-}
-
-/** Marks a `raw` that is the error object alone, not a whole body. */
-const bare = keep({}, {}, { bare: true })
+/** The error of a stream's event. Its `raw` is the body that the same error has over HTTP. */
+export const readEvent = (event: JsonObject): CanonicalError => ({ ...readError(event), raw: { error: event['error'] ?? event } })
 
 const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
 
@@ -204,8 +195,7 @@ export function encodeError(value: CanonicalError, options: CodecOptions & Respo
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
   noteError(value, report)
-  const raw = ownForm(value.ext)?.['bare'] ? { error: value.raw } : value.raw
-  const body = own && value.raw !== undefined ? raw : { error: errorObject(value) }
+  const body = own && value.raw !== undefined ? value.raw : { error: errorObject(value) }
   return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
 }
 
@@ -260,7 +250,7 @@ export function streamError(error: CanonicalError): JsonObject {
   const own = error.protocol === protocolName
   const isTold = own && error.code !== undefined
   const more = own && isObject(error.details) ? error.details : {}
-  return { ...ownOf(error.ext)?.fields, error: { ...more, ...told, code: isTold ? code : (code ?? told['type']) } }
+  return { ...fieldsOf(error.ext), error: { ...more, ...told, code: isTold ? code : (code ?? told['type']) } }
 }
 
 /** The closed list of the reference for `response.error.code`, and one more value that servers send. */
@@ -277,8 +267,9 @@ const failureCodes = new Set([
 
 /** `response.error` of a failed response. */
 export function failureOf({ kind, code, message, details, protocol: of }: CanonicalError): JsonObject {
-  const more = { message, ...splitDetails(details).shared }
-  if (of === protocolName && typeof code === 'string') return { code, ...more }
+  const own = of === protocolName
+  const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
+  if (own && typeof code === 'string') return { code, ...more }
   const said = codeOf(kind, code)
   const word = said !== null && failureCodes.has(said) ? said : rows[kind].code
   return { code: word !== null && (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded') ? word : 'server_error', ...more }

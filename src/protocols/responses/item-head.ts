@@ -1,6 +1,8 @@
-import type { Message } from '../../canonical/message.ts'
+import type { Message, Place } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
-import { ownForm } from './own.ts'
+import { type Keys, unknownOf } from '../../kit/keys.ts'
+import { fieldsOf, keep } from './own.ts'
+import type { Writing } from './writing.ts'
 
 /** The type of an item. Messages and references may leave it out. */
 export function typeOf({ type, role }: JsonObject): string {
@@ -8,32 +10,20 @@ export function typeOf({ type, role }: JsonObject): string {
   return typeof role === 'string' ? 'message' : 'item_reference'
 }
 
-/** The id that an item came with. */
-export const idOf = (id: unknown) => (typeof id === 'string' ? { id } : {})
-
-/** The status of an item, if it is a known value. */
-export function statusOf(wire: JsonObject): { status?: NonNullable<Message['status']> } {
-  const { status } = wire
-  return status === 'completed' || status === 'in_progress' || status === 'incomplete' ? { status } : {}
+/** Reads id, status and unknown keys of an item into its message, which is not shared yet. An unknown status counts as an unknown key. */
+export function withHead(message: Message, wire: JsonObject, known: Keys, more?: JsonObject): Message {
+  const { id, status } = wire
+  if (typeof id === 'string') message.id = id
+  const isKnown = status === 'completed' || status === 'in_progress' || status === 'incomplete'
+  if (isKnown) message.status = status
+  const unknown = unknownOf(wire, known)
+  return keep(message, !isKnown && typeof status === 'string' ? { ...unknown, status } : unknown, more)
 }
 
-/** The status of an item, if it is not a known value. */
-export function strangeStatus(wire: JsonObject): JsonObject {
-  return wire['status'] !== undefined && !statusOf(wire).status ? { status: wire['status'] } : {}
-}
+/** An item as its message. */
+export const itemOf = (role: Message['role'], part: Message['parts'][number], at: Place): Message => ({ role, parts: [part], origin: 'item', at })
 
-/** The same as an unknown field, if it is a string: other protocols cannot express it. */
-export function unknownStatus(wire: JsonObject): JsonObject {
-  const { status } = wire
-  return typeof status === 'string' && !statusOf(wire).status ? { status } : {}
-}
-
-/** The message, if it was decoded from an item of this type: only then its wire form fits. */
-export function ownItem(message: Message, item: string): Message | undefined {
-  return ownForm(message.ext)?.['item'] === item ? message : undefined
-}
-
-/** The status to write, known or not. */
-export function itemStatus(message: Message): unknown {
-  return ownForm(message.ext)?.['status'] ?? message.status
+/** The status to write: items of an answer must have one. */
+export function statusOf({ status, ext }: Message, { target }: Writing, ofPart?: string): string | undefined {
+  return status ?? ofPart ?? (target === 'output' && fieldsOf(ext)?.['status'] === undefined ? 'completed' : undefined)
 }

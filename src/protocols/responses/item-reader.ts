@@ -4,7 +4,7 @@ import type { Delta } from '../../canonical/event.ts'
 import { takeApart } from '../../canonical/explode.ts'
 import type { ExtMap, Message, Part, ReasoningPart, ReasoningSegment } from '../../canonical/message.ts'
 import { check } from '../../kit/check.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject, parseObject, same, setOwn } from '../../kit/json.ts'
 import { below } from '../../kit/path.ts'
 import { beginsWith } from '../../kit/text.ts'
@@ -12,8 +12,8 @@ import type { EmitEvent } from '../../protocol.ts'
 import { arrived, carry, prove } from './carriers.ts'
 import { type DecoderState, indexOf, isAnother, malformed, nextIndex, type OpenItem, type OpenPart, openOf, reportOf } from './decoder-state.ts'
 import { decodeItem } from './items.ts'
-import { keep, ownForm, ownOf, protocolName } from './own.ts'
-import { accepts, bearing, forgetMadeUpId } from './reasoning.ts'
+import { fieldsOf, keep, protocolName } from './own.ts'
+import { accepts, forgetMadeUpId } from './reasoning.ts'
 import { ResponsesItem } from './schema.ts'
 
 function itemOf(event: JsonObject): ResponsesItem & JsonObject {
@@ -103,7 +103,7 @@ function openItem(state: DecoderState, index: number, wire: JsonObject, emit: Em
 
 export function openPart(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): OpenPart {
   const carried = item.carried && (place === '' || place === 'c0') ? arrived(state, item, accepts(whole) !== undefined) : undefined
-  const { head, deltas } = takeApart(carried ? { ...whole, ...bearing(whole, carried) } : whole)
+  const { head, deltas } = takeApart(carried ? { ...whole, signature: carried.signature } : whole)
   const open: OpenPart = { part: state.parts++, value: copyOf(head), ended: false }
   item.parts[place] = open
   emit({ type: 'part.start', candidate: 0, message: item.message, part: open.part, head })
@@ -126,9 +126,8 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: EmitEvent
   if (open.ended) return
   open.ended = true
   const { signature } = open.value
-  const id = ownForm(open.value.ext)?.['carrier']
   const said = final && notUnsaid(final, open.value)
-  const whole = said?.type !== open.value.type ? undefined : signature && !said.signature ? { ...said, ...bearing(said, { signature, id }) } : said
+  const whole = said?.type !== open.value.type ? undefined : signature && !said.signature ? { ...said, signature } : said
   if (whole) open.value = whole
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
@@ -267,11 +266,10 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
     return
   }
   const [only] = message.parts
-  const id = only?.type === 'reasoning' ? only.id : undefined
   forgetMadeUpId(message, wire)
   if (attach !== undefined && only?.signature && (!there || there.waiting)) {
     state.items[index] = { ...unopened(wire), carrier: true, done: true }
-    if (!prove(state, attach, { signature: only.signature, ...proven }, emit)) carry(state, attach, { signature: only.signature, index, ...defined({ id }) })
+    if (!prove(state, attach, { signature: only.signature, ...proven }, emit)) carry(state, attach, { signature: only.signature, index })
     return
   }
   let open = openWaiting(state, index, emit)
@@ -296,7 +294,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
       endPart(part, only, emit)
     }
   }
-  const { ext } = newsOf(open.whole, message)
+  const ext = newsOf(open.whole, message)
   open.whole = { ...message, parts: [] }
   open.final = wire
   closeItem(state, open, message.status, emit, ext)
@@ -322,7 +320,7 @@ function takeLate(state: DecoderState, index: number, whole: Message, emit: Emit
 export const messageOf = ({ whole, parts }: OpenItem): Message => ({ ...whole, parts: Object.values(parts).map(({ value }) => value) })
 
 /** Not compared: ids, which some servers change, and what is no content. */
-const incomparable = new Set(['id', 'at', 'form', 'redacted'])
+const incomparable = new Set(['id', 'at', 'redacted'])
 
 /** The provider seals the same anew each time that it tells it. */
 const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
@@ -339,11 +337,11 @@ function saysMore(one: unknown, other: unknown): boolean {
 }
 
 /** The unknown keys of an item that it was not announced with. */
-function newsOf({ ext: earlier }: Message, { ext: later }: Message): { ext?: ExtMap } {
-  const known = ownOf(earlier)?.fields
+function newsOf({ ext: earlier }: Message, { ext: later }: Message): ExtMap | undefined {
+  const known = fieldsOf(earlier)
   const news: JsonObject = {}
-  for (const [key, value] of Object.entries(ownOf(later)?.fields ?? {})) if (!same(known?.[key], value)) setOwn(news, key, value)
-  return keep(news, {})
+  for (const [key, value] of Object.entries(fieldsOf(later) ?? {})) if (!same(known?.[key], value)) setOwn(news, key, value)
+  return keep<{ ext?: ExtMap }>({}, some(news)).ext
 }
 
 /** Emits the arguments from a call's announcement, if no others came. */

@@ -1,17 +1,16 @@
 import type { Message, Part, Place } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import { below } from '../../kit/path.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { clientCallIds, expandItem, wholeItemOf } from './client-tools.ts'
-import { ownItem, statusOf, strangeStatus, typeOf, unknownStatus } from './item-head.ts'
+import { clientCallIds, expandItem, isWithTools } from './client-tools.ts'
+import { itemOf, typeOf } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, nulls, protocolName } from './own.ts'
-import { decodeRaw, encodeRaw, rawMessage } from './raw-items.ts'
-import { type Attachment, attachCarriers, type Carrier, carrierItem, decodeReasoning, encodeReasoning, forgetMadeUpId, type Proven } from './reasoning.ts'
+import { protocolName } from './own.ts'
+import { decodeRaw, encodeRaw } from './raw-items.ts'
+import { attachCarriers, type Carrier, carrierItem, type DecodedItem, decodeReasoning, encodeReasoning, forgetMadeUpId } from './reasoning.ts'
 import type { ResponsesItem, ResponsesReasoning } from './schema.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
@@ -35,7 +34,7 @@ export function decodeItems(
     const { message, attach, proven }: DecodedItem = expanded ? { message: expanded } : decodeItem(item, place, report, model)
     const [part] = message.parts
     if (attach !== undefined && part?.type === 'reasoning' && part.signature)
-      carriers.push({ attach, signature: part.signature, id: part.id, proven, index: messages.length, before: messages.at(-1), at: place })
+      carriers.push({ attach, signature: part.signature, proven, index: messages.length, at: place })
     else {
       forgetMadeUpId(message, item)
       messages.push(message)
@@ -45,8 +44,6 @@ export function decodeItems(
   return messages
 }
 
-type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
-
 /** One item → one message. `model`: which made it, if known. */
 export function decodeItem(item: ResponsesItem, at: Place, report?: ResponsesReport, model?: string): DecodedItem {
   const wire: JsonObject = item
@@ -54,28 +51,18 @@ export function decodeItem(item: ResponsesItem, at: Place, report?: ResponsesRep
   switch (type) {
     case 'message':
       return { message: decodeMessage(wire, at, report) }
-    case 'reasoning': {
-      const decoded = decodeReasoning(wire as ResponsesReasoning, at, model)
-      if (!decoded) return { message: rawMessage('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, type) }
-      const { part, fields, form, attach, proven } = decoded
-      return {
-        message: {
-          role: 'assistant',
-          parts: [part],
-          origin: 'item',
-          ...statusOf(wire),
-          at,
-          ...keep({ ...fields, ...unknownStatus(wire) }, nulls(wire), { item: type, ...form, ...strangeStatus(wire) }),
-        },
-        ...defined({ attach, proven }),
-      }
-    }
+    case 'reasoning':
+      return (
+        decodeReasoning(wire as ResponsesReasoning, at, model) ?? {
+          message: itemOf('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, at),
+        }
+      )
     case 'function_call':
     case 'custom_tool_call':
-      return { message: decodeCall(wire, type, at) }
+      return { message: decodeCall(wire, type === 'custom_tool_call', at) }
     case 'function_call_output':
     case 'custom_tool_call_output':
-      return { message: decodeResult(wire, type, at, report) }
+      return { message: decodeResult(wire, type === 'custom_tool_call_output', at, report) }
     default:
       return { message: decodeRaw(wire, type, at, report) }
   }
@@ -86,21 +73,19 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
   const { report } = writing
   report.ext(message.ext, message.at)
   if (message.name !== undefined) report.rest({ name: message.name }, message.at)
-  const whole = wholeItemOf(message)
-  if (whole) return [whole]
   const items: JsonObject[] = []
   let texts: Part[] = []
   const flush = () => {
     if (texts.length > 0) items.push(...encodeTexts(message, texts, writing))
     texts = []
   }
-  const own = ownItem(message, 'message')
-  if (own && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
+  const isOwn = writing.native && message.origin === 'message'
+  if (isOwn && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
   for (const part of message.parts) {
-    if (part.type === 'media' && !own && (writing.target === 'output' || message.role === 'assistant') && isPicture(part)) {
+    if (part.type === 'media' && !isOwn && (writing.target === 'output' || message.role === 'assistant') && isPicture(part)) {
       flush()
       items.push(imageItem(part, writing))
-      if (part.signature && opensEnvelopes(writing)) items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
+      if (part.signature && opensEnvelopes(writing)) items.push(carrierItem(part.signature, 'prev', writing))
       else if (part.signature) writing.report.add('field.unsupported', part.at, 'signature')
       continue
     }
@@ -110,11 +95,11 @@ export function encodeMessage(message: Message, writing: Writing): JsonObject[] 
       if (part.signature && writing.target === 'output' && part.type === 'media') writing.report.add('field.unsupported', part.at, 'signature')
       else if (part.signature && opensEnvelopes(writing)) {
         flush()
-        items.push(carrierItem(part.signature, 'prev', writing, { owner: part }))
+        items.push(carrierItem(part.signature, 'prev', writing))
       }
       continue
     }
-    if (part.type === 'opaque' && own) {
+    if (part.type === 'opaque' && isOwn) {
       texts.push(part)
       continue
     }
@@ -132,9 +117,9 @@ function leavesItem(part: Part, { target }: Writing): boolean {
 }
 
 function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObject[] {
-  const own = ownItem(message, 'message')
+  const isOwn = writing.native && message.origin === 'message'
   const content = flatMap(parts, (part): JsonObject[] => {
-    if (own || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
+    if (isOwn || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
       return encodeContent(part, message.role, writing)
     writing.report.ext(part.ext, part.at)
     writing.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
@@ -143,7 +128,7 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObj
     return []
   })
   const phase = message.phase ?? phaseOf(parts[0])
-  return content.length > 0 || own ? [encodeContainer(phase ? { ...message, phase } : message, content, writing)] : []
+  return content.length > 0 || isOwn ? [encodeContainer(phase ? { ...message, phase } : message, content, writing)] : []
 }
 
 /** Where several messages were merged into one, each text has its own phase. */
@@ -158,14 +143,14 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
     }
     case 'tool-call':
       return part.signature && opensEnvelopes(writing)
-        ? [carrierItem(part.signature, 'next', writing, { owner: part }), encodeCall(part, message, writing)]
+        ? [carrierItem(part.signature, 'next', writing), encodeCall(part, message, writing)]
         : [encodeCall(part, message, writing)]
     case 'tool-result':
-      return [encodeResult(part, message, writing)]
+      return writing.native && isWithTools(message) ? [] : [encodeResult(part, message, writing)]
     case 'server-tool': {
       const items = encodeRaw(part, writing)
       if (!part.signature || items.length === 0) return items
-      if (opensEnvelopes(writing)) return [...items, carrierItem(part.signature, 'prev', writing, { owner: part })]
+      if (opensEnvelopes(writing)) return [...items, carrierItem(part.signature, 'prev', writing)]
       writing.report.add('reasoning.foreign-signature', part.at, 'signature')
       return items
     }

@@ -2,13 +2,14 @@ import type { MediaPart, MediaSource, Part, Place } from '../../canonical/messag
 import { TranslationError } from '../../errors.ts'
 import { toBase64 } from '../../kit/base64.ts'
 import { dataUrl, parseDataUrl } from '../../kit/data-url.ts'
-import { defined } from '../../kit/defined.ts'
+import { some } from '../../kit/defined.ts'
 import { nameOfFile, typeOfFile } from '../../kit/file-types.ts'
 import { hashId } from '../../kit/ids.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { type Keys, keysOf, unknownOf } from '../../kit/keys.ts'
 import { decodeMark, encodeMark } from './cache.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
+import { fieldsOf, keep, protocolName, wireOf } from './own.ts'
 import type { ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -19,128 +20,110 @@ const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
   ['original', 'original'],
 ])
 
+const imageKeys = keysOf<ResponsesInputImage>()('type', 'image_url', 'file_id', 'detail', 'prompt_cache_breakpoint')
+const fileKeys = keysOf<ResponsesInputFile>()('type', 'file_data', 'file_url', 'file_id', 'filename', 'detail', 'prompt_cache_breakpoint')
+const audioKeys = keysOf<ResponsesInputAudio>()('type', 'input_audio')
+
 export function decodeImage(wire: ResponsesInputImage, at: Place): Part {
-  const { type: _, image_url: url, file_id: id, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
-  const source: MediaSource | undefined =
-    typeof url === 'string' ? decodeUrl(url) : typeof id === 'string' ? { type: 'file-id', id, issuer: protocolName } : undefined
-  if (!source) return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  return decodedMedia('image', source, {
-    detail,
-    breakpoint,
-    rest: typeof url === 'string' && typeof id === 'string' ? { ...rest, file_id: id } : rest,
-    wire,
-    at,
-    form: oddUrl(url, source),
-  })
+  const { image_url: url, file_id: id } = wire
+  if (typeof url === 'string')
+    return decodedMedia({ type: 'media', kind: 'image', source: decodeUrl(url), at }, wire, imageKeys, id != null ? { file_id: id } : undefined)
+  if (typeof id === 'string') return decodedMedia({ type: 'media', kind: 'image', source: fileOf(id), at }, wire, imageKeys)
+  return { type: 'opaque', protocol: protocolName, raw: wire, at }
 }
+
+const fileOf = (id: string): MediaSource => ({ type: 'file-id', id, issuer: protocolName })
 
 function decodeUrl(url: string): MediaSource {
   const inline = parseDataUrl(url)
   return inline ? { type: 'base64', ...inline } : { type: 'url', url }
 }
 
-/** The data URL, if it is not spelled as the encoder would write it. */
-function oddUrl(url: unknown, source: MediaSource): JsonObject {
-  return source.type === 'base64' && url !== dataUrl(source.mime ?? '', source.data) ? { url } : {}
-}
-
 export function decodeFile(wire: ResponsesInputFile, at: Place, report?: ResponsesReport): Part {
-  const { type: _, file_data: data, file_url: url, file_id: id, filename, detail, prompt_cache_breakpoint: breakpoint, ...rest } = wire
-  const others: JsonObject = { ...rest }
+  const { file_data: data, file_url: url, file_id: id, filename } = wire
   let source: MediaSource
-  let form: JsonObject = {}
-  if (typeof data === 'string') {
-    const inline = parseDataUrl(data)
-    if (inline) {
-      source = { type: 'base64', ...inline }
-      form = oddUrl(data, source)
-    } else {
-      const known = typeOfFile(filename)
-      if (!known) report?.add('media.guessed', at, 'file_data')
-      source = { type: 'base64', data, mime: known ?? 'application/pdf' }
-      form = { bare: true }
-    }
-    if (typeof url === 'string') others['file_url'] = url
-    if (typeof id === 'string') others['file_id'] = id
-  } else if (typeof url === 'string') {
-    source = decodeUrl(url)
-    if (source.type === 'base64') form = { inlineUrl: true, ...oddUrl(url, source) }
-    if (typeof id === 'string') others['file_id'] = id
-  } else if (typeof id === 'string') source = { type: 'file-id', id, issuer: protocolName }
+  if (typeof data === 'string') source = decodeData(data, filename, at, report)
+  else if (typeof url === 'string') source = decodeUrl(url)
+  else if (typeof id === 'string') source = fileOf(id)
   else return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  return { ...decodedMedia('document', source, { detail, breakpoint, rest: others, wire, at, form }), ...(typeof filename === 'string' && { filename }) }
+  const part: MediaPart = { type: 'media', kind: 'document', source, at }
+  if (typeof filename === 'string') part.filename = filename
+  // Of several sources, the first one is used.
+  const others = { ...(data != null && url != null && { file_url: url }), ...((data ?? url) != null && id != null && { file_id: id }) }
+  return decodedMedia(part, wire, fileKeys, some(others))
 }
 
-type MediaRest = { detail: unknown; breakpoint: JsonObject | null | undefined; rest: JsonObject; wire: JsonObject; at: Place; form?: JsonObject }
+/** A data URL, or base64 alone. */
+function decodeData(data: string, filename: string | null | undefined, at: Place, report: ResponsesReport | undefined): MediaSource {
+  const inline = parseDataUrl(data)
+  if (inline) return { type: 'base64', ...inline }
+  const mime = typeOfFile(filename)
+  if (!mime) report?.add('media.guessed', at, 'file_data')
+  return { type: 'base64', data, mime: mime ?? 'application/pdf' }
+}
 
-function decodedMedia(kind: MediaPart['kind'], source: MediaSource, { detail: word, breakpoint, rest, wire, at, form }: MediaRest): MediaPart {
+function decodedMedia(part: MediaPart, wire: ResponsesInputImage | ResponsesInputFile, known: Keys, others?: JsonObject): MediaPart {
+  const { detail: word, prompt_cache_breakpoint: breakpoint } = wire
   const detail = details.get(word)
-  const { cache, form: marked, unread } = decodeMark(breakpoint)
-  const fields = { ...rest, ...(typeof word === 'string' && !detail && { detail: word }), ...unread }
-  return { type: 'media', kind, source, ...defined({ detail }), ...cache, at, ...keep(fields, nulls(wire), { ...marked, ...form }) }
+  if (detail) part.detail = detail
+  const unread = decodeMark(part, breakpoint)
+  const isOdd = others ?? unread ?? (!detail && word != null)
+  return keep(part, unknownOf(wire, known), isOdd ? { ...others, ...(!detail && word != null && { detail: word }), ...unread } : undefined)
 }
 
 export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
-  const { type: _, input_audio: audio, ...rest } = wire
-  const { data, format, ...more } = audio
-  const fields = Object.keys(more).length > 0 ? { ...rest, input_audio: more } : rest
-  return {
-    type: 'media',
-    kind: 'audio',
-    source: { type: 'base64', data, mime: format === 'mp3' ? 'audio/mpeg' : `audio/${format}` },
-    at,
-    ...keep(fields, {}, {}),
-  }
+  const { data, format, ...more } = wire.input_audio
+  const mime = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
+  const part: MediaPart = { type: 'media', kind: 'audio', source: { type: 'base64', data, mime }, at }
+  return keep(part, unknownOf(wire, audioKeys), some({ input_audio: some(more) }))
 }
 
 // ---- canonical → wire
 
+const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'detail', 'cache', 'at', 'ext', 'signature')
+
 /** Media of a request. Undefined: this protocol has no form for it, which is noted. @throws TranslationError `inexpressible` for another provider's file */
 export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | undefined {
-  const { type: _, kind, source, filename, title, detail, cache: _cache, at, ext, signature, ...rest } = part
+  const { kind, source, filename, title, detail, at, ext } = part
   const { report } = writing
   report.ext(ext, at)
-  if (signature) report.add('signature.unplaced', at, 'signature')
+  if (part.signature) report.add('signature.unplaced', at, 'signature')
   if (kind === 'audio') return encodeAudio(part, writing)
   if (kind === 'video') return encodeVideo(part, writing)
   const place = encodeSource(part, writing)
   if (!place) return undefined
-  report.rest(rest, at)
-  const form = ownForm(part.ext)
+  report.unwritten(part, handled, at)
   const breakpoint = encodeMark(part, writing)
-  const isGuessed = source.type === 'base64' && !source.mime && !form
+  const isGuessed = source.type === 'base64' && !source.mime
   if (kind === 'image') {
     report.rest({ filename, title }, at)
     if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
-    const word = detail === 'ultra_high' ? 'original' : (detail ?? (form ? undefined : 'auto'))
-    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, part.ext)
+    const word = detail === 'ultra_high' ? 'original' : (detail ?? (fieldsOf(ext)?.['detail'] === undefined ? 'auto' : undefined))
+    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, ext)
     if (isGuessed) report.addMade('media.mime', wire, '/image_url')
     return wire
   }
   if (filename !== undefined) report.rest({ title }, at)
   else if (title !== undefined) report.add('media.title-as-filename', at, 'title')
-  const isNameless = filename === undefined && title === undefined && 'file_data' in place && !form
+  const isNameless = filename === undefined && title === undefined && 'file_data' in place
   const name = isNameless
     ? nameOfFile((source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ?? 'application/pdf')
     : (filename ?? title)
-  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, part.ext)
+  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, ext)
   if (isGuessed) report.addMade('media.mime', wire, '/file_data')
   if (isNameless) report.addMade('media.filename', wire, '/filename')
   return wire
 }
 
-function encodeSource(part: MediaPart, writing: Writing): JsonObject | undefined {
-  const { kind, source, at } = part
-  const image = kind === 'image'
+function encodeSource({ kind, source, at }: MediaPart, writing: Writing): JsonObject | undefined {
+  const isImage = kind === 'image'
   switch (source.type) {
     case 'base64': {
-      const form = ownForm(part.ext)
-      if (form?.['bare']) return { file_data: source.data }
-      const url = dataUrl(source.mime ?? (form ? '' : image ? 'image/png' : 'application/pdf'), source.data, form?.['url'])
-      return image ? { image_url: url } : form?.['inlineUrl'] ? { file_url: url } : { file_data: url }
+      const url = dataUrl(source.mime ?? (isImage ? 'image/png' : 'application/pdf'), source.data)
+      return isImage ? { image_url: url } : { file_data: url }
     }
     case 'url':
-      return image ? { image_url: source.url } : { file_url: source.url }
+      return isImage ? { image_url: source.url } : { file_url: source.url }
     case 'file-id':
       if (source.issuer === protocolName) return { file_id: source.id }
       if (writing.options.onUnresolvable !== 'note')
@@ -160,7 +143,7 @@ function encodeSource(part: MediaPart, writing: Writing): JsonObject | undefined
 
 function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined {
   const { source, at } = part
-  if (source.type !== 'base64' || (!ownForm(part.ext) && !writing.options.rsInputAudio)) {
+  if (source.type !== 'base64' || (!writing.native && !writing.options.rsInputAudio)) {
     writing.report.add('media.unsupported', at)
     return undefined
   }
@@ -180,11 +163,12 @@ function encodeVideo(part: MediaPart, writing: Writing): JsonObject | undefined 
   return { type: 'input_video', video_url: url }
 }
 
+const handledOfClip = keysOf<MediaPart>()('type', 'kind', 'source', 'cache', 'at', 'ext', 'signature')
+
 /** Notes what audio and video have no field for. */
 function leave(part: MediaPart, { report, moved }: Writing): void {
-  const { type: _, kind: _kind, source: _source, cache, at, ext: _ext, signature: _signature, ...rest } = part
-  report.rest(rest, at)
-  if (cache) report.add('cache.place', moved.has(part) ? moved.get(part) : at, 'cache')
+  report.unwritten(part, handledOfClip, part.at)
+  if (part.cache) report.add('cache.place', moved.has(part) ? moved.get(part) : part.at, 'cache')
 }
 
 // ---- images made by the model

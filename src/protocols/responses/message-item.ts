@@ -2,69 +2,50 @@ import type { MediaPart, Message, Part, Place, Role } from '../../canonical/mess
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { decodeContent, encodeText } from './content.ts'
-import { itemStatus, ownItem, statusOf, strangeStatus, unknownStatus } from './item-head.ts'
+import { statusOf, withHead } from './item-head.ts'
 import { encodeMedia } from './media.ts'
 import type { ResponsesReport } from './notes.ts'
-import { absentOf, keep, nulls, ownForm, protocolName, wireOf, words } from './own.ts'
-import type { ResponsesContent } from './schema.ts'
+import { protocolName, wireOf } from './own.ts'
+import type { ResponsesContent, ResponsesMessage } from './schema.ts'
 import type { Writing } from './writing.ts'
 
 const roles = new Set<unknown>(['user', 'assistant', 'system', 'developer'])
 
-/** An id that is not a string: the schema of the short form allows it. */
-const strange = ({ id }: JsonObject) => (id === undefined || id === null || typeof id === 'string' ? {} : { id })
+const known = keysOf<ResponsesMessage>()('type', 'role', 'content', 'id', 'status', 'phase')
 
 /** A `message` item, whole or in its short form. */
 export function decodeMessage(wire: JsonObject, at: Place, report?: ResponsesReport): Message {
-  const { type, role: said, content, id, status: _status, phase, ...fields } = wire
+  const { role: said, content, id, phase } = wire
   const role = (roles.has(said) ? said : 'assistant') as Role
-  const whole = typeof content === 'string'
-  const parts: Part[] = whole
-    ? [{ type: 'text', text: content, at: below(at, 'content') }]
-    : Array.isArray(content)
-      ? content.map((part, index) => decodeContent(part as ResponsesContent, below(below(at, 'content'), index), role, report))
-      : []
-  const form: JsonObject = { item: 'message', ...absentOf(wire, ['type', 'content', 'role']), ...(whole && { content: 'string' }), ...strangeStatus(wire) }
-  if (type === null) form['type'] = null
-  const known = phase === 'commentary' || phase === 'final_answer'
-  return {
-    role,
-    parts,
-    origin: 'item',
-    ...(typeof id === 'string' && { id }),
-    ...statusOf(wire),
-    ...(known ? { phase } : phase === null ? { phase } : {}),
-    at,
-    ...keep({ ...fields, ...strange({ id }), ...(phase !== undefined && phase !== null && !known && { phase }), ...unknownStatus(wire) }, nulls(wire), form),
-  }
+  const message: Message = { role, parts: decodeParts(content, below(at, 'content'), role, report), origin: 'message', at }
+  const isPhase = phase === 'commentary' || phase === 'final_answer'
+  if (isPhase) message.phase = phase
+  // The schema of the short form allows other ids and phases.
+  const isOdd = (id != null && typeof id !== 'string') || (phase != null && !isPhase)
+  const odd = isOdd ? { ...(id != null && typeof id !== 'string' && { id }), ...(phase != null && !isPhase && { phase }) } : undefined
+  return withHead(message, wire, known, odd)
+}
+
+function decodeParts(content: unknown, at: Place, role: Role, report: ResponsesReport | undefined): Part[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content, at }]
+  return Array.isArray(content) ? content.map((part, index) => decodeContent(part as ResponsesContent, below(at, index), role, report)) : []
 }
 
 /** A `message` item around its content. */
 export function encodeContainer(message: Message, content: JsonObject[], writing: Writing): JsonObject {
-  const form = ownForm(message.ext)
   const role = message.role === 'tool' ? 'user' : message.role
-  if (form?.['item'] === 'message') {
-    const only = content[0]
-    const short = form['content'] === 'string' && content.length === 1 && typeof only?.['text'] === 'string'
-    const wire: JsonObject = wireOf(
-      { type: 'message', id: idFor(message, writing), status: itemStatus(message), role, content: short ? only['text'] : content, phase: message.phase },
-      message.ext,
-    )
-    if (words(form['absent']).includes('type')) delete wire['type']
-    if (form['type'] === null) wire['type'] = null
-    return wire
+  const { phase, ext } = message
+  if (writing.native || writing.target === 'output') {
+    const id = writing.itemId ? writing.itemId(message.id, 'msg_') : message.id
+    return wireOf({ type: 'message', id, status: statusOf(message, writing), role, content, phase }, ext)
   }
-  if (writing.target === 'output')
-    return defined({ type: 'message', id: idFor(message, writing), status: message.status ?? 'completed', role, content, phase: message.phase })
   const [only] = content
   const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
-  return { type: 'message', role, content: bare ? only['text'] : content, ...(message.phase && { phase: message.phase }) }
+  return defined({ type: 'message', role, content: bare ? only['text'] : content, phase })
 }
-
-const idFor = (message: Message, writing: Writing) =>
-  writing.target === 'output' ? writing.itemId?.(message.id, 'msg_', ownItem(message, 'message')) : message.id
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
@@ -86,7 +67,7 @@ export function encodeContentPart(part: Part, role: Role, writing: Writing): Jso
         return encodeText({ type: 'text', text: part.transcript }, role, writing)
       }
       // Here media can only be input of the model, never its output.
-      if (ownForm(part.ext) || (writing.target === 'input' && role !== 'assistant')) return encodeMedia(part, writing)
+      if (writing.native || (writing.target === 'input' && role !== 'assistant')) return encodeMedia(part, writing)
       writing.report.ext(part.ext, part.at)
       writing.report.add('media.unsupported', part.at)
       return undefined
@@ -101,10 +82,9 @@ export function encodeContentPart(part: Part, role: Role, writing: Writing): Jso
 }
 
 /** The parts of a document that consists of parts; a text file by the model becomes a text part. */
-function innerOf(part: MediaPart, role: Role): readonly Part[] | undefined {
-  const { source } = part
+function innerOf({ source }: MediaPart, role: Role): readonly Part[] | undefined {
   if (source.type === 'parts') return source.parts
-  return source.type === 'text' && role === 'assistant' && !ownForm(part.ext) ? [{ type: 'text', text: source.text }] : undefined
+  return source.type === 'text' && role === 'assistant' ? [{ type: 'text', text: source.text }] : undefined
 }
 
 /** A part as content of a message or a result. A part that consists of parts is written as those, after its title. */

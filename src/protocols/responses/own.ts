@@ -1,26 +1,22 @@
-import { isObject, type JsonObject } from '../../kit/json.ts'
-import { createOwn } from '../../kit/own.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { type JsonObject, merge } from '../../kit/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'responses'
 
-export { nulls, splitNulls, under } from '../../kit/own.ts'
-export const { keep, ownForm, ownOf, ownUnder, wireOf } = createOwn(protocolName)
-
-/** Which of the usual keys are absent. */
-export function absentOf(wire: JsonObject, usual: readonly string[]): { absent?: string[] } {
-  const absent: string[] = []
-  for (const key of usual) if (wire[key] === undefined) absent.push(key)
-  return absent.length > 0 ? { absent } : {}
+/** Keeps unknown keys in the node, which is not shared yet. */
+export function keep<T extends { ext?: ExtMap }>(node: T, fields: JsonObject | undefined, more?: JsonObject): T {
+  const kept = fields && more ? { ...fields, ...more } : (fields ?? more)
+  if (kept) node.ext = { [protocolName]: { fields: kept } }
+  return node
 }
 
-/** Was this key null, or left out? */
-export function wasUnsaid(form: JsonObject | undefined, key: string): boolean {
-  const { nothing, absent } = form ?? {}
-  return (isObject(nothing) && nothing[key] === null) || words(absent).includes(key)
-}
+/** The unknown keys that a node has from this protocol. */
+export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
 
-/** The strings of a list; empty for anything else. */
-export function words(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(one => typeof one === 'string') : []
+/** A wire object: the known keys, and those that were kept. */
+export function wireOf(known: JsonObject, ext: ExtMap | undefined): JsonObject {
+  const fields = fieldsOf(ext)
+  return fields ? merge(fields, known) : defined(known)
 }

@@ -2,10 +2,11 @@ import type { ControlPart, Message, Part, Place, Role, ServerToolPart } from '..
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { isUnresolvable } from '../../kit/state.ts'
+import { itemOf } from './item-head.ts'
 import { pictureOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, protocolName } from './own.ts'
+import { protocolName } from './own.ts'
 import { decodeAddedTools, encodeTools } from './tools.ts'
 import { builtInItem } from './vocabulary.ts'
 import { unresolvable, type Writing } from './writing.ts'
@@ -18,20 +19,19 @@ const controls = new Map<string, { control: ControlPart['control']; role: Role }
   ['configuration_update', { control: 'configuration', role: 'developer' }],
 ])
 
-/** An item without an equivalent in other protocols: kept whole, in a part that has its meaning. */
+/** An item without an equivalent in other protocols: kept whole, with its id, in a part that has its meaning. */
 export function decodeRaw(wire: JsonObject, type: string, at: Place, report?: ResponsesReport): Message {
   const control = controls.get(type)
   if (control) {
     const tools = type === 'additional_tools' ? decodeAddedTools(wire, at, report) : undefined
     const effort = control.control === 'configuration' ? effortOf(wire) : undefined
-    return rawMessage(
-      control.role,
-      { type: 'control', control: control.control, protocol: protocolName, raw: wire, ...(tools && { tools }), ...(effort && { effort }), at },
-      type,
-    )
+    const part: ControlPart = { type: 'control', control: control.control, protocol: protocolName, raw: wire, at }
+    if (tools) part.tools = tools
+    if (effort) part.effort = effort
+    return itemOf(control.role, part, at)
   }
   const known = builtInItem(type)
-  if (!known) return rawMessage('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, type)
+  if (!known) return itemOf('assistant', { type: 'opaque', protocol: protocolName, raw: wire, at }, at)
   const tools = type === 'tool_search_output' ? decodeAddedTools(wire, at, report) : undefined
   const id = [wire['call_id'], wire['id'], wire['approval_request_id']].find(one => typeof one === 'string')
   const part: ServerToolPart = {
@@ -45,7 +45,7 @@ export function decodeRaw(wire: JsonObject, type: string, at: Place, report?: Re
     ...(type === 'image_generation_call' && pictureOf(wire, at)),
     at,
   }
-  return rawMessage(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, type)
+  return itemOf(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, at)
 }
 
 /** The effort, if an update changes nothing else. */
@@ -72,15 +72,15 @@ function awaitsClient(wire: JsonObject, type: string): boolean {
   }
 }
 
-/** An item that is kept whole. Its id is only in `raw`. */
-export function rawMessage(role: Role, part: Part, item: string): Message {
-  return { role, parts: [part], origin: 'item', ...(part.at !== undefined && { at: part.at }), ...keep({}, {}, { item }) }
-}
-
 /** Items that only their own protocol can express. @throws TranslationError `inexpressible` where leaving one out would change the request's meaning */
 export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, writing: Writing): JsonObject[] {
   const { report, options } = writing
-  if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
+  if (part.protocol === protocolName && isObject(part.raw)) {
+    const { id } = part.raw
+    // No other item gets its id.
+    if (typeof id === 'string') writing.itemId?.(id, '')
+    return [part.raw]
+  }
   if (part.type === 'opaque') {
     report.add('part.unknown', part.at)
     return []

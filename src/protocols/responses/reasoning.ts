@@ -4,9 +4,10 @@ import type { Message, Part, Place, ReasoningPart, ReasoningSegment, Signature }
 import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { itemStatus, ownItem } from './item-head.ts'
-import { absentOf, keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
+import { type JsonObject, same } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
+import { itemOf, withHead } from './item-head.ts'
+import { protocolName, wireOf } from './own.ts'
 import type { ResponsesReasoning } from './schema.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
 
@@ -14,8 +15,8 @@ import { opensEnvelopes, type Writing } from './writing.ts'
 export type Attachment = 'next' | 'prev' | (string & {})
 
 /**
- * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. The
- * same protocol still writes the id, from the form. Changes the message, which is not shared yet.
+ * Deletes an id that was made up for a client, because this protocol requires one: its signature's envelope has no id. Changes the
+ * message, which is not shared yet.
  */
 export function forgetMadeUpId(message: Message, { encrypted_content: encrypted }: JsonObject): void {
   const [part] = message.parts
@@ -26,42 +27,31 @@ export function forgetMadeUpId(message: Message, { encrypted_content: encrypted 
 }
 
 /** `proven`: id and segment kinds of the reasoning that the carried signature belongs to. */
-type DecodedReasoning = { part: ReasoningPart; fields: JsonObject; form: JsonObject; attach?: Attachment; proven?: Proven }
+export type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 
 export type Proven = Omit<Proof, 'signature'>
 
+const known = keysOf<ResponsesReasoning>()('type', 'id', 'summary', 'content', 'encrypted_content', 'status')
+
 /** Undefined: it has something that canonical reasoning lacks, so the item is kept whole. `model`: which made it, if known. */
-export function decodeReasoning(wire: ResponsesReasoning, at: Place, model?: string): DecodedReasoning | undefined {
-  const { type: _, id, summary, content, encrypted_content: encrypted, status: _status, ...fields } = wire
+export function decodeReasoning(wire: ResponsesReasoning, at: Place, model?: string): DecodedItem | undefined {
+  const { id, summary, content, encrypted_content: encrypted } = wire
   const summaries = decodeSegments(summary ?? [], ['summary_text'], 'summary')
   const raws = decodeSegments(content ?? [], rawTypes, 'raw')
   if (!summaries || !raws) return undefined
-  const segments = [...summaries, ...raws]
   const envelope = encrypted ? unwrapSignature(encrypted) : undefined
   const signature: Signature | undefined =
     envelope?.signature ?? (encrypted ? { value: encrypted, issuer: protocolName, ...(model !== undefined && { model }), form: 'encrypted' } : undefined)
-  const hidden = segments.length === 0 && (signature?.form === 'encrypted' || signature?.form === 'redacted')
-  const known = envelope?.id ?? (typeof id === 'string' && id !== '' ? id : undefined)
-  const part: ReasoningPart = {
-    type: 'reasoning',
-    segments,
-    ...(hidden && { redacted: true }),
-    ...(known !== undefined && { id: known }),
-    ...(signature && { signature }),
-    at,
-  }
-  return {
-    part,
-    fields,
-    // An empty seal or id means the same as none, and an envelope is opened: they are written again as they came.
-    form: {
-      ...(typeof id === 'string' && { id }),
-      ...((envelope || encrypted === '') && { sealed: encrypted }),
-      ...(content?.some(({ type }) => type !== 'reasoning_text') && { content }),
-      ...absentOf(wire, ['summary', 'content', 'encrypted_content']),
-    },
-    ...defined({ attach: envelope?.attach, proven: envelope && defined({ id: envelope.id, kinds: envelope.kinds }) }),
-  }
+  const part: ReasoningPart = { type: 'reasoning', segments: [...summaries, ...raws], at }
+  if (part.segments.length === 0 && (signature?.form === 'encrypted' || signature?.form === 'redacted')) part.redacted = true
+  const itemId = envelope?.id ?? (typeof id === 'string' && id !== '' ? id : undefined)
+  if (itemId !== undefined) part.id = itemId
+  if (signature) part.signature = signature
+  const message = withHead(itemOf('assistant', part, at), wire, known)
+  // Its id is that of the part.
+  delete message.id
+  if (!envelope) return { message }
+  return defined({ message, attach: envelope.attach, proven: defined({ id: envelope.id, kinds: envelope.kinds }) })
 }
 
 /** LiteLLM sends the text of reasoning as `output_text`, with empty lists beside it. */
@@ -92,13 +82,10 @@ export function shownAs(
  * to an upstream, which would refuse them. `issuer`: of the signature, given apart where the signature comes later.
  */
 export function encodeReasoning(part: ReasoningPart, message: Message, writing: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
-  const { signature, id, at, ext, cache } = part
-  const { report, options, target } = writing
-  report.ext(ext, at)
-  if (cache) report.add('cache.place', at, 'cache')
-  const own = ownItem(message, 'reasoning')
-  const form = ownForm(own?.ext)
-  const said = id ?? (typeof form?.['id'] === 'string' ? form['id'] : undefined)
+  const { signature, id, at } = part
+  const { report, options, target, native } = writing
+  report.ext(part.ext, at)
+  if (part.cache) report.add('cache.place', at, 'cache')
   if (target === 'input') {
     if (options.retryWithoutReasoning) {
       report.add('reasoning.left-out', at)
@@ -108,51 +95,27 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
       report.add('reasoning.foreign-signature', at)
       return undefined
     }
-    if (!signature && (!own || (writing.storeless && id !== undefined && part.segments.length === 0))) {
+    if (!signature && !native) {
       report.add('reasoning.unsigned', at)
       return undefined
     }
   }
-  const segments = target === 'input' || own ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
+  const segments = target === 'input' || native ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
-  const shown =
-    target === 'output' ? writing.itemId?.(said, 'rs_', own, issuer === protocolName || undefined) : options.rsReasoningId === 'omit' ? undefined : said
+  const shown = target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : options.rsReasoningId === 'omit' ? undefined : id
   // A proof holds the id that its item had elsewhere. In a stream the proof is known at the end, when there are segments.
-  if (target === 'output' && !own && issuer === undefined && segments.length > 0) report.rest({ id }, at)
-  const known = {
-    type: 'reasoning',
-    id: shown,
-    summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
-    content: cameAs(content, form) ?? (own || content.length > 0 ? content : undefined),
-    encrypted_content: signature
-      ? (cameSealed(signature, form) ?? encodeSignature(signature, id, id !== undefined && target === 'output' && !own && shown !== id))
-      : form?.['sealed'] === ''
-        ? ''
-        : undefined,
-    status: itemStatus(message),
-  }
-  return wireOf(known, own?.ext)
-}
-
-/** The content as it came, if it has the same texts. */
-function cameAs(content: readonly { text: string }[], form: JsonObject | undefined): unknown {
-  const came = form?.['content']
-  if (!Array.isArray(came)) return undefined
-  const texts = came.map((block: unknown) => (isObject(block) ? block['text'] : undefined))
-  return same(
-    texts,
-    content.map(({ text }) => text),
+  if (target === 'output' && !native && issuer === undefined && segments.length > 0) report.rest({ id }, at)
+  return wireOf(
+    {
+      type: 'reasoning',
+      id: shown,
+      summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
+      content: content.length > 0 ? content : undefined,
+      encrypted_content: signature && encodeSignature(signature, id, id !== undefined && target === 'output' && shown !== id),
+      status: message.status,
+    },
+    message.ext,
   )
-    ? came
-    : undefined
-}
-
-/** The envelope that a signature came in, if it still holds the same signature. */
-function cameSealed({ value, issuer }: Signature, form: JsonObject | undefined): string | undefined {
-  const sealed = form?.['sealed']
-  if (typeof sealed !== 'string') return undefined
-  const held = unwrapSignature(sealed)?.signature
-  return held?.value === value && held.issuer === issuer ? sealed : undefined
 }
 
 /** `renamed`: the item got another id than the one that its issuer may compare with, which the envelope keeps. */
@@ -162,14 +125,8 @@ function encodeSignature(signature: Signature, id: string | undefined, renamed: 
 }
 
 /** An item that only carries the signature of the part beside it. */
-export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, { owner, proven }: { owner?: Part; proven?: Proven } = {}): JsonObject {
-  const id = ownForm(owner?.ext)?.['carrier']
-  return {
-    type: 'reasoning',
-    id: writing.native && typeof id === 'string' ? id : writing.itemId?.(undefined, 'rs_'),
-    summary: [],
-    encrypted_content: wrapSignature({ signature, attach, ...proven }),
-  }
+export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, proven?: Proven): JsonObject {
+  return { type: 'reasoning', id: writing.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach, ...proven }) }
 }
 
 /** The part without its signature, which is written elsewhere. */
@@ -177,33 +134,20 @@ export function unsigned<P extends Part>({ signature: _, ...part }: P): P {
   return part as P
 }
 
-export type Carrier = {
-  attach: Attachment
-  signature: Signature
-  id?: string | undefined
-  proven?: Proven | undefined
-  at?: Place
-  before: Message | undefined
-}
+export type Carrier = { attach: Attachment; signature: Signature; proven?: Proven | undefined; at?: Place }
 
 /** Puts carried signatures back on their parts. Changes the messages, which are not shared yet. */
 export function attachCarriers(messages: Message[], carriers: readonly (Carrier & { index: number })[], orphaned: (at: Place | undefined) => void): void {
-  for (const { attach, signature, id, proven, index, at } of carriers) {
+  for (const { attach, signature, proven, index, at } of carriers) {
     const owner = ownerOf(messages, index, attach)
     if (!owner) orphaned(at)
-    else if (owner.type !== 'reasoning') Object.assign(owner, bearing(owner, { signature, id }))
+    else if (owner.type !== 'reasoning') owner.signature = signature
     else {
       // Its id was made up for the client.
       delete owner.id
       addDelta(owner, { kind: 'signature', signature, ...proven })
     }
   }
-}
-
-/** What a part takes from the item that carried its signature: the signature, and the item's id in the form. */
-export function bearing(part: Part, { signature, id }: { signature: Signature; id?: unknown }): Pick<Part, 'signature' | 'ext'> {
-  if (id === undefined) return { signature }
-  return { signature, ext: { ...part.ext, ...keep(ownOf(part.ext)?.fields ?? {}, {}, { ...ownForm(part.ext), carrier: id }).ext } }
 }
 
 /** `index`: number of messages before the carrier. */

@@ -3,115 +3,110 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { present, some, someOf } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import { holdsNoTurn } from '../../kit/turns.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
-import { expandChoice, expandTools } from './client-tools.ts'
+import { expandChoice, expandedIn, expandTools } from './client-tools.ts'
 import { decodeReasoningSpec, encodeReasoningSpec } from './effort.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, protocolName, splitNulls, wasUnsaid, wireOf } from './own.ts'
+import { keep, protocolName, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
 import { decodeCaching, decodeInclude, decodeOutput, decodeStream, encodeOutput, encodeSettings, encodeState, type Reading } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools, lacksSearch } from './tools.ts'
 import { startWriting, type Writing } from './writing.ts'
 
+const known = keysOf<ResponsesRequest>()(
+  'model',
+  'input',
+  'instructions',
+  'max_output_tokens',
+  'max_tool_calls',
+  'temperature',
+  'top_p',
+  'top_logprobs',
+  'presence_penalty',
+  'frequency_penalty',
+  'parallel_tool_calls',
+  'tools',
+  'tool_choice',
+  'text',
+  'reasoning',
+  'include',
+  'store',
+  'previous_response_id',
+  'conversation',
+  'background',
+  'truncation',
+  'context_management',
+  'prompt',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'metadata',
+  'safety_identifier',
+  'user',
+  'service_tier',
+  'stream',
+  'stream_options',
+  'moderation',
+)
+
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
 export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
   const { report } = startWriting('input', true, options)
-  const given = check(protocolName, ResponsesRequest, wire)
-  refuseOtherProtocols(given)
-  const { present: body, nothing } = splitNulls(given)
-  // The usual keys come last, where V8 begins its search.
-  const {
-    max_tool_calls: maxToolCalls,
-    top_p: topP,
-    top_logprobs: topLogprobs,
-    presence_penalty: presencePenalty,
-    frequency_penalty: frequencyPenalty,
-    text,
-    previous_response_id: previous,
-    conversation,
-    background,
-    truncation,
-    context_management: contextManagement,
-    prompt,
-    prompt_cache_key: key,
-    prompt_cache_options: cacheOptions,
-    prompt_cache_retention: retention,
-    metadata,
-    safety_identifier: safetyId,
-    user,
-    service_tier: tier,
-    stream_options: streamOptions,
-    moderation,
-    temperature,
-    store,
-    include,
-    reasoning,
-    stream,
-    max_output_tokens: maxOutputTokens,
-    parallel_tool_calls: parallelToolCalls,
-    tool_choice: toolChoice,
-    tools,
-    instructions,
-    input,
-    model,
-    ...rest
-  } = body
-  const fields: JsonObject = { ...rest }
-  const form: JsonObject = {
-    input: input === undefined ? undefined : typeof input === 'string' ? 'string' : 'items',
-    emptyPrevious: previous === '' || undefined,
-  }
-  const reading: Reading = { fields, nothing, form, places: {}, report }
-  const messages = decodeInput(input ?? [], report, options?.expandClientTools)
-  const declared = tools && decodeTools(tools, '/tools', report)
+  const body = check(protocolName, ResponsesRequest, wire)
+  refuseOtherProtocols(body)
+  const { instructions, tools, tool_choice: toolChoice, top_logprobs: topLogprobs } = body
+  const fields: JsonObject = unknownOf(body, known) ?? {}
+  const reading: Reading = { fields, places: {}, report }
+  const messages = decodeInput(body.input ?? [], report, options?.expandClientTools)
+  const declared = tools ? decodeTools(tools, '/tools', report) : undefined
   const offered = declared && expandTools(declared, report, options?.expandClientTools)
-  const choice = toolChoice === undefined ? undefined : decodeToolChoice(toolChoice, fields)
-  if (instructions !== undefined)
+  const choice = toolChoice == null ? undefined : decodeToolChoice(toolChoice, fields)
+  if (instructions != null)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
-  const { asked, include: included } = decodeInclude(include, reading)
-  const value: CanonicalRequest = {
+  const { asked, include, encrypted } = decodeInclude(body.include, reading)
+  const value: CanonicalRequest = present({
     messages,
-    ...defined({
-      model,
-      tools: offered && [...offered],
-      toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
-      parallelToolCalls,
-      output: decodeOutput(text, reading),
-      reasoning: decodeReasoningSpec(reasoning, reading),
-      sampling: some({ temperature, topP, presencePenalty, frequencyPenalty }),
-      maxOutputTokens,
-      logprobs: asked || topLogprobs !== undefined ? defined({ enabled: asked ?? false, top: topLogprobs }) : undefined,
-      cache: some({ key, retention, ...decodeCaching(cacheOptions, reading) }),
-      serviceTier: some({ tier }),
-      user: some({ safetyId, user }),
-      metadata,
-      state: some({
-        store,
-        // Some clients send an empty string, which refers to nothing.
-        previousId: previous || undefined,
-        conversation,
-        background,
-        prompt,
-        include: included,
-        truncation,
-        contextManagement,
-        maxToolCalls,
-      }),
-      safety: some({ moderation }),
-      stream: decodeStream(stream, streamOptions, reading),
+    model: body.model,
+    tools: offered && [...offered],
+    toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
+    parallelToolCalls: body.parallel_tool_calls,
+    output: decodeOutput(body.text, reading),
+    reasoning: decodeReasoningSpec(body.reasoning, reading),
+    sampling: someOf({ temperature: body.temperature, topP: body.top_p, presencePenalty: body.presence_penalty, frequencyPenalty: body.frequency_penalty }),
+    maxOutputTokens: body.max_output_tokens,
+    logprobs: asked || topLogprobs != null ? present({ enabled: asked ?? false, top: topLogprobs }) : undefined,
+    cache: someOf({ key: body.prompt_cache_key, retention: body.prompt_cache_retention, ...decodeCaching(body.prompt_cache_options, reading) }),
+    serviceTier: body.service_tier == null ? undefined : { tier: body.service_tier },
+    user: someOf({ safetyId: body.safety_identifier, user: body.user }),
+    metadata: body.metadata,
+    state: someOf({
+      store: body.store,
+      // Some clients send an empty string, which refers to nothing.
+      previousId: body.previous_response_id || undefined,
+      conversation: body.conversation,
+      background: body.background,
+      prompt: body.prompt,
+      include,
+      encryptedReasoning: encrypted,
+      truncation: body.truncation,
+      contextManagement: body.context_management,
+      maxToolCalls: body.max_tool_calls,
     }),
-    ...keep(fields, nothing, form),
-  }
+    safety: body.moderation == null ? undefined : { moderation: body.moderation },
+    stream: decodeStream(body.stream, body.stream_options, reading),
+  })
+  keep(value, some(fields))
   return { value, notes: report.notes, ...(Object.keys(reading.places).length > 0 && { fieldNames: reading.places }) }
 }
 
@@ -126,8 +121,7 @@ function refuseOtherProtocols(body: ResponsesRequest): void {
 }
 
 function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport, expandsAll: boolean | undefined): Message[] {
-  if (typeof input === 'string')
-    return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'item', at: '/input', ...keep({}, {}, { item: 'message' }) }]
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'message', at: '/input' }]
   const messages = decodeItems(input, '/input', report, undefined, expandsAll ? 'all' : 'search')
   pairByName(messages, report)
   return messages
@@ -136,18 +130,15 @@ function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: Resp
 /** Gives results without a call id the id of the oldest open call of their name. With no call open, a result stays as it is. */
 function pairByName(messages: readonly Message[], report: ResponsesReport): void {
   if (!messages.some(({ parts }) => parts.some(part => part.type === 'tool-result' && part.callId === ''))) return
-  const parts = flatMap(messages, message => message.parts.map(part => ({ part, message })))
+  const parts = flatMap(messages, message => message.parts)
   const open: { id: string; name: string }[] = []
-  for (const { part, message } of parts) {
+  for (const part of parts) {
     if (part.type === 'tool-call') open.push(part)
     if (part.type !== 'tool-result') continue
     const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
     const [call] = place < 0 ? [] : open.splice(place, 1)
     if (part.callId !== '') continue
     if (!call && open.length === 0) continue
-    const form = ownForm(message.ext)
-    const given = wasUnsaid(form, 'call_id')
-    if (form) Object.assign(form, { paired: true }, given ? {} : { said: '' }, part.name !== undefined && { name: part.name })
     // The name was needed only to find the call. If it matched no open call, the result stays without an id.
     delete part.name
     if (call) part.callId = call.id
@@ -157,7 +148,8 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
 
 /** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that do not exist here */
 export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
-  const writing = startWriting('input', ownForm(value.ext) !== undefined, options)
+  const writing = startWriting('input', value.source?.protocol === protocolName, options)
+  writing.expanded = writing.native ? expandedIn(value.tools) : []
   const wire = encodeBody(value, writing)
   writing.report.settle(wire)
   const { tools, output } = writing
@@ -167,67 +159,62 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
 
+const handled = keysOf<CanonicalRequest>()(
+  'model',
+  'messages',
+  'tools',
+  'toolChoice',
+  'parallelToolCalls',
+  'output',
+  'reasoning',
+  'sampling',
+  'maxOutputTokens',
+  'candidateCount',
+  'logprobs',
+  'cache',
+  'serviceTier',
+  'user',
+  'metadata',
+  'state',
+  'safety',
+  'stream',
+  'ext',
+  'source',
+)
+
 /** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
 export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObject {
-  const { report } = writing
+  const { report, native } = writing
   const value = withStrictTools(request, report)
-  // The usual keys come last, where V8 begins its search.
-  const {
-    parallelToolCalls,
-    output,
-    reasoning,
-    sampling,
-    stop,
-    candidateCount,
-    logprobs,
-    cache,
-    serviceTier,
-    user,
-    metadata,
-    state,
-    safety,
-    prediction,
-    ext,
-    stream,
-    maxOutputTokens,
-    toolChoice,
-    tools,
-    messages,
-    model,
-    ...rest
-  } = value
+  const { messages, tools, toolChoice, candidateCount, ext } = value
   report.ext(ext, '')
-  report.rest(rest, '')
-  if (stop && stop.length > 0) report.rest({ stop }, '')
+  report.unwritten(value, handled, '')
   if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
-  if (prediction) report.rest({ prediction }, '')
   writing.loads = lacksSearch(tools, writing)
   const inner = tools && encodeTools(tools, writing)
   report.settle(inner, '/tools')
   const callable = inner?.filter(isObject)
   if (tools?.length && callable?.length === 0 && writing.target === 'input')
     refuseForeignTools('tools of the request', { protocol: protocolName, path: '/tools', notes: report.notes }, writing.options)
-  writing.storeless = !writing.native && state?.store !== true
   const instructions = encodeInstructions(messages, writing)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
-  const known: JsonObject = {
-    model,
+  const isOffered = callable?.length || native
+  const wire: JsonObject = {
+    model: value.model,
     instructions,
-    input: inputOf(items, ownForm(ext)),
-    tools: inner?.length || writing.native ? inner : undefined,
+    input: items,
+    tools: inner?.length || native ? inner : undefined,
     tool_choice:
       toolChoice &&
-      (callable?.length || writing.native || !forces(toolChoice) || hasAdded(messages)
-        ? encodeToolChoice(toolChoice, tools ?? [], writing)
-        : noChoice(toolChoice, writing)),
-    parallel_tool_calls: parallelToolCalls,
-    text: encodeOutput(output, value, writing),
-    reasoning: encodeReasoningSpec(reasoning, value, writing),
-    metadata,
-    ...encodeSettings({ sampling, maxOutputTokens, cache, serviceTier, user, safety, stream, logprobs }, value, writing),
-    ...encodeState(state, logprobs, value, writing),
+      (isOffered || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], writing) : noChoice(toolChoice, writing)),
+    parallel_tool_calls: value.parallelToolCalls,
+    text: encodeOutput(value.output, writing),
+    reasoning: encodeReasoningSpec(value.reasoning, writing),
+    metadata: value.metadata,
+    ...encodeSettings(value, writing),
+    ...encodeState(value, writing),
   }
-  return wireOf(known, value.ext)
+  return wireOf(wire, ext)
 }
 
 /** Does the choice force or restrict tools? Without tools it cannot be written. */
@@ -239,14 +226,6 @@ const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => 
 function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
   report.add('tool_choice.without-tools', '', 'toolChoice.mode')
   if (mode === 'tool' || mode === 'allowed') report.add('tool_choice.without-tools', '', 'toolChoice.name')
-}
-
-/** The items, or the text or nothing that they were read from. */
-function inputOf(items: JsonObject[], form: JsonObject | undefined): JsonObject[] | string | undefined {
-  const [only, more] = items
-  if (!only) return form && form['input'] !== 'items' ? undefined : items
-  const [part]: unknown[] = form?.['input'] === 'string' && !more && Array.isArray(only['content']) ? only['content'] : []
-  return isObject(part) && typeof part['text'] === 'string' ? part['text'] : items
 }
 
 /** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */

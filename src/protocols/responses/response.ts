@@ -1,13 +1,13 @@
-import type { CanonicalError } from '../../canonical/error.ts'
 import type { Message } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
 import { markCut } from '../../kit/cut-calls.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present, some, someOf } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { accepts } from '../../kit/guard.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
 import { clientCalls, expandedIn } from './client-tools.ts'
@@ -17,7 +17,7 @@ import { failureOf, noteFailure, readError, readFailure } from './error.ts'
 import { decodeItems, encodeMessage } from './items.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { absentOf, keep, ownForm, protocolName, under, wasUnsaid } from './own.ts'
+import { fieldsOf, keep, protocolName } from './own.ts'
 import { ResponsesResponse, ResponsesUsage } from './schema.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 import { decodeFinish, encodeFinish } from './vocabulary.ts'
@@ -26,7 +26,7 @@ import { startWriting, type Writing } from './writing.ts'
 /** @throws TranslationError `malformed` with the path, when the body is neither an answer nor an error */
 export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {
   const { report } = startWriting('output', true, options)
-  if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire), ...keep({}, {}, { errorBody: true }) }, notes: [] }
+  if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire) }, notes: [] }
   const body = check(protocolName, ResponsesResponse, wire)
   if (body.output === undefined && body.status === undefined && !hasFailed(body))
     throw new TranslationError({ code: 'malformed', protocol: protocolName, path: '/output' }, 'expected the output of an answer')
@@ -56,47 +56,45 @@ const isError = ({ error, output, status }: JsonObject) => error != null && outp
 /** Some servers leave out the status of an answer that has only an error. */
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
 
+const known = keysOf<ResponsesResponse & { input_transformations?: unknown }>()(
+  'id',
+  'object',
+  'created_at',
+  'completed_at',
+  'status',
+  'model',
+  'output',
+  'error',
+  'incomplete_details',
+  'usage',
+  'service_tier',
+  'input_transformations',
+)
+
 /** The fields of a snapshot outside its items, usage and ending. */
 export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Omit<CanonicalResponse, 'candidates'> {
-  const {
-    id,
-    created_at: createdAt,
-    completed_at: completedAt,
-    model,
-    service_tier: tier,
-    status: _s,
-    output: _o,
-    error: _e,
-    incomplete_details: _i,
-    usage: _u,
-    input_transformations: transformations,
-    ...rest
-  } = body
+  const { input_transformations: transformations, metadata } = body
   const fields: JsonObject = {}
   const echo: JsonObject = {}
-  for (const [key, value] of Object.entries(rest)) (echoKeys.has(key) ? echo : fields)[key] = value
+  for (const key in body) if (!known[key] && body[key] !== null) setOwn(echoKeys.has(key) ? echo : fields, key, body[key])
   // The server's own, beside what it repeats of the request: xAI.
-  const { metadata } = body
-  if (isObject(metadata) && 'system_fingerprint' in metadata) fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
-  const usual = ['id', 'created_at', 'model', 'status', 'output', 'error', 'incomplete_details', 'usage', 'completed_at', 'service_tier']
-  // An error on an answer that did not fail is kept like an unknown key.
-  const error = body.error != null && !hasFailed(body) ? body.error : undefined
-  if (error !== undefined) fields['error'] = error
+  if (isObject(metadata) && metadata['system_fingerprint'] != null) fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
+  // An error on an answer that did not fail, and the reason why a failed one is incomplete, are kept like unknown keys.
+  if (body.error != null && !hasFailed(body)) fields['error'] = body.error
   if (body.incomplete_details != null && hasFailed(body)) fields['incomplete_details'] = body.incomplete_details
-  const nothing: JsonObject = {}
-  for (const key of usual) if (body[key] === null) nothing[key] = null
-  if (areRemovals(transformations)) {
-    for (const index of transformations.keys()) report.add('reasoning.dropped-upstream', below('/input_transformations', index))
-    nothing['input_transformations'] = transformations
-  } else if (transformations !== undefined) fields['input_transformations'] = transformations
-  return defined({
-    id: id || undefined,
-    model: model ?? undefined,
-    createdAt: createdAt ?? undefined,
-    completedAt: completedAt ?? undefined,
-    serviceTier: tier ?? undefined,
-    ...keep(fields, nothing, { echo, error, ...absentOf(body, usual) }),
+  const isRemoval = areRemovals(transformations)
+  if (isRemoval) for (const index of transformations.keys()) report.add('reasoning.dropped-upstream', below('/input_transformations', index))
+  else if (transformations != null) fields['input_transformations'] = transformations
+  const head: Omit<CanonicalResponse, 'candidates'> = present({
+    id: body.id || undefined,
+    model: body.model,
+    createdAt: body.created_at,
+    completedAt: body.completed_at,
+    serviceTier: body.service_tier,
+    transformations: isRemoval ? transformations : undefined,
+    echo: some(echo),
   })
+  return keep(head, some(fields))
 }
 
 /** A list that says only that reasoning of the request was removed. */
@@ -107,16 +105,18 @@ function areRemovals(value: unknown): value is JsonObject[] {
 function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidate {
   const { status, incomplete_details: details } = body
   const finish = decodeFinish(status ?? (body.output ? 'completed' : undefined), details?.reason ?? undefined, awaitsClient(messages))
-  return { index: 0, messages, ...(finish && { finish }), ...(!hasFailed(body) && endingForm(body)) }
+  const candidate: Candidate = { index: 0, messages }
+  if (finish) candidate.finish = finish
+  return hasFailed(body) ? candidate : readEnding(candidate, body)
 }
 
-/** The ending as it was on the wire, for what the canonical finish cannot hold, and the path of its reason. */
-export function endingForm({ status: said, incomplete_details: details }: ResponsesResponse, status: unknown = said): Pick<Candidate, 'at' | 'ext'> {
+/** Adds to an ending what the canonical finish does not hold, and the path of its reason. The status is kept of an answer that has not ended. */
+export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(ending: T, { status, incomplete_details: details }: ResponsesResponse): T {
   const { reason, ...rest } = details ?? {}
-  const form = { ...(said != null && { status: said }), ...(details && { details }) }
-  if (status === 'incomplete' && reason != null) return { at: '/incomplete_details', ...keep(rest, {}, form) }
-  const unread = { ...(reason != null && { reason }), ...rest }
-  return keep(under('incomplete_details', unread), {}, form)
+  if (reason == null || ending.finish?.raw !== reason)
+    return keep(ending, someOf({ status: ending.finish ? undefined : status, incomplete_details: someOf({ reason, ...rest }) }))
+  ending.at = '/incomplete_details'
+  return keep(ending, someOf(rest))
 }
 
 /** Is there a call that only the client can answer, and that has no result yet? */
@@ -128,38 +128,56 @@ export function awaitsClient(messages: readonly Message[]): boolean {
   return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !answered.has(part.id))
 }
 
+const handled = keysOf<CanonicalResponse>()(
+  'id',
+  'model',
+  'createdAt',
+  'completedAt',
+  'candidates',
+  'usage',
+  'promptBlocked',
+  'serviceTier',
+  'transformations',
+  'echo',
+  'error',
+  'ext',
+  'source',
+)
+
 /** @throws TranslationError `truncated` when the answer does not say how it ended */
 export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<unknown> {
-  const { candidates, usage, error, promptBlocked, completedAt, id, model, createdAt, serviceTier, ext, ...rest } = value
-  const form = ownForm(value.ext)
-  if (form?.['errorBody'] && error?.raw !== undefined) return { wire: error.raw, notes: [] }
-  const writing = startWriting('output', form !== undefined, options)
+  const { candidates, usage, error, promptBlocked, completedAt, ext } = value
+  const native = value.source?.protocol === protocolName
+  const writing = startWriting('output', native, options)
   writing.expanded = expandedIn(options?.context?.request?.tools)
   const { report } = writing
   report.ext(ext, '')
-  report.rest(rest, '')
-  const envelope = startEnvelope(defined({ id, model, createdAt, serviceTier: serviceTier ?? usage?.serviceTier, ext }), fallbacks(options), report)
+  report.unwritten(value, handled, '')
+  const envelope = startEnvelope({ ...value, ...defined({ serviceTier: value.serviceTier ?? usage?.serviceTier }) }, fallbacks(options), report)
   if (completedAt !== undefined) envelope.completedAt = completedAt
   const used: string[] = []
-  // Ids read from this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
-  writing.itemId = (wanted, prefix, own, native = envelope.native) => (own ? wanted : itemIdOf(wanted, prefix, { id: envelope.id, native }, used))
+  // Ids of this protocol's items stay, even repeated ones, which some servers send: only readers of a stream would fail on those.
+  writing.itemId = (wanted, prefix, own = native) => {
+    if (!native || !wanted) return itemIdOf(wanted, prefix, { id: envelope.id, native: own }, used)
+    used.push(wanted)
+    return wanted
+  }
   const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
   for (const { at } of others) report.add('candidates.first-only', at)
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
   const output = flatMap(candidate?.messages ?? [], message => encodeMessage(message, writing))
-  if (!envelope.native) separateCalls(output, candidate, report)
+  if (!native) separateCalls(output, candidate, report)
   report.settle(output, '/output')
   const countsOf = (status: string) =>
-    defined({ usage: encodeUsage(usage, status === 'failed' || envelope.native ? { rsMissingUsage: 'null' } : writing.options, report) })
+    defined({ usage: encodeUsage(usage, status === 'failed' || native ? { rsMissingUsage: 'null' } : writing.options, report) })
   if (error) {
     const counts = countsOf('failed')
     noteFailure(error, true, report)
-    const untold = wasUnsaid(form, 'error')
-    return { wire: snapshot(envelope, { output, ...counts, status: 'failed', ...(!untold && { error: failureOrRaw(error) }) }), notes: report.notes }
+    return { wire: snapshot(envelope, { output, ...counts, status: 'failed', error: failureOf(error) }), notes: report.notes }
   }
   const ending = encodeEnding(candidate, toldOf(candidate, { output, promptBlocked }), writing)
-  if (!envelope.native && ending.status === 'incomplete') markLast(output)
+  if (!native && ending.status === 'incomplete') markLast(output)
   if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
     ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
@@ -183,14 +201,6 @@ function separateCalls(output: JsonObject[], candidate: Candidate | undefined, r
       item['call_id'] = callIdOf(String(item['call_id']), used, calls.shift()?.at, report)
 }
 
-/** `response.error` of a failed answer; unchanged if it was read from this protocol. */
-export function failureOrRaw(error: CanonicalError): unknown {
-  const { raw } = error
-  if (error.protocol !== protocolName || raw === undefined) return failureOf(error)
-  const isEvent = isObject(raw) && (raw['error'] !== undefined || raw['type'] === 'error')
-  return isEvent ? failureOf(error) : raw
-}
-
 /** What of an answer decides how its ending is read. */
 type Told = {
   /** The prompt was refused. */
@@ -212,9 +222,9 @@ const hasRefusal = (item: JsonObject) => partsOf(item).some(part => Boolean(part
 const isWord = ({ type }: JsonObject) => type === 'output_text' || type === 'refusal'
 const isEmpty = (item: JsonObject) => item['type'] === 'reasoning' || (item['type'] === 'message' && !hasText(item) && partsOf(item).every(isWord))
 
-/** Is this ending a refusal? Clients ask again after `incomplete`, so a filter that let no output through is one, too. */
-export const isRefusal = ({ reason }: Finish, output: readonly JsonObject[]): boolean =>
-  reason === 'refusal' || (reason === 'content_filter' && output.every(isEmpty))
+/** Is this ending a refusal? Clients ask again after `incomplete`, so a filter of another provider that let no output through is one, too. */
+export const isRefusal = ({ reason, protocol }: Finish, output: readonly JsonObject[]): boolean =>
+  reason === 'refusal' || (reason === 'content_filter' && protocol !== protocolName && output.every(isEmpty))
 
 /** `refusal`: the text of a refusal part that has to be added, because the output has none. */
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
@@ -226,14 +236,11 @@ export function encodeEnding(candidate: Candidate | undefined, { blocked, called
   if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
   const finish: Finish | undefined =
     candidate?.finish ?? (blocked && { reason: 'content_filter', message: blocked.message ?? `Prompt blocked: ${blocked.reason}` })
-  const form = ownForm(candidate?.ext)
-  if (form && (form['status'] !== undefined || form['details'] !== undefined)) {
-    const details = isObject(form['details']) ? form['details'] : undefined
-    const reason = typeof details?.['reason'] === 'string' ? details['reason'] : undefined
-    const status = typeof form['status'] === 'string' ? form['status'] : undefined
-    const meant = decodeFinish(status ?? 'completed', reason, finish?.reason === 'tool_calls')
-    if (meant?.reason === finish?.reason) return { status: status ?? 'completed', ...(details && { details }) }
-  }
+  const fields = fieldsOf(candidate?.ext) ?? {}
+  const { status: unfinished } = fields
+  const unread = candidate?.at === undefined ? fields['incomplete_details'] : fields
+  // The answer has not ended.
+  if (!finish && typeof unfinished === 'string') return { status: unfinished, ...defined({ details: unread }) }
   if (!finish) {
     if (options.truncated !== 'length')
       throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/status' }, 'the answer does not say how it ended')
@@ -252,7 +259,8 @@ export function encodeEnding(candidate: Candidate | undefined, { blocked, called
   // Only a refusal or a failure has a field for the message.
   const isSaid = refusal !== undefined || status === 'failed' || finish.details !== undefined || finish.protocol === protocolName
   if (!isSaid && finish.message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
-  return { status, ...(reason !== undefined && { details: { reason } }), ...(refusal !== undefined && { refusal }) }
+  const details = some({ reason, ...(isObject(unread) && unread) })
+  return { status, ...defined({ details, refusal }) }
 }
 
 function toldOf(

@@ -20,6 +20,7 @@ export const ResponsesOutputText = z.looseObject({
 export type ResponsesOutputText = z.infer<typeof ResponsesOutputText>
 
 export const ResponsesRefusal = z.looseObject({ type: z.literal('refusal'), refusal: string })
+export type ResponsesRefusal = z.infer<typeof ResponsesRefusal>
 
 export const ResponsesInputImage = z.looseObject({
   type: z.literal('input_image'),
@@ -54,6 +55,7 @@ const content = z.nullish(z.union([string, z.array(ResponsesContent)]))
 const role = z.literal(['user', 'assistant', 'system', 'developer'])
 
 export const ResponsesMessage = z.looseObject({ type: z.literal('message'), role, content, id: text, status: text, phase: text })
+export type ResponsesMessage = z.infer<typeof ResponsesMessage>
 /** A message without `type`: the short form in the input. */
 export const ResponsesEasyMessage = z.looseObject({ type: z.optional(z.null()), role, content })
 /** A reference without `type`, recognized by an id without a role. */
@@ -71,11 +73,14 @@ export type ResponsesReasoning = z.infer<typeof ResponsesReasoning>
 
 const call = { id: text, call_id: string, name: string, namespace: text, async: flag, status: text }
 export const ResponsesFunctionCall = z.looseObject({ type: z.literal('function_call'), ...call, arguments: text })
+export type ResponsesFunctionCall = z.infer<typeof ResponsesFunctionCall>
 export const ResponsesCustomCall = z.looseObject({ type: z.literal('custom_tool_call'), ...call, input: text })
+export type ResponsesCustomCall = z.infer<typeof ResponsesCustomCall>
 
 const output = z.nullish(z.union([string, z.array(ResponsesContent), someObject]))
 const result = { id: text, call_id: text, name: text, namespace: text, status: text, output }
 export const ResponsesFunctionOutput = z.looseObject({ type: z.literal('function_call_output'), ...result })
+export type ResponsesFunctionOutput = z.infer<typeof ResponsesFunctionOutput>
 export const ResponsesCustomOutput = z.looseObject({ type: z.literal('custom_tool_call_output'), ...result })
 
 /** The items of `input` and `output`. One of another `type` is kept whole. */
@@ -135,7 +140,9 @@ export const ResponsesTextConfig = z.looseObject({
   format: z.nullish(open([z.looseObject({ type: z.literal('json_schema'), name: text, description: text, schema: someObject, strict: flag })])),
   verbosity: text,
 })
+export type ResponsesTextConfig = z.infer<typeof ResponsesTextConfig>
 export const ResponsesReasoningConfig = z.looseObject({ effort: text, summary: text, generate_summary: text, context: text, mode: text })
+export type ResponsesReasoningConfig = z.infer<typeof ResponsesReasoningConfig>
 
 /** Body of POST /v1/responses. */
 export const ResponsesRequest = z.looseObject({

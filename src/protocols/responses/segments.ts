@@ -80,5 +80,5 @@ export function endReasoning(state: EncoderState, part: OpenPart, value: Reasoni
 /** Writes the signature of reasoning whose item has ended, in an item that has the number of that reasoning. */
 export function proveLate(state: EncoderState, part: number, { signature, id, kinds }: Proof, emit: EmitWire): void {
   const thought = state.thoughts[part]
-  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writingOf(state), { proven: defined({ id, kinds }) }), emit)
+  if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writingOf(state), defined({ id, kinds })), emit)
 }

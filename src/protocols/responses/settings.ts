@@ -1,14 +1,15 @@
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, StateSpec } from '../../canonical/request.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { defined, present, some, someOf } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { wrapRoot } from '../../kit/wrapped-output.ts'
 import type { FieldNames } from '../../protocol.ts'
 import type { ResponsesReport } from './notes.ts'
-import { nulls, ownForm, ownUnder, protocolName, splitNulls, words } from './own.ts'
-import type { ResponsesRequest } from './schema.ts'
-import { withAnnotations, withoutAnnotations } from './tools.ts'
+import { protocolName } from './own.ts'
+import type { ResponsesRequest, ResponsesTextConfig } from './schema.ts'
+import { withoutAnnotations } from './tools.ts'
 import { tiers } from './vocabulary.ts'
 import { unresolvable, type Writing } from './writing.ts'
 
@@ -17,36 +18,28 @@ const encryptedInclude = 'reasoning.encrypted_content'
 
 /** What the decoders of a request's fields add to, beside the values that they return. */
 export type Reading = {
-  /** Unknown keys, by the field that they stand in. */
+  /** Unknown keys, by the field that they are in. */
   fields: JsonObject
-  /** Likewise, keys that are null. */
-  nothing: JsonObject
-  /** Which of several equivalent spellings was used. */
-  form: JsonObject
-  /** Where canonical fields stood, if not in their usual place. */
+  /** Where canonical fields were, if not in their usual place. */
   places: FieldNames
   report: ResponsesReport
 }
 
+const textKeys = keysOf<ResponsesTextConfig>()('format', 'verbosity')
+
 /** `text` → output format and verbosity. */
-export function decodeOutput(text: ResponsesRequest['text'], { fields, nothing, form, report }: Reading): OutputSpec | undefined {
+export function decodeOutput(text: ResponsesRequest['text'], { fields, report }: Reading): OutputSpec | undefined {
   if (!text) return undefined
-  const { format, verbosity, ...rest } = text
-  const decoded = format ? decodeFormat(format) : undefined
-  const left = { ...rest, ...(decoded && Object.keys(decoded.rest).length > 0 && { format: decoded.rest }) }
-  if (Object.keys(left).length > 0) fields['text'] = left
-  nothing['text'] = { ...nulls(text), ...(format && { format: nulls(format) }) }
-  if (decoded?.format.type === 'schema') {
-    const { schema } = decoded.format
-    const plain = withoutAnnotations(schema)
-    if (plain !== schema) {
-      report.add('tool.annotation', '/text/format/schema')
-      form['annotated'] = schema
-      decoded.format = { ...decoded.format, schema: plain }
-    }
+  const decoded = text.format ? decodeFormat(text.format) : undefined
+  const left = some({ ...unknownOf(text, textKeys), format: decoded && someOf(decoded.rest) })
+  if (left) fields['text'] = left
+  const format = decoded?.format
+  if (format?.type === 'schema') {
+    const plain = withoutAnnotations(format.schema)
+    if (plain !== format.schema) report.add('tool.annotation', '/text/format/schema')
+    format.schema = plain
   }
-  const spec = defined({ format: decoded?.format, verbosity: verbosity ?? undefined })
-  return Object.keys(spec).length > 0 ? spec : undefined
+  return someOf({ format, verbosity: text.verbosity })
 }
 
 function decodeFormat(wire: JsonObject & { type: string }): { format: OutputFormat; rest: JsonObject } {
@@ -67,24 +60,18 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
   return { format, rest }
 }
 
-export function encodeOutput(output: OutputSpec | undefined, request: CanonicalRequest, writing: Writing): JsonObject | undefined {
+export function encodeOutput(output: OutputSpec | undefined, writing: Writing): JsonObject | undefined {
   if (!output) return undefined
   const { report } = writing
   const { format, verbosity, modalities, audio, ...rest } = output
   if (modalities?.some(one => one !== 'text')) report.rest({ modalities }, '', 'output.')
   if (audio !== undefined) report.rest({ audio }, '', 'output.')
   report.rest(rest, '', 'output.')
-  const isOwn = isObject(ownUnder(request.ext, 'text')?.['format'])
-  return some({ format: format && encodeFormat(annotated(format, request), isOwn, writing), verbosity })
+  return some({ format: format && encodeFormat(format, writing), verbosity })
 }
 
-function annotated(format: OutputFormat, { ext }: CanonicalRequest): OutputFormat {
-  return format.type === 'schema' ? { ...format, schema: withAnnotations(format.schema, ownForm(ext)?.['annotated']) } : format
-}
-
-/** `isOwn`: the request had one. */
-function encodeFormat(format: OutputFormat, isOwn: boolean, writing: Writing): JsonObject | undefined {
-  const { report } = writing
+function encodeFormat(format: OutputFormat, writing: Writing): JsonObject | undefined {
+  const { report, native } = writing
   switch (format.type) {
     case 'text':
       return { type: 'text' }
@@ -92,18 +79,18 @@ function encodeFormat(format: OutputFormat, isOwn: boolean, writing: Writing): J
       return { type: 'json_object' }
     case 'schema': {
       const { schema, name, description, strict } = format
-      if (name === undefined && !isOwn) report.add('schema.name', '/text/format/name')
-      const wrapped = isOwn || writing.native || writing.target === 'output' ? undefined : wrapRoot(schema)
+      if (name === undefined) report.add('schema.name', '/text/format/name')
+      const wrapped = native || writing.target === 'output' ? undefined : wrapRoot(schema)
       if (wrapped) {
         writing.output ??= 'value'
         report.add('output.wrapped', '', 'output.format.schema')
       }
-      return defined({ type: 'json_schema', name: name ?? (isOwn ? undefined : 'response'), description, schema: wrapped ?? schema, strict })
+      return defined({ type: 'json_schema', name: name ?? 'response', description, schema: wrapped ?? schema, strict })
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
       if (wrapRoot(format.schema)) writing.output = 'word'
-      return encodeFormat({ type: 'schema', schema: format.schema }, isOwn, writing)
+      return encodeFormat({ type: 'schema', schema: format.schema }, writing)
     case 'opaque':
       if (format.protocol === protocolName && isObject(format.raw)) return format.raw
       report.rest({ format }, '', 'output.')
@@ -114,59 +101,59 @@ function encodeFormat(format: OutputFormat, isOwn: boolean, writing: Writing): J
 }
 
 /** `prompt_cache_options`. */
-export function decodeCaching(wire: ResponsesRequest['prompt_cache_options'], { fields, nothing }: Reading): CacheSpec {
+export function decodeCaching(wire: ResponsesRequest['prompt_cache_options'], { fields }: Reading): CacheSpec {
   if (!wire) return {}
-  const { mode, ttl, comparison_response_id: diagnostics, ...rest } = splitNulls(wire).present
-  if (Object.keys(rest).length > 0) fields['prompt_cache_options'] = rest
-  nothing['prompt_cache_options'] = nulls(wire)
-  return defined({ mode, ttl, diagnostics })
+  const { mode, ttl, comparison_response_id: diagnostics, ...rest } = wire
+  const left = someOf(rest)
+  if (left) fields['prompt_cache_options'] = left
+  return present({ mode, ttl, diagnostics })
 }
 
 /** `stream` and `stream_options`. */
-export function decodeStream(enabled: boolean | undefined, options: ResponsesRequest['stream_options'], reading: Reading): CanonicalRequest['stream'] {
-  if (enabled === undefined) reading.form['streamUnsaid'] = true
-  const { include_obfuscation: obfuscation, ...rest } = splitNulls(options ?? {}).present
-  if (Object.keys(rest).length > 0) reading.fields['stream_options'] = rest
-  if (options) reading.nothing['stream_options'] = nulls(options)
-  return enabled === undefined && obfuscation === undefined ? undefined : defined({ enabled: enabled ?? false, obfuscation })
+export function decodeStream(
+  enabled: boolean | null | undefined,
+  options: ResponsesRequest['stream_options'],
+  { fields }: Reading,
+): CanonicalRequest['stream'] {
+  const { include_obfuscation: obfuscation, ...rest } = options ?? {}
+  const left = someOf(rest)
+  if (left) fields['stream_options'] = left
+  return enabled == null && obfuscation == null ? undefined : present({ enabled: enabled ?? false, obfuscation })
 }
 
-/** `include` → does it ask for log probabilities, and what else that has no field of its own here? */
-export function decodeInclude(wire: readonly string[] | undefined, { form, places }: Reading): { asked?: boolean; include?: string[] } {
+type Included = { asked?: boolean; include?: string[] | undefined; encrypted?: true | undefined }
+
+/** `include` → does it ask for log probabilities, for encrypted reasoning, and what else that has no field of its own here? */
+export function decodeInclude(wire: readonly string[] | null | undefined, { places }: Reading): Included {
   if (!wire) return {}
-  form['include'] = wire
   const include: string[] = []
   for (const [index, one] of wire.entries()) {
     if (one === logprobsInclude) places['logprobs.enabled'] ??= `include/${index}`
     else if (one !== encryptedInclude) places[`state.include.${include.push(one) - 1}`] = `include/${index}`
   }
-  return { asked: wire.includes(logprobsInclude), ...(include.length > 0 && { include }) }
+  return {
+    asked: wire.includes(logprobsInclude),
+    include: include.length > 0 ? include : undefined,
+    encrypted: wire.includes(encryptedInclude) || undefined,
+  }
 }
 
-type Told = 'sampling' | 'maxOutputTokens' | 'cache' | 'serviceTier' | 'user' | 'safety' | 'stream' | 'logprobs'
-type Settings = { [K in Told]: CanonicalRequest[K] | undefined }
-
 /** Sampling, limits, caching, tier, user and the flags of the stream. */
-export function encodeSettings(settings: Settings, request: CanonicalRequest, writing: Writing): JsonObject {
+export function encodeSettings(request: CanonicalRequest, writing: Writing): JsonObject {
   const { report } = writing
-  const { serviceTier, user, safety, logprobs } = settings
-  const sampling = encodeSampling(settings.sampling, writing)
-  const max_output_tokens = encodeLimit(settings.maxOutputTokens, writing)
-  const cache = encodeCache(settings.cache, writing)
-  const { moderation, ...safetyRest } = safety ?? {}
+  const { moderation, ...safetyRest } = request.safety ?? {}
   report.rest(safetyRest, '', 'safety.')
-  const stream = encodeStream(settings.stream, request, writing)
-  return defined({
-    max_output_tokens,
-    ...sampling,
-    top_logprobs: logprobs?.top,
-    ...cache,
-    service_tier: encodeTier(serviceTier, writing),
-    safety_identifier: encodeSafetyId(user?.safetyId, writing),
-    user: user?.user,
+  return {
+    max_output_tokens: encodeLimit(request.maxOutputTokens, writing),
+    ...encodeSampling(request.sampling, writing),
+    top_logprobs: request.logprobs?.top,
+    ...encodeCache(request.cache, writing),
+    service_tier: encodeTier(request.serviceTier, writing),
+    safety_identifier: encodeSafetyId(request.user?.safetyId, writing),
+    user: request.user?.user,
     moderation,
-    ...stream,
-  })
+    ...encodeStream(request.stream, writing),
+  }
 }
 
 function encodeSampling(sampling: CanonicalRequest['sampling'], { native, options, report }: Writing): JsonObject {
@@ -209,15 +196,12 @@ function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonOb
   }
 }
 
-function encodeStream(stream: CanonicalRequest['stream'], request: CanonicalRequest, { report }: Writing): JsonObject {
+function encodeStream(stream: CanonicalRequest['stream'], { report }: Writing): JsonObject {
   if (!stream) return {}
   // Every stream has usage here.
   const { enabled, obfuscation, includeUsage: _, ...rest } = stream
   report.rest(rest, '', 'stream.')
-  return {
-    stream: ownForm(request.ext)?.['streamUnsaid'] && !enabled ? undefined : enabled,
-    stream_options: some({ include_obfuscation: obfuscation }),
-  }
+  return { stream: enabled, stream_options: some({ include_obfuscation: obfuscation }) }
 }
 
 function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, options, report }: Writing): string | undefined {
@@ -234,63 +218,59 @@ function encodeSafetyId(id: string | undefined, { native, report }: Writing): st
   return hashHex(id, 64)
 }
 
+const handledOfState = keysOf<StateSpec>()(
+  'store',
+  'previousId',
+  'conversation',
+  'background',
+  'prompt',
+  'include',
+  'encryptedReasoning',
+  'truncation',
+  'contextManagement',
+  'maxToolCalls',
+  'thread',
+  'compaction',
+  'continuationToken',
+)
+
 /** The fields about state that the provider keeps, and `include`. */
-export function encodeState(state: StateSpec | undefined, logprobs: CanonicalRequest['logprobs'], request: CanonicalRequest, writing: Writing): JsonObject {
+export function encodeState({ state = {}, logprobs }: CanonicalRequest, writing: Writing): JsonObject {
   const { report, native } = writing
-  const {
+  const { contextManagement } = state
+  report.unwritten(state, handledOfState, '', 'state.')
+  if (state.thread !== undefined) unresolvable(undefined, 'state.thread', writing)
+  if (state.compaction !== undefined) unresolvable(undefined, 'state.compaction', writing)
+  if (state.continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', writing)
+  const isReadable = native || contextManagement === undefined || Array.isArray(contextManagement)
+  if (!isReadable) report.rest({ contextManagement }, '', 'state.')
+  if (state.store === undefined && !native) report.add('store.default', '/store')
+  const store = state.store ?? (native ? undefined : false)
+  return {
     store,
-    previousId,
-    conversation,
-    background,
-    prompt,
-    include,
-    truncation,
-    contextManagement,
-    maxToolCalls,
-    thread,
-    compaction,
-    continuationToken,
-    ...rest
-  } = state ?? {}
-  report.rest(rest, '', 'state.')
-  if (thread !== undefined) unresolvable(undefined, 'state.thread', writing)
-  if (compaction !== undefined) unresolvable(undefined, 'state.compaction', writing)
-  if (continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', writing)
-  const readable = native || contextManagement === undefined || Array.isArray(contextManagement)
-  if (!readable) report.rest({ contextManagement }, '', 'state.')
-  if (store === undefined && !native) report.add('store.default', '/store')
-  const stored = store ?? (native ? undefined : false)
-  return defined({
-    store: stored,
-    previous_response_id: previousId ?? (ownForm(request.ext)?.['emptyPrevious'] ? '' : undefined),
-    conversation,
-    background,
-    prompt,
-    truncation,
-    ...(readable && { context_management: contextManagement }),
-    max_tool_calls: maxToolCalls,
-    include: encodeInclude(include ?? [], logprobs, stored, request, writing),
-  })
+    previous_response_id: state.previousId,
+    conversation: state.conversation,
+    background: state.background,
+    prompt: state.prompt,
+    truncation: state.truncation,
+    context_management: isReadable ? contextManagement : undefined,
+    max_tool_calls: state.maxToolCalls,
+    include: encodeInclude(state, logprobs?.enabled, store, writing),
+  }
 }
 
 function encodeInclude(
-  kept: string[],
-  logprobs: CanonicalRequest['logprobs'],
-  stored: boolean | undefined,
-  request: CanonicalRequest,
-  writing: Writing,
+  { include = [], encryptedReasoning }: StateSpec,
+  hasLogprobs: boolean | undefined,
+  store: boolean | undefined,
+  { native, report }: Writing,
 ): string[] | undefined {
-  const form = ownForm(request.ext)
-  const before = form?.['include']
-  const wanted = new Set([...kept, ...(logprobs?.enabled ? [logprobsInclude] : [])])
-  if (form) {
-    const list = words(before).filter(one => wanted.has(one) || one === encryptedInclude)
-    for (const one of wanted) if (!list.includes(one)) list.push(one)
-    return list.length > 0 || Array.isArray(before) ? list : undefined
-  }
-  if (stored === false && !wanted.has(encryptedInclude)) {
+  const wanted = new Set(include)
+  if (hasLogprobs) wanted.add(logprobsInclude)
+  if (encryptedReasoning) wanted.add(encryptedInclude)
+  else if (!native && store === false && !wanted.has(encryptedInclude)) {
     wanted.add(encryptedInclude)
-    writing.report.add('reasoning.include-encrypted', '/include')
+    report.add('reasoning.include-encrypted', '/include')
   }
   return wanted.size > 0 ? [...wanted] : undefined
 }

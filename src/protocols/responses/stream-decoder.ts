@@ -22,7 +22,7 @@ import {
   textDelta,
   textDone,
 } from './part-reader.ts'
-import { awaitsClient, decodeHead, endingForm } from './response.ts'
+import { awaitsClient, decodeHead, readEnding } from './response.ts'
 import { ResponsesResponse } from './schema.ts'
 import { forwardable } from './status-events.ts'
 import { decodeUsage } from './usage.ts'
@@ -153,7 +153,7 @@ function begin(state: DecoderState, event: JsonObject, type: string, emit: EmitE
   } finally {
     state.id = head.id
     state.model = head.model
-    emit({ type: 'start', ...head })
+    emit({ type: 'start', ...head, source: { protocol: protocolName } })
   }
 }
 
@@ -198,7 +198,7 @@ function finish(state: DecoderState, event: JsonObject, meant: string, emit: Emi
     raw: status,
     protocol: protocolName,
   }
-  emit({ type: 'finish', candidate: 0, finish: ending, ...endingForm(body, status) })
+  emit(readEnding({ type: 'finish' as const, candidate: 0, finish: ending }, body))
   if (usage) emit({ type: 'usage', usage })
   state.phase = 'ended'
   emit({ type: 'end', clean: true })

@@ -4,16 +4,14 @@ import type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEn
 import type { Part } from '../../canonical/message.ts'
 import { mergeUsage } from '../../canonical/response.ts'
 import { holdCutCalls } from '../../kit/cut-calls.ts'
-import { isObject } from '../../kit/json.ts'
 import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
 import { expandedIn } from './client-tools.ts'
 import { type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
 import { conclude, fail } from './ending.ts'
 import { fallbacks, tierOf } from './envelope.ts'
-import { closeMessageItem, flushHeld, messageItem } from './open-items.ts'
+import { closeMessageItem, flushHeld } from './open-items.ts'
 import type { ResponsesOptions } from './options.ts'
-import { ownForm, protocolName } from './own.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
 import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
@@ -90,7 +88,7 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
       state.start = copyOf(start)
       reportOf(state).ext(start.ext, '')
       state.phase = 'held'
-      if (state.options.deferStart === false || ownForm(start.ext)) open(state, emit)
+      if (state.options.deferStart === false) open(state, emit)
       return
     }
     case 'ping':
@@ -146,9 +144,10 @@ function passOver(state: EncoderState, candidate: number): void {
   reportOf(state).add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
 }
 
-function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, ext }: CanonicalEvent & { type: 'update' }): void {
+function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, echo, ext }: CanonicalEvent & { type: 'update' }): void {
   reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
+  if (echo) state.start.echo = { ...state.start.echo, ...echo }
   if (ext) state.start.ext = { ...state.start.ext, ...ext }
   if (promptBlocked) state.blocked = promptBlocked
   const { envelope } = state
@@ -159,19 +158,15 @@ function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, 
   Object.assign(envelope, tierOf(serviceTier, envelope.native, reportOf(state)))
   if (completedAt !== undefined) envelope.completedAt = completedAt
   if (ext) envelope.ext = { ...envelope.ext, ...ext }
-  const echo = ext?.[protocolName]?.form?.['echo']
-  if (isObject(echo)) envelope.echo = echo
+  if (echo && envelope.native) envelope.echo = { ...envelope.echo, ...echo }
 }
 
 function startMessage(state: EncoderState, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: EmitWire): void {
   open(state, emit)
-  const opened: OpenMessage = { head: { origin: 'item', parts: [], ...head }, item: undefined }
+  const opened: OpenMessage = { head: { origin: 'message', parts: [], ...head }, item: undefined }
   state.messages[message] = opened
   reportOf(state).rest({ name: head.name }, head.at)
-  const form = ownForm(opened.head.ext)
-  if (form?.['item'] !== 'message') return
-  if (head.role !== 'assistant' || form['content'] === 'string') opened.kept = []
-  else messageItem(state, message, emit)
+  if (head.role !== 'assistant' && head.role !== 'tool') opened.kept = []
 }
 
 function startPart(state: EncoderState, { message, part, head }: PartStart, emit: EmitWire): void {
@@ -310,7 +305,7 @@ function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, e
   const held = state.held === undefined ? undefined : state.items[state.held]
   if (!status || held?.message !== message) return
   const { type } = held.wire
-  if (typeof held.wire['status'] === 'string' || type === 'reasoning' || ownForm(opened.head.ext)?.['item'] === type) held.wire = { ...held.wire, status }
+  if (typeof held.wire['status'] === 'string' || type === 'reasoning') held.wire = { ...held.wire, status }
 }
 
 /** Ends the stream, after the events that still wait. */

@@ -4,12 +4,13 @@ import { asFunction } from '../../kit/client-tools.ts'
 import { defined } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapName } from '../../kit/ids.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { below, pointerOf } from '../../kit/path.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { below } from '../../kit/path.ts'
 import { mapSchemas } from '../../kit/schema-subset.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
 import type { ResponsesReport } from './notes.ts'
-import { keep, nulls, ownForm, protocolName, wireOf } from './own.ts'
+import { keep, protocolName, wireOf } from './own.ts'
 import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from './schema.ts'
 import { serverToolKind } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
@@ -40,28 +41,42 @@ function decodeTool(wire: ResponsesTool, at: Place, report?: ResponsesReport): T
   }
 }
 
+const functionKeys = keysOf<ResponsesFunctionTool>()(
+  'type',
+  'name',
+  'description',
+  'parameters',
+  'strict',
+  'defer_loading',
+  'allowed_callers',
+  'async',
+  'output_schema',
+)
+const customKeys = keysOf<ResponsesCustomTool>()('type', 'name', 'description', 'format', 'defer_loading', 'allowed_callers', 'async')
+const namespaceKeys = keysOf<ResponsesNamespaceTool>()('type', 'name', 'description', 'tools')
+
 function decodeFunction(wire: ResponsesFunctionTool, at: Place, report?: ResponsesReport): FunctionTool {
-  const { type: _, name, description, parameters, strict, defer_loading, allowed_callers, async, output_schema, ...rest } = wire
-  const implied = strict === undefined && isStrictSchema(parameters)
+  const { description, parameters, strict, output_schema: output } = wire
+  const tool: FunctionTool = { type: 'function', name: wire.name, at }
+  if (description != null) tool.description = description
   const plain = parameters && withoutAnnotations(parameters)
   if (plain !== parameters) report?.add('tool.annotation', at, 'parameters')
-  if (strict === undefined && !implied && parameters) report?.once('tool.schema-normalised', at, 'strict')
-  return {
-    type: 'function',
-    name,
-    ...defined({
-      description: description ?? undefined,
-      parameters: plain,
-      strict: implied ? true : strict,
-      strictImplied: implied ? (true as const) : undefined,
-      deferLoading: defer_loading ?? undefined,
-      allowedCallers: allowed_callers ?? undefined,
-      async: async ?? undefined,
-      output: output_schema ?? undefined,
-    }),
-    at,
-    ...keep(rest, nulls(wire), { ...(implied && { implied }), ...(plain !== parameters && { annotated: parameters }) }),
-  }
+  if (plain !== undefined) tool.parameters = plain
+  if (strict !== undefined) tool.strict = strict
+  else if (isStrictSchema(parameters)) {
+    tool.strict = true
+    tool.strictImplied = true
+  } else if (parameters) report?.once('tool.schema-normalised', at, 'strict')
+  decodeCalling(tool, wire)
+  if (output != null) tool.output = output
+  return keep(tool, unknownOf(wire, functionKeys))
+}
+
+/** Reads when, how and by whom the tool is called. */
+function decodeCalling(tool: FunctionTool | FreeformTool, wire: ResponsesFunctionTool | ResponsesCustomTool): void {
+  if (wire.defer_loading != null) tool.deferLoading = wire.defer_loading
+  if (wire.allowed_callers != null) tool.allowedCallers = wire.allowed_callers
+  if (wire.async != null) tool.async = wire.async
 }
 
 /** Without `encrypted: true`, which clients write on values that only the provider can read. Servers of other protocols refuse unknown keywords. */
@@ -71,10 +86,6 @@ export const withoutAnnotations = (schema: JsonObject): JsonObject =>
     return encrypted === true ? plain : one
   })
 
-/** The schema with the annotations that it came with, unless it has changed since. `annotated`: how it came. */
-export const withAnnotations = <Schema extends JsonObject | null | undefined>(schema: Schema, annotated: unknown): Schema | JsonObject =>
-  isObject(annotated) && same(withoutAnnotations(annotated), schema) ? annotated : schema
-
 /** Does the schema meet the rules of `strict`: every property required, no additional ones? */
 function isStrictSchema(schema: JsonObject | null | undefined): boolean {
   if (schema?.['additionalProperties'] !== false || !isObject(schema['properties'])) return false
@@ -83,21 +94,13 @@ function isStrictSchema(schema: JsonObject | null | undefined): boolean {
 }
 
 function decodeCustom(wire: ResponsesCustomTool, at: Place): FreeformTool {
-  const { type: _, name, description, format, defer_loading, allowed_callers, async, ...rest } = wire
-  const known = decodeFormat(format)
-  return {
-    type: 'freeform',
-    name,
-    ...defined({
-      description: description ?? undefined,
-      format: known,
-      deferLoading: defer_loading ?? undefined,
-      allowedCallers: allowed_callers ?? undefined,
-      async: async ?? undefined,
-    }),
-    at,
-    ...keep(format && !known ? { ...rest, format } : rest, nulls(wire), {}),
-  }
+  const { description, format: wireFormat } = wire
+  const tool: FreeformTool = { type: 'freeform', name: wire.name, at }
+  if (description != null) tool.description = description
+  const format = decodeFormat(wireFormat)
+  if (format) tool.format = format
+  decodeCalling(tool, wire)
+  return keep(tool, unknownOf(wire, customKeys), wireFormat && !format ? { format: wireFormat } : undefined)
 }
 
 function decodeFormat(format: JsonObject | null | undefined): FreeformTool['format'] {
@@ -111,17 +114,17 @@ function decodeFormat(format: JsonObject | null | undefined): FreeformTool['form
 
 /** The first inner tool keeps the namespace's own fields. */
 function decodeNamespace(wire: ResponsesNamespaceTool, at: Place, report?: ResponsesReport): Tool | Tool[] {
-  const { type: _, name: namespace, description, tools, ...rest } = wire
+  const { name: namespace, description, tools } = wire
   // A namespace inside a namespace cannot be called, and the schema does not check its tools.
   const isFlat = Array.isArray(tools) && tools.every(tool => isObject(tool) && tool.type !== 'namespace')
   const inner = isFlat ? decodeTools(tools, below(at, 'tools'), report) : []
   if (inner.length === 0 || !inner.every(isCallable)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
-  return inner.filter(isCallable).map((tool, index) => {
-    const ext = tool.ext?.[protocolName]
-    const form = { ...ext?.form, namespace: pointerOf(at), ...(description === null && { namespaceNulls: ['description'] }) }
-    const said = { ...(description != null && { namespaceDescription: description }), ...(Object.keys(rest).length > 0 && { namespaceFields: rest }) }
-    return { ...tool, namespace, ...(index === 0 && said), ext: { [protocolName]: { ...ext, form } } }
-  })
+  for (const tool of inner) tool.namespace = namespace
+  const [first] = inner
+  const fields = unknownOf(wire, namespaceKeys)
+  if (first && description != null) first.namespaceDescription = description
+  if (first && fields) first.namespaceFields = fields
+  return inner
 }
 
 const isCallable = (tool: Tool): tool is FunctionTool | FreeformTool => tool.type === 'function' || tool.type === 'freeform'
@@ -162,7 +165,7 @@ function decodePlace(place: JsonObject) {
 /** Tools that cannot be written are left out; neighbours of one namespace are grouped again. */
 export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObject[] {
   const out: JsonObject[] = []
-  let group: { key: string; tools: JsonObject[] } | undefined
+  let group: { namespace: string; tools: JsonObject[] } | undefined
   for (const tool of tools) {
     const wire = encodeTool(tool, writing)
     if (!wire) continue
@@ -172,9 +175,8 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObjec
       out.push(wire)
       continue
     }
-    const key = `${namespace} ${String(ownForm(tool.ext)?.['namespace'] ?? '')}`
-    if (group?.key !== key) {
-      group = { key, tools: [] }
+    if (group?.namespace !== namespace) {
+      group = { namespace, tools: [] }
       out.push(encodeNamespace(tool, namespace, group.tools, writing))
     }
     group.tools.push(wire)
@@ -182,17 +184,11 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObjec
   return out
 }
 
-function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], { report }: Writing): JsonObject {
-  const { namespaceDescription: description, namespaceFields: fields } = tool
-  const form = ownForm(tool.ext)
-  const said = description !== undefined ? { description } : form?.['namespaceNulls'] ? { description: null } : {}
-  if (!form?.['namespace']) {
-    if (description !== undefined) return { type: 'namespace', name, description, tools }
-    const wire = { type: 'namespace', name, description: '', tools }
-    report.addMade('tool.namespace-description', wire, '/description')
-    return wire
-  }
-  return { ...fields, type: 'namespace', name, ...said, tools }
+function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], { report, native }: Writing): JsonObject {
+  const { namespaceDescription: description, namespaceFields } = tool
+  const wire = { ...(native && namespaceFields), type: 'namespace', name, description: description ?? '', tools }
+  if (description === undefined) report.addMade('tool.namespace-description', wire, '/description')
+  return wire
 }
 
 function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
@@ -201,12 +197,8 @@ function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
   switch (tool.type) {
     case 'function':
       return encodeFunction(tool, writing)
-    case 'freeform': {
-      const { type: _, name, description, format, deferLoading: _defer, allowedCallers, async, at: _at, ext: _ext, ...rest } = tool
-      report.rest(withoutNamespace(rest, tool), tool.at)
-      const known = { description, format, defer_loading: encodeDefer(tool, writing), allowed_callers: encodeCallers(allowedCallers, tool, writing), async }
-      return wireOf({ type: 'custom', name: encodeName(name, tool.at, writing), ...known }, tool.ext)
-    }
+    case 'freeform':
+      return encodeFreeform(tool, writing)
     case 'server':
       return encodeServerTool(tool, writing)
     case 'opaque':
@@ -218,35 +210,73 @@ function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
   }
 }
 
+const handledOfFreeform = keysOf<FreeformTool>()(
+  'type',
+  'name',
+  'description',
+  'format',
+  'deferLoading',
+  'allowedCallers',
+  'async',
+  'namespace',
+  'namespaceDescription',
+  'namespaceFields',
+  'at',
+  'ext',
+)
+
+function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
+  noteNamespace(tool, writing)
+  writing.report.unwritten(tool, handledOfFreeform, tool.at)
+  return wireOf({ type: 'custom', ...encodeCalling(tool, writing), format: tool.format }, tool.ext)
+}
+
+const handledOfFunction = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'output',
+  'deferLoading',
+  'allowedCallers',
+  'async',
+  'cache',
+  'namespace',
+  'namespaceDescription',
+  'namespaceFields',
+  'builtIn',
+  'at',
+  'ext',
+)
+
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
-  const {
-    type: _,
-    name,
-    description,
-    parameters,
-    strict,
-    strictImplied: _implied,
-    output,
-    deferLoading: _defer,
-    allowedCallers,
-    async,
-    cache,
-    at,
-    ext: _ext,
-    ...rest
-  } = tool
-  const { report } = writing
-  report.rest(withoutNamespace(rest, tool), at)
-  if (cache) report.add('cache.place', at, 'cache')
-  const form = ownForm(tool.ext)
-  // A tool that the client runs, which other providers have as a function.
-  if (isObject(form?.['client'])) return form['client']
-  const callers = encodeCallers(allowedCallers, tool, writing)
-  const known = { description, defer_loading: encodeDefer(tool, writing), allowed_callers: callers, async, output_schema: output }
-  if (!form) return defined({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: parameters ?? null, strict: strict ?? false })
-  const said = form['implied'] && strict === true ? undefined : strict
-  const shown = withAnnotations(parameters, form['annotated'])
-  return wireOf({ type: 'function', name: encodeName(name, at, writing), ...known, parameters: shown, strict: said }, tool.ext)
+  const { parameters = null, strict, strictImplied, at } = tool
+  const { report, native } = writing
+  noteNamespace(tool, writing)
+  report.unwritten(tool, handledOfFunction, at)
+  if (tool.cache) report.add('cache.place', at, 'cache')
+  if (isObject(tool.builtIn)) return tool.builtIn
+  // Without `strict`, the server rewrites the schema.
+  const said = native ? (strictImplied && strict === true ? undefined : strict) : (strict ?? false)
+  return wireOf({ type: 'function', ...encodeCalling(tool, writing), output_schema: tool.output, parameters, strict: said }, tool.ext)
+}
+
+/** The fields that all tools which the client runs have. */
+function encodeCalling(tool: FunctionTool | FreeformTool, writing: Writing): JsonObject {
+  return {
+    name: encodeName(tool.name, tool.at, writing),
+    description: tool.description,
+    defer_loading: encodeDefer(tool, writing),
+    allowed_callers: encodeCallers(tool.allowedCallers, tool, writing),
+    async: tool.async,
+  }
+}
+
+/** Unknown keys of a namespace are written by their own protocol only. */
+function noteNamespace({ namespaceFields, at }: FunctionTool | FreeformTool, { native, report }: Writing): void {
+  if (namespaceFields && !native) report.rest({ namespaceFields }, at)
 }
 
 /** `defer_loading`. Left out where no tool search is written: servers refuse it, and nothing would load the tool. */
@@ -271,12 +301,6 @@ function encodeCallers(callers: string[] | undefined, tool: Tool, { native, repo
 }
 
 const isCaller = (word: string) => word === 'direct' || word === 'programmatic'
-
-/** The fields without those that `encodeNamespace` writes around the tool. */
-function withoutNamespace(left: JsonObject, tool: Tool): JsonObject {
-  const { namespace: _, namespaceDescription: _description, namespaceFields, ...rest } = left
-  return ownForm(tool.ext) ? rest : { ...rest, namespaceFields }
-}
 
 /** The name of a tool on the wire. A changed name is noted at its first use, and kept for the answer. */
 export function encodeName(name: string, at: Place | undefined, { native, report, target, tools }: Writing): string {

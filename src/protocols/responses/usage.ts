@@ -1,10 +1,10 @@
 import type { Usage } from '../../canonical/response.ts'
 import { defined, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { countOf, sameCounts } from '../../kit/usage.ts'
+import { countOf } from '../../kit/usage.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
-import { keep, ownForm, ownOf } from './own.ts'
+import { fieldsOf, keep } from './own.ts'
 import type { ResponsesUsage } from './schema.ts'
 
 /** The counts under these keys, and the other fields; a number below 0 or with a fraction is no count and stays among the others. */
@@ -39,38 +39,30 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
     ...(Object.keys(inRest).length > 0 && { input_tokens_details: inRest }),
     ...(Object.keys(outRest).length > 0 && { output_tokens_details: outRest }),
   }
-  return defined({
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    reasoning,
-    ...(Object.keys(byTtl).length > 0 && { cacheWriteByTtl: byTtl }),
-    ...keep(fields, {}, { wire }),
-  })
+  const usage: Usage = defined({ input, output, cacheRead, cacheWrite, reasoning, cacheWriteByTtl: some(byTtl) })
+  return keep(usage, some(fields))
 }
 
 /** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the option asks for none then. */
 export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
-  const raw = ownForm(ext)?.['wire']
-  if (isObject(raw) && sameCounts(decodeUsage(raw), usage)) return raw
   report.ext(ext, report.placeOf('usage'))
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
-  const own = ownOf(ext)?.fields ?? {}
+  const own = fieldsOf(ext) ?? {}
   const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
   if (!isTold && rsMissingUsage === 'null') return undefined
   if (input === undefined || output === undefined) report.once('usage.unknown', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {
-    ...fields,
     input_tokens: input ?? 0,
-    input_tokens_details: { ...(isObject(inDetails) && inDetails), cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite ?? 0, ...ttl },
+    input_tokens_details: { cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite ?? 0, ...ttl, ...(isObject(inDetails) && inDetails) },
     output_tokens: output ?? 0,
-    output_tokens_details: { ...(isObject(outDetails) && outDetails), reasoning_tokens: reasoning ?? 0 },
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0, ...(isObject(outDetails) && outDetails) },
     total_tokens: (input ?? 0) + (output ?? 0),
+    // Also known keys whose values are no counts.
+    ...fields,
   }
 }
 

@@ -93,6 +93,8 @@ type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; rea
 
 /** Finish → `status` and `incomplete_details.reason`. `exact`: decoding it gives the same reason again. */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
+  const isOwn = of === protocolName && raw !== undefined
+  if (isOwn && incompleteReason.toOurs(raw) === reason) return { status: 'incomplete', reason: raw, exact: true }
   switch (reason) {
     case 'stop':
     case 'tool_calls':
@@ -105,14 +107,13 @@ export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums:
     case 'recitation':
       return { status: 'incomplete', reason: 'content_filter', exact: false }
     case 'pause':
-      return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: of === protocolName }
+      return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: false }
     case 'error':
       return { status: 'failed', exact: true }
     case 'cancelled':
       return { status: 'cancelled', exact: true }
     case 'other':
-      if (of === protocolName && raw !== undefined && raw !== 'completed')
-        return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
+      if (isOwn && raw !== 'completed') return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
       return { status: 'completed', exact: false }
     case 'refusal':
     case 'stop_sequence':

@@ -8,7 +8,7 @@ import { encodeMessage } from './items.ts'
 import { isPicture } from './media.ts'
 import { encodeContent, encodeContentPart, isContent } from './message-item.ts'
 import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
-import { ownForm, protocolName } from './own.ts'
+import { protocolName } from './own.ts'
 import { encodeRaw } from './raw-items.ts'
 import { carrierItem } from './reasoning.ts'
 import { isAbout } from './status-events.ts'
@@ -26,8 +26,8 @@ export function startRaw(state: EncoderState, part: OpenPart, emit: EmitWire): v
   part.item = addItem(state, part.message, wire, emit)
 }
 
-/** Was it read from a `message` item of this protocol? Then all of its content can be written into one again. */
-export const isOwnMessage = (state: EncoderState, { message }: OpenPart) => ownForm(headOf(state, message)?.ext)?.['item'] === 'message'
+/** Was it decoded from a `message` item of this protocol? Then all of its content can be written into one again. */
+export const isOwnMessage = (state: EncoderState, { message }: OpenPart) => envelopeOf(state).native && headOf(state, message).origin === 'message'
 
 /** Opens a content part of a `message` item that is written whole. */
 export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire): void {
@@ -88,7 +88,7 @@ export function endRaw(state: EncoderState, part: OpenPart, final: Part | undefi
   }
   hold(state, part.item, emit)
   const signature = (final ?? part.value).signature
-  if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writingOf(state), { owner: final ?? part.value }), emit)
+  if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writingOf(state)), emit)
 }
 
 function endContent(state: EncoderState, part: OpenPart, item: number, emit: EmitWire): void {

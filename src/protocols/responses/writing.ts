@@ -1,4 +1,4 @@
-import type { Message, Part, Place } from '../../canonical/message.ts'
+import type { Part, Place } from '../../canonical/message.ts'
 import type { JsonObject } from '../../kit/json.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
@@ -10,15 +10,13 @@ export type Writing = {
   options: Options
   /** Target of the items: a request, or an answer, whose items must have ids. */
   target: 'input' | 'output'
-  /** The request or reply was read from this protocol: names, ids and limits are written as they are. */
+  /** The request or reply was decoded from this protocol: names, ids and limits are written as they are. */
   native: boolean
   /**
-   * Gives an item of an answer its id: the wanted one, if it may be used. `own`: the message, if it was decoded from an item of
-   * the same type. `native`: the wanted id is of this protocol; absent: it is if the reply was read from this protocol.
+   * Gives an item of an answer its id: the wanted one, if it may be used. `native`: the wanted id is of this protocol; absent: it is if
+   * the reply was decoded from this protocol.
    */
-  itemId?: (wanted: string | undefined, prefix: string, own?: Message, native?: boolean) => string | undefined
-  /** The provider does not store the request and its answer, so an item with only an id cannot be resolved. */
-  storeless?: boolean
+  itemId?: (wanted: string | undefined, prefix: string, native?: boolean) => string | undefined
   /** Deferred tools are loaded from the start, because no tool search is written. */
   loads?: boolean
   /** Parts that got the cache breakpoint of the part around them → path of that part. */
@@ -29,7 +27,7 @@ export type Writing = {
   thoughts: Map<JsonObject, Part>
   /** Id → name of the calls written so far. */
   calls: Map<string, string>
-  /** Of an answer: the names of functions that are built-in tools of the client, see `client-tools.ts`. */
+  /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
   expanded: readonly string[]
   /** Changed tool names, by the name written on the wire. */
   tools: NonNullable<EncodingContext['tools']>

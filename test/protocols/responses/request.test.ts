@@ -3,6 +3,7 @@ import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { withoutWire } from '../../../src/kit/source.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
 
@@ -172,7 +173,7 @@ describe('reading', () => {
   test('instructions are the first message', () => {
     expect(read({ instructions: 'I', input: 'x' }).value.messages).toMatchObject([
       { role: 'system', origin: 'instructions', parts: [{ text: 'I', at: '/instructions' }] },
-      { role: 'user', origin: 'item', parts: [{ text: 'x', at: '/input' }] },
+      { role: 'user', origin: 'message', parts: [{ text: 'x', at: '/input' }] },
     ])
   })
 
@@ -644,17 +645,18 @@ test('a body with messages and no input is refused, for it would be an empty con
 })
 
 test.each([
-  { store: false, native: false, count: 1 },
-  { store: true, native: false, count: 2 },
+  { native: false, expected: ['reasoning.unsigned', 'reasoning.include-encrypted'] },
   // What this protocol's own client asks for is its own affair.
-  { store: false, native: true, count: 2 },
-])('reasoning that is an id alone is looked up in the store (store: $store, of this protocol: $native)', ({ store, native, count }) => {
+  { native: true, expected: [] },
+])('reasoning that is an id alone is written for a client of this protocol only: $native', ({ native, expected }) => {
   const said = { type: 'message', role: 'assistant', content: 'yes' }
-  const { value } = read({ model: 'm', store, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said] })
-  const { ext: _, ...foreign } = value
-  const { wire, codes } = write(native ? value : foreign)
-  expect(wire['input']).toHaveLength(count)
-  expect(codes).toEqual(count === 1 ? ['reasoning.unsigned', 'reasoning.include-encrypted'] : [])
+  const { value } = read({ model: 'm', store: false, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said] })
+  const { source: _, ...foreign } = value
+  for (const one of native ? [value, withoutWire(value)] : [foreign]) {
+    const { wire, codes } = write(one)
+    expect(wire['input']).toHaveLength(native ? 2 : 1)
+    expect(codes).toEqual(expected)
+  }
 })
 
 test('reads reasoning text of the type output_text, as LiteLLM sends it, and writes it as it came', () => {

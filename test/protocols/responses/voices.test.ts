@@ -26,11 +26,12 @@ const eventsOf = (items: typeof output) => [
 const decoded = (items = output) => decodeStream(responses, eventsOf(items))
 
 describe('messages of a reply that are not the model speaking', () => {
-  test('come out of a stream as they went in: who speaks, and whether the content is a plain text', () => {
+  test('come out of a stream as they went in: who speaks, and what', () => {
     const { wires: out, notes } = encodeStream(responses, decoded())
     expect(notes).toEqual([])
     expect(faultsOf(out)).toEqual([])
-    expect(lastResponse(out)['output']).toEqual(output)
+    const texts = { msg_2: [{ type: 'input_text', text: 'Be short.' }], msg_3: [{ type: 'output_text', text: 'Yes.', annotations: [], logprobs: [] }] }
+    expect(lastResponse(out)['output']).toEqual(output.map(item => ({ ...item, content: texts[item.id as 'msg_2'] ?? item.content })))
   })
 
   test('are what the official client reads', async () => {
