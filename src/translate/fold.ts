@@ -54,7 +54,7 @@ export function encodeCollected(
   return { body: wire, notes: all }
 }
 
-/** What reading repaired is written as it came within one protocol. */
+/** What reading repaired says the same within one protocol. */
 const withoutRepairs = (notes: Note[]) => notes.filter(({ code }) => !code.endsWith('.repaired'))
 
 /**

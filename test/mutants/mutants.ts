@@ -31,7 +31,7 @@ const generate = 'protocols/generate-content'
 
 export const mutants: Mutant[] = [
   // ---- chat-completions
-  { fault: 'cached tokens are forgotten', room: chat, find: 'cached_tokens: cacheRead ?? 0', replace: 'cached_tokens: 0' },
+  { fault: 'cached tokens are forgotten', room: chat, find: 'cached_tokens: usage.cacheRead ?? none', replace: 'cached_tokens: 0' },
   { fault: 'the total leaves the output out', room: chat, find: '(input ?? 0) + (output ?? 0)', replace: 'input' },
   {
     fault: 'reasoning outside the completion is not counted',
@@ -65,7 +65,12 @@ export const mutants: Mutant[] = [
     find: 'texts.length > 1 ? lengthOf(text) : 0',
     replace: 'texts.length > 1 ? text.length : 0',
   },
-  { fault: 'a custom call becomes a function', room: chat, find: "kind === 'function' ? 'function' : 'custom'", replace: "'function'" },
+  {
+    fault: 'a custom call becomes a function',
+    room: chat,
+    find: "type: 'custom', custom: { name: called, input: part.input }",
+    replace: "type: 'function', custom: { name: called, input: part.input }",
+  },
   {
     fault: 'the second call of a stream has the index of the first',
     room: chat,
@@ -83,7 +88,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a foreign signature is sent to a server',
     room: chat,
-    find: "if (towards === 'server' && (isOwnIssuer(signature.issuer) || opensEnvelopes(towards, options))) return part",
+    find: "if (towards === 'server' && (isTaken(signature, writing) || (native && liteListOf(part)) || opensEnvelopes(towards, options))) return part",
     replace: "if (towards === 'server') return part",
   },
   {
@@ -561,12 +566,12 @@ export const mutants: Mutant[] = [
     find: 'start_index: start === undefined ? part.start : part.start + start,',
     replace: 'start_index: start === undefined ? part.start : start,',
   },
-  { fault: 'reasoning tokens of a usage are lost', room: chat, find: 'reasoning_tokens: reasoning ?? 0,', replace: 'reasoning_tokens: 0,' },
+  { fault: 'reasoning tokens of a usage are lost', room: chat, find: 'reasoning_tokens: usage.reasoning ?? none,', replace: 'reasoning_tokens: 0,' },
   {
     fault: 'counts of predictions are swapped',
     room: chat,
-    find: 'accepted_prediction_tokens: acceptedPrediction,\n      rejected_prediction_tokens: rejectedPrediction,',
-    replace: 'accepted_prediction_tokens: rejectedPrediction,\n      rejected_prediction_tokens: acceptedPrediction,',
+    find: 'accepted_prediction_tokens: usage.acceptedPrediction,\n      rejected_prediction_tokens: usage.rejectedPrediction,',
+    replace: 'accepted_prediction_tokens: usage.rejectedPrediction,\n      rejected_prediction_tokens: usage.acceptedPrediction,',
   },
   {
     fault: 'cached tokens beside the details are not read',
@@ -664,8 +669,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a grammar beside the format of a text is lost',
     room: chat,
-    find: 'format: defined({ ...outer, grammar }) }',
-    replace: 'format: defined({ ...outer }) }',
+    find: 'someOf({ ...outer, grammar })',
+    replace: 'someOf(outer)',
   },
   {
     fault: 'unknown keys inside known objects are noted at the object',
@@ -683,7 +688,7 @@ export const mutants: Mutant[] = [
     replace: "else if (wire['error']) return",
   },
   { fault: 'segments of a streamed reasoning run into one', room: chat, find: 'gap ? `\\n\\n${delta.text}` : delta.text', replace: 'delta.text' },
-  { fault: 'citations of a stream are lost', room: chat, find: 'if (annotations.length > 0) writeDelta', replace: 'if (annotations.length > 99) writeDelta' },
+  { fault: 'citations of a stream are lost', room: chat, find: "  put('annotations')", replace: "  delete left['annotations']" },
   {
     fault: 'the corrected ending of a stream is not heard',
     room: chat,

@@ -1,18 +1,18 @@
-import type { Message, Part, Place, ReasoningPart, TextPart } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
-import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject, merge, same } from '../../kit/json.ts'
-import { below } from '../../kit/path.ts'
+import type { Message, OpaquePart, Part, Place, ReasoningPart, TextPart } from '../../canonical/message.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { isObject, type JsonObject, merge } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { serverToolText } from '../../kit/server-tools.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
-import { decodeCall, encodeCall, encodeLegacyCall, readInput, takesOneCall } from './calls.ts'
+import { decodeCall, decodeLegacyCall, encodeCall, encodeLegacyCall, takesOneCall } from './calls.ts'
 import { carriersIn, carriesThoughts, carryThoughts, giveBack } from './carried-thoughts.ts'
-import { encodeCarriers, splitCarriers, unknownOfCarriers, withoutRemains } from './carriers.ts'
-import { attachCitations, decodeAnnotation, encodeCitations, noteLostBoundaries, unknownOfAnnotations } from './citations.ts'
-import { decodeContent, encodeParts } from './content.ts'
+import { encodeCarriers, splitCarriers, unknownBeside, unknownOfCarriers } from './carriers.ts'
+import { attachCitations, encodeCitations, noteLostBoundaries, unknownOfAnnotations } from './citations.ts'
+import { decodeContent, encodeParts, isInContent } from './content.ts'
 import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
-import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, ownOf, protocolName, withUnknown } from './own.ts'
 import type { Reading } from './reading.ts'
 import { decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
 import type { ChatAssistantMessage, ChatChoice } from './schema.ts'
@@ -22,16 +22,17 @@ import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.t
 /** In a reply the role may be missing. */
 type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
 
-type Read = Pick<Message, 'parts' | 'ext'> & { name?: string }
+const known = keysOf<ChatAssistantMessage>()('role', 'content', 'name', 'refusal', 'audio', 'tool_calls', 'function_call', 'annotations')
 
 /**
  * An assistant message of a conversation or a reply. The wire has a field for each kind of part, so their order is not known. The
  * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
  */
-export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Read {
-  const { present: message, nothing } = splitNulls(wire)
-  const { role: _, content, name, refusal, audio, tool_calls, function_call, annotations, ...extra } = message
-  const { carriers, rest } = splitCarriers(extra)
+export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Message {
+  const { content, name, refusal, audio, tool_calls, function_call, annotations } = wire
+  const extra = unknownOf(wire, known)
+  // Most messages have no further keys.
+  const { carriers, rest } = extra ? splitCarriers(extra) : { carriers: {}, rest: {} }
   const reasoning = decodeReasoning(carriers, at, reading.from)
   const images = decodeImages(rest['images'], at)
   if (images) delete rest['images']
@@ -39,29 +40,20 @@ export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): 
   const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: below(below(at, 'tool_calls'), i), ordinal: i, reading }))
   // Some servers send an empty call with every text.
   if (function_call?.name === '') rest['function_call'] = function_call
-  else if (function_call) {
-    const { name: called, arguments: input, ...unknown } = function_call
-    calls.push({
-      type: 'tool-call',
-      id: reading.legacyId(),
-      idOrigin: 'synthesized',
-      name: called,
-      kind: 'function',
-      ...readInput(input),
-      at: below(at, 'function_call'),
-      ...keep(unknown, {}, { legacy: true, input, inputless: input === undefined || undefined }),
-    })
-  }
+  else if (function_call) calls.push(decodeLegacyCall(function_call, below(at, 'function_call'), reading.legacyId()))
   const others: Part[] = []
   if (refusal) others.push({ type: 'refusal', text: refusal, at: below(at, 'refusal') })
-  others.push(...(images ?? []))
+  if (images) others.push(...images)
   if (audio) others.push(decodeAudioAnswer(audio, at))
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
   const said = onlyEmpty ? [] : decodeContent(content, at, reading.report)
   const taken = reading.thinkTags ? extractTags(said) : said
   const body = [...taken]
   if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
-  const cited = attachCitations(body, annotations ?? [])
+  if (annotations) {
+    const left = attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations
+    if (left) rest['annotations'] = left
+  }
   const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
   // LiteLLM lists the signatures of calls again in the message.
   const { provider_specific_fields: ofProxy } = carriers
@@ -70,29 +62,22 @@ export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): 
   const slots = { reasoning: reasoning.parts, body, others, calls }
   const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
   if (reading.seals) for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
-  const form = {
-    content: content === undefined ? ('content' in nothing ? undefined : 'absent') : typeof content === 'string' ? 'string' : 'array',
-    refusal: refusal === '' ? '' : undefined,
-    tool_calls: tool_calls?.length === 0 ? [] : undefined,
-    carriers: Object.keys(carriers).length > 0 ? carriers : undefined,
-    annotations,
-  }
-  const unknown = defined({ ...merge(rest, unknownOfCarriers(carriers)), annotations: cited ? unknownOfAnnotations(annotations ?? []) : annotations })
-  return { ...(name !== undefined && { name }), parts, ...keep(unknown, nothing, cited ? form : { ...form, annotations: undefined }) }
+  const message: Message = { role: 'assistant', origin: 'message', parts, at }
+  if (name !== undefined && name !== null) message.name = name
+  return keep(message, some(extra ? merge(rest, unknownOfCarriers(carriers)) : rest))
 }
 
 /** Writes an assistant message. Undefined: none of its parts could be written. */
 export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
   const { parts, name, ext, at, towards } = from
-  const kept = ownOf(ext)
-  const form = kept?.form ?? {}
-  writing.report.ext(ext, at)
+  const { report, native } = writing
+  report.ext(ext, at)
 
   const single = towards === 'client' && takesOneCall(writing.options.context)
   const known: JsonObject = { role: 'assistant', content: undefined, name }
   const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
-  const filling: Filling = { towards, single, isOwn: kept !== undefined, listsContent: form['content'] === 'array', writing }
-  const carries = towards === 'client' && !single && !writing.native && carriesThoughts(writing.options)
+  const filling: Filling = { towards, single, writing }
+  const carries = towards === 'client' && !single && !native && carriesThoughts(writing.options)
   let since: Part[] = []
   for (const read of parts) {
     const part = withoutEmptyProof(read)
@@ -105,23 +90,19 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
     }
   }
   const { calls, images } = slots
-  if (known['refusal'] === undefined && form['refusal'] === '') known['refusal'] = ''
   if (images.length > 0) known['images'] = images
   if (calls.length > 0) known['tool_calls'] = calls
-  else if (Array.isArray(form['tool_calls'])) known['tool_calls'] = []
 
-  Object.assign(known, encodeBody(slots, form, { writing, towards }))
-  const carried = encodeCarriers(slots.reasoning, from, { form, writing })
-  Object.assign(known, carried)
-  const empty = known['content'] === undefined && Object.keys(defined(known)).length === 1
-  if (!kept) {
-    if (empty && towards === 'server') return undefined
-    const silent =
-      calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined || images.length > 0
-    known['content'] ??= silent || towards === 'client' ? null : ''
-    if (towards === 'client') known['refusal'] ??= null
-  }
-  const message = withoutRemains(wireOf(known, ext), form['carriers'], carried)
+  Object.assign(known, encodeBody(slots, { writing, towards }), encodeCarriers(slots.reasoning, from, writing))
+  const isEmpty = known['content'] === undefined && Object.keys(defined(known)).length === 1
+  if (isEmpty && towards === 'server' && !native) return undefined
+  const silent = calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined || images.length > 0
+  known['content'] ??= silent || native || towards === 'client' ? null : ''
+  if (towards === 'client') known['refusal'] ??= null
+  const fields = ownOf(ext)
+  const message = fields ? withUnknown(known, unknownBeside(fields, known, { at, report })) : defined(known)
+  // They are those of citations, which have them.
+  if (slots.texts.length > 0 && known['annotations'] === undefined) delete message['annotations']
   if (towards === 'server' && calls.length > 0) standIn(message, writing)
   return message
 }
@@ -139,47 +120,45 @@ const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 
 /** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
 type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
 
-/** `isOwn`: the message was read from this protocol; `listsContent`: its content was a list; `single`: the client knows only `function_call`. */
-type Filling = { towards: 'client' | 'server'; single: boolean; isOwn: boolean; listsContent: boolean; writing: Writing }
+/** `single`: the client knows only `function_call`. */
+type Filling = { towards: 'client' | 'server'; single: boolean; writing: Writing }
 
 /** Puts a part into its slot. Makes a note for a part that has none. */
-function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, writing }: Filling): void {
+function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): void {
   const { known, calls, images, body, texts, reasoning } = slots
-  const { report } = writing
-  const { place, block } = ownForm(part.ext) ?? {}
+  const { report, native } = writing
+  if (native && part.type !== 'text' && isInContent(part)) {
+    body.push(part)
+    return
+  }
   switch (part.type) {
     case 'text':
       texts.push(part)
       body.push(part)
       break
     case 'reasoning':
-      if (block !== undefined && listsContent) body.push(part)
-      else reasoning.push(part)
+      reasoning.push(part)
       break
     case 'refusal':
-      if (place === 'content' && listsContent) body.push(part)
-      else {
-        report.ext(part.ext, part.at)
-        known['refusal'] = joined(known['refusal'], part.text)
-      }
+      report.ext(part.ext, part.at)
+      known['refusal'] = joined(known['refusal'], part.text)
       break
     case 'tool-call':
-      if (ownForm(part.ext)?.['legacy'] === true || (single && known['function_call'] === undefined)) known['function_call'] = encodeLegacyCall(part, writing)
-      else if (single) report.add('tool-call.single', part.at)
-      else calls.push(encodeCall(part, towards, writing))
+      if (!single) calls.push(encodeCall(part, towards, writing))
+      else if (known['function_call'] === undefined) known['function_call'] = encodeLegacyCall(part, writing)
+      else report.add('tool-call.single', part.at)
       break
     case 'media':
       // A message has one field for audio.
       if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
-      else if (place === 'audio' || (isAudible(part) && towards === 'client' && !isOwn)) known['audio'] = encodeAudioAnswer(part, writing)
-      else if (place === 'images' || (towards === 'client' && !isOwn)) images.push(...encodeImage(part, writing))
-      else if (isOwn) body.push(part)
+      else if (isAudible(part) && (towards === 'client' || native)) known['audio'] = encodeAudioAnswer(part, writing)
+      else if (towards === 'client' || native) images.push(...encodeImage(part, writing))
       else report.add('part.unsupported', part.at)
       break
     case 'opaque':
-      if (part.protocol === protocolName && place === 'tool_calls' && isObject(part.raw)) calls.push(part.raw)
-      else if (part.protocol === protocolName) body.push(part)
-      else report.add('part.unknown', part.at)
+      if (part.protocol !== protocolName) report.add('part.unknown', part.at)
+      else if (isObject(part.raw) && isInCalls(part)) calls.push(part.raw)
+      else body.push(part)
       break
     case 'server-tool':
       if (towards === 'server' && writing.options.serverToolHistory === 'text') {
@@ -199,39 +178,36 @@ function fill(slots: Slots, part: Part, { towards, single, isOwn, listsContent, 
   }
 }
 
+/** Is it a call of a type that is not known? */
+export const isInCalls = ({ at }: OpaquePart): boolean => at !== undefined && /\/tool_calls\/\d+$/.test(pointerOf(at))
+
 const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)
 
-/** Writes `content`, and towards clients `annotations`. */
-function encodeBody(
-  { body, texts }: Pick<Slots, 'body' | 'texts'>,
-  form: JsonObject,
-  { writing, towards }: { writing: Writing; towards: 'client' | 'server' },
-): JsonObject {
-  const { report } = writing
-  const cited = flatMap(texts, ({ citations }) => citations ?? [])
-  const came = form['annotations']
-  const verbatim = Array.isArray(came) && same(came.map(decodeAnnotation), cited)
-  const annotations = verbatim ? came : towards === 'client' ? encodeCitations(texts, report) : undefined
-  if (!opensEnvelopes(towards, writing.options)) for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
-  if (!verbatim && towards === 'server') for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
-  const listed = annotations && (annotations.length > 0 || verbatim) ? { annotations } : {}
+const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'logprobs', 'signature', 'phase')
 
-  if (form['content'] === 'array') {
-    const blocks = encodeParts(body.map(bare), writing)
-    return { content: blocks, ...listed }
-  }
-  for (const { at, ext, cache, logprobs, type: _type, text: _text, citations: _citations, signature: _signature, phase: _phase, ...rest } of texts) {
-    if (cache) report.add('cache.place', at, 'cache')
-    report.rest(rest, at)
-    if (towards === 'server') report.rest({ logprobs }, at)
-    report.ext(ext, at)
+/** Writes `content`, and towards clients `annotations`. */
+function encodeBody({ body, texts }: Pick<Slots, 'body' | 'texts'>, { writing, towards }: Pick<Filling, 'writing' | 'towards'>): JsonObject {
+  const { report, native, options } = writing
+  const opens = opensEnvelopes(towards, options)
+  const annotations = towards === 'client' || native ? encodeCitations(texts, report) : []
+  if (!opens) for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
+  if (towards === 'server' && !native) for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
+  const listed = annotations.length > 0 ? { annotations } : {}
+
+  // A layout counts in one text.
+  const isList = native && (body.length > texts.length || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
+  if (isList) return { content: encodeParts(body.map(bare), writing), ...listed }
+  for (const part of texts) {
+    const { at } = part
+    if (part.cache) report.add('cache.place', at, 'cache')
+    report.unwritten(part, handled, at)
+    if (towards === 'server') report.rest({ logprobs: part.logprobs }, at)
+    report.ext(part.ext, at)
   }
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
-  if (!writing.native) noteLostBoundaries(texts, report)
+  if (!native) noteLostBoundaries(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
-  if (content === undefined || (content === '' && form['content'] !== 'string' && texts.every(({ signature }) => signature)))
-    return { ...(form['content'] === 'string' && { content: '' }), ...listed }
-  return { content, ...listed }
+  return content === undefined || (content === '' && texts.every(({ signature }) => signature)) ? listed : { content, ...listed }
 }
 
 /** The part without the fields that are written elsewhere: citations, log probabilities, signatures and phases. */

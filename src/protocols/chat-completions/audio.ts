@@ -1,39 +1,35 @@
 import type { MediaPart, Place } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
-import { keep, ownForm, ownOf, splitNulls, wireOf } from './own.ts'
+import { keep, wireOf } from './own.ts'
 import type { ChatAssistantMessage } from './schema.ts'
 import type { Writing } from './writing.ts'
 
+const known = keysOf<NonNullable<ChatAssistantMessage['audio']>>()('id', 'data', 'transcript', 'expires_at')
+
 /** `audio` of a message → a part. */
 export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: Place): MediaPart {
-  const { present: audio, nothing } = splitNulls(wire)
-  const { id, data, transcript, expires_at, ...unknown } = audio
-  return defined({
-    type: 'media' as const,
-    kind: 'audio' as const,
-    source: data !== undefined ? { type: 'base64' as const, data } : { type: 'reference' as const, id: id ?? '' },
-    transcript,
-    id: data === undefined ? undefined : id || undefined,
-    expiresAt: expires_at,
-    at: below(at, 'audio'),
-    ...keep(unknown, nothing, { id, place: 'audio' }),
-  })
+  const { id, data, transcript, expiresAt } = present({ id: wire.id, data: wire.data, transcript: wire.transcript, expiresAt: wire.expires_at })
+  const source: MediaPart['source'] = data === undefined ? { type: 'reference', id: id ?? '' } : { type: 'base64', data }
+  const part = defined({ type: 'media' as const, kind: 'audio' as const, source, transcript, id: id || undefined, expiresAt, at: below(at, 'audio') })
+  return keep<MediaPart>(part, unknownOf(wire, known))
 }
 
 /** Audio that is complete in the part, or that the provider of this protocol stores. */
 export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (source.type === 'base64' || source.type === 'reference')
 
+const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'transcript', 'id', 'expiresAt', 'at', 'ext')
+
 /** `audio` of a message: complete in a reply, by id in a request. */
-export function encodeAudioAnswer(part: MediaPart, { report }: Pick<Writing, 'report'>): JsonObject {
-  const { type: _, kind: _kind, source, transcript, id: known, expiresAt, at, ext, ...rest } = part
-  const { mime, ...audio } = source.type === 'base64' ? source : { type: '', data: undefined, mime: undefined }
-  report.rest(rest, at)
-  if (!ownOf(ext) && mime !== undefined) report.add('audio.type', at, 'mime')
+export function encodeAudioAnswer(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): JsonObject {
+  const { source, transcript, id, expiresAt, at, ext } = part
+  report.unwritten(part, handled, at)
+  if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')
   report.ext(ext, at)
-  const { id } = ownForm(ext) ?? {}
-  const shown = known ?? (typeof id === 'string' ? id : source.type === 'reference' ? source.id || undefined : undefined)
-  if (ownOf(ext)) return wireOf(defined({ id: shown, data: audio.data, transcript, expires_at: expiresAt }), ext)
-  return { id: shown ?? 'audio_0', ...defined({ data: audio.data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
+  const shown = id ?? (source.type === 'reference' ? source.id || undefined : undefined)
+  const data = source.type === 'base64' ? source.data : undefined
+  if (native) return wireOf({ id: shown, data, transcript, expires_at: expiresAt }, ext)
+  return { id: shown ?? 'audio_0', ...defined({ data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
 }

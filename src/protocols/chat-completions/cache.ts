@@ -1,104 +1,83 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
-import type { CacheSpec } from '../../canonical/request.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present, some, someOf } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, under } from './own.ts'
+import { keep, ownOf, withInner } from './own.ts'
 import type { PartWriting } from './writing.ts'
 
-type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
-type Spelled = { nothing: JsonObject; form?: JsonObject }
+/** A cache breakpoint, as the protocol's own field or as `cache_control` of the messages protocol. */
+export type Marks = { prompt_cache_breakpoint?: unknown; cache_control?: unknown }
 
-/** Reads a cache breakpoint, as the protocol's own field or as `cache_control` of the messages protocol, and keeps the unknown keys of its block. */
-export function decodeMark(marks: Marks, unknown: JsonObject, { nothing, form }: Spelled): Pick<TextPart, 'cache' | 'ext'> {
-  const { prompt_cache_breakpoint: breakpoint, cache_control: control } = marks
+/** Reads the cache breakpoint of a wire object into its node, which keeps the unknown keys of both. Changes the node. */
+export function readMark<T extends Pick<TextPart, 'cache' | 'ext'>>(node: T, wire: Marks, unknown: JsonObject | undefined): T {
+  const { prompt_cache_breakpoint: breakpoint, cache_control: control } = wire
   const mark = breakpoint ?? control
-  const cache = cacheIn(marks)
-  if (!cache || !isObject(mark)) return keep(mark === undefined ? unknown : { ...unknown, ...defined(marks) }, nothing, form)
-  const key = breakpoint === undefined || breakpoint === null ? 'cache_control' : 'prompt_cache_breakpoint'
-  return { cache, ...keep({ ...unknown, ...under(key, beside(mark, cache)) }, nothing, { ...form, mark: defined(marks) }) }
+  if (mark === undefined || mark === null) return keep(node, unknown)
+  if (!isObject(mark)) return keep(node, { ...unknown, ...present({ prompt_cache_breakpoint: breakpoint, cache_control: control }) })
+  const cache = cacheIn(mark)
+  node.cache = cache
+  const isOwn = mark === breakpoint
+  const fields = isOwn && control !== undefined && control !== null ? { ...unknown, cache_control: control } : unknown
+  return keep(node, withInner(fields, isOwn ? 'prompt_cache_breakpoint' : 'cache_control', beside(mark, cache)))
 }
 
-export function cacheIn({ prompt_cache_breakpoint: breakpoint, cache_control: control }: Marks): TextPart['cache'] {
-  const mark = breakpoint ?? control
-  if (!isObject(mark)) return undefined
-  const { ttl } = mark
+function cacheIn({ ttl }: JsonObject): NonNullable<TextPart['cache']> {
   return ttl === '5m' || ttl === '30m' || ttl === '1h' || ttl === '12h' ? { ttl } : {}
 }
 
-/** The keys of a cache mark that have no canonical field. */
-function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject {
+/** The keys of a cache mark that have no canonical field. Undefined: none. */
+function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject | undefined {
   const { ttl: told, mode, type, ...rest } = mark
-  return defined({
+  return someOf({
     ...rest,
-    ttl: told === null || told === ttl ? undefined : told,
+    ttl: told === ttl ? undefined : told,
     mode: mode === 'explicit' ? undefined : mode,
     type: type === 'ephemeral' ? undefined : type,
   })
 }
 
-/** The cache breakpoint in an object's `cache_control`, if that holds nothing else. */
-function plainMark(fields: JsonObject): TextPart['cache'] {
-  const { cache_control: control } = fields
-  const cache = cacheIn({ cache_control: control })
-  return cache && isObject(control) && Object.keys(beside(control, cache)).length === 0 ? cache : undefined
+/** Takes the cache breakpoint out of an object's `cache_control`, if that holds nothing else. */
+export function takeMark(fields: JsonObject | undefined): { cache?: TextPart['cache']; left: JsonObject | undefined } {
+  const control = fields?.['cache_control']
+  const cache = isObject(control) ? cacheIn(control) : undefined
+  if (!fields || !cache || beside(control as JsonObject, cache)) return { left: fields }
+  const { cache_control: _, ...left } = fields
+  return { cache, left: some(left) }
 }
 
 /** The `cache_control` that some clients put beside `content` marks the last part of the message. Changes the message. */
 export function takeMessageMark(message: Message): Message {
-  const own = ownOf(message.ext)
+  const fields = ownOf(message.ext)
   const last = message.parts.at(-1)
-  const cache = plainMark(own?.fields ?? {})
-  if (!own || !cache || !last || last.cache || last.type === 'reasoning') return message
-  const { cache_control: mark, ...fields } = own.fields ?? {}
-  const form = { ...own.form, mark: { cache_control: mark } }
-  const parts = [...message.parts.slice(0, -1), { ...last, cache }]
-  return { ...message, parts, ext: { ...message.ext, [protocolName]: { ...own, fields, form } } }
+  if (!fields || !last || last.cache || last.type === 'reasoning') return message
+  const { cache, left } = takeMark(fields)
+  if (!cache) return message
+  last.cache = cache
+  delete message.ext
+  return keep(message, left)
 }
 
-/** The message as it came: without the mark of its last part, and the fields to write beside it. */
-export function splitMessageMark(message: Message): { message: Message; mark: JsonObject } {
-  const mark = ownForm(message.ext)?.['mark']
-  const last = message.parts.at(-1)
-  if (!isObject(mark) || !last?.cache || !same(cacheIn(mark), last.cache)) return { message, mark: {} }
-  const { cache: _, ...bare } = last
-  return { message: { ...message, parts: [...message.parts.slice(0, -1), bare as Part] }, mark }
-}
-
-/** `cache_control` inside `function` marks the tool, as it does beside it. */
-export function takeToolMark(fields: JsonObject): { cache?: TextPart['cache']; left: JsonObject } {
-  const cache = plainMark(fields)
-  if (!cache) return { left: fields }
-  const { cache_control: _, ...left } = fields
-  return { cache, left }
-}
-
-/** The body's `cache_control`: the server chooses what to cache. */
-export function takeBodyMark(fields: JsonObject): CacheSpec['auto'] {
-  const cache = plainMark(fields)
-  if (cache) delete fields['cache_control']
-  return cache
+/** The same for writing: blocks and calls of the own protocol that cannot hold the mark of the last part. Absent: they can. */
+export function encodeMessageMark({ parts }: Message, { report, native }: PartWriting): JsonObject | undefined {
+  const last = parts.at(-1)
+  if (!native || !last?.cache || (last.type !== 'tool-result' && last.type !== 'tool-call' && last.type !== 'refusal')) return undefined
+  return controlMark(last.cache, () => report.add('cache.ttl', last.at, 'cache.ttl'))
 }
 
 /** The cache breakpoint of a part as wire fields. */
-export function encodeMark(part: Pick<Part, 'cache' | 'at' | 'ext'>, { report, options, native }: PartWriting): JsonObject {
-  if (!part.cache) return {}
-  const { mark } = ownForm(part.ext) ?? {}
-  if (isObject(mark) && same(cacheIn(mark), part.cache)) return mark
-  const { ccCacheMarks: how = 'drop' } = options
+export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, options, native }: PartWriting): JsonObject {
+  if (!cache) return {}
+  const how = options.ccCacheMarks ?? 'drop'
   if (how === 'drop' && !native) {
-    report.add('cache.place', part.at, 'cache')
+    report.add('cache.place', at, 'cache')
     return {}
   }
-  if (how === 'cache_control' && !native) return controlMark(part.cache, () => report.add('cache.ttl', part.at, 'cache.ttl'))
-  return {
-    prompt_cache_breakpoint: defined({
-      mode: 'explicit',
-      ttl: encodeTtl(part.cache.ttl, () => report.add('cache.ttl', part.at, 'cache.ttl'), options),
-    }),
-  }
+  const approximated = () => report.add('cache.ttl', at, 'cache.ttl')
+  // Each field has lifetimes of its own.
+  if (native ? cache.ttl === '5m' || cache.ttl === '1h' : how === 'cache_control') return controlMark(cache, approximated)
+  return { prompt_cache_breakpoint: defined({ mode: 'explicit', ttl: encodeTtl(cache.ttl, approximated, options) }) }
 }
 
 /** A breakpoint in the field of the messages protocol, whose lifetimes are `5m` and `1h`. */

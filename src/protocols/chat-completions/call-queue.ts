@@ -1,13 +1,12 @@
 import type { Signature, ToolCallPart } from '../../canonical/message.ts'
-import { mapCallId } from '../../kit/ids.ts'
 import { advanceJson, type JsonObject, merge } from '../../kit/json.ts'
 import { pointerOf } from '../../kit/path.ts'
 import type { EmitWire } from '../../protocol.ts'
-import { noteBeside, validCallId } from './calls.ts'
+import { noteBeside } from './calls.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
 import type { ChatReport } from './notes.ts'
 import { ownOf } from './own.ts'
-import { carriedTo, encodeProof } from './stream-signatures.ts'
+import { carriedTo, encodeProof, shownId } from './stream-signatures.ts'
 import { createNames, noteName } from './tools.ts'
 
 type Writing = { part: number; call: CallOut; emit: EmitWire }
@@ -32,16 +31,15 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   const { head } = call
   const report = reportOf(state)
   const { id, name, namespace, kind, ext, at, signature } = head
-  const verbatim = ownOf(ext) !== undefined
   choice.open = part
   call.index = choice.nextCall++
-  noteBeside(head, report)
+  noteBeside(head, { report, native: state.native })
   if (state.single) {
     if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    writeDelta(state, choice, { delta: { function_call: { ...ownOf(ext)?.fields, name, arguments: '' } }, emit })
+    writeDelta(state, choice, { delta: { function_call: { ...ownOf(ext), name, arguments: '' } }, emit })
     return
   }
-  const shown = verbatim ? id : mapCallId(id, validCallId)
+  const shown = shownId(state, head)
   if (shown !== id) report.add('tool-call.id', at, 'id')
   const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
   const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
@@ -52,9 +50,8 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
 
 /** Unknown keys of a call of this protocol. An object of the other kind is left out, because clients see the kind of a call by its object. */
 function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonObject {
-  const { fields, form } = ownOf(ext) ?? {}
+  const fields = ownOf(ext)
   if (!fields) return {}
-  if (kind === 'function' && form?.['legacy'] === true) return { function: fields }
   const other = kind === 'function' ? 'custom' : 'function'
   const { [other]: left, ...beside } = fields
   if (left !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/${other}`)
@@ -73,7 +70,7 @@ export function addCallSignature(
     if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
     return
   }
-  const beside = carriedTo(state, call) ?? encodeProof(state, { ...call.head, ext: {} }).beside
+  const beside = carriedTo(state, call) ?? encodeProof(state, call.head).beside
   if (Object.keys(beside).length === 0) return
   // Clients take a call as complete when the next one begins.
   if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
@@ -116,7 +113,7 @@ export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire, c
   choice.open = undefined
   if (!call || part === undefined) return
   call.closed = true
-  if (call.sent || cut || call.head.kind === 'freeform' || ownOf(call.head.ext)) return
+  if (call.sent || cut || call.head.kind === 'freeform' || state.native) return
   reportOf(state).add('tool-call.empty-input', '/choices')
   writeInput(state, choice, { part, call, emit, text: '{}' })
 }

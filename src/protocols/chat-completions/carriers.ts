@@ -1,13 +1,15 @@
-import type { Part, ReasoningPart } from '../../canonical/message.ts'
-import { holdsEnvelope } from '../../kit/envelope.ts'
+import type { Part, Place, ReasoningPart } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { mapCallId } from '../../kit/ids.ts'
 import { isObject, type JsonObject, merge, only, same, without } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
+import { below } from '../../kit/path.ts'
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
+import type { ChatReport } from './notes.ts'
 import { protocolName } from './own.ts'
-import { decodeReasoning, encodeDetails, encodeLiteLists, isItems, isOwnIssuer, needsDetails, reasoningText } from './reasoning.ts'
-import { encodeCarried, readCarried } from './signatures.ts'
+import { encodeLiteLists, encodeProofs, isItems, liteListOf, needsDetails, reasoningText } from './reasoning.ts'
+import { encodeCarried, isTaken, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /**
@@ -18,8 +20,6 @@ const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thi
 
 /** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
 export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
-  // Most messages have no further keys.
-  if (Object.keys(unknown).length === 0) return { carriers: {}, rest: unknown }
   const { came, left } = readCarried(unknown, protocolName)
   const taken = carrierKeys.filter(key => carries(key, unknown[key]))
   const carriers = Object.assign({}, came, only(unknown, taken))
@@ -69,15 +69,20 @@ export function unknownOfCarriers(carriers: JsonObject): JsonObject {
   return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
 }
 
-/** Removes unknown keys that were restored for entries of a carrier (such as `reasoning_details`) that is not written. */
-export function withoutRemains(message: JsonObject, carriers: unknown, written: JsonObject): JsonObject {
-  if (!isObject(carriers)) return message
-  const left = { ...message }
-  for (const [key] of carried) if (Array.isArray(carriers[key]) && !Object.hasOwn(written, key)) delete left[key]
-  const { provider_specific_fields: beside } = left
-  const { provider_specific_fields: again } = carriers
-  if (!isObject(again) || written['provider_specific_fields'] || !isObject(beside)) return left
-  return { ...left, provider_specific_fields: without(beside, Object.keys(only(again, listKeys))) }
+/** The unknown keys of a message, without those of entries that are not written so. `known`: the written lists. */
+export function unknownBeside(fields: JsonObject, known: JsonObject, { at, report }: { at: Place | undefined; report: ChatReport }): JsonObject {
+  const left = { ...fields }
+  const { provider_specific_fields: ofProxy } = fields
+  if (isObject(ofProxy)) left['provider_specific_fields'] = { ...ofProxy }
+  for (const from of [left, left['provider_specific_fields']])
+    for (const key of listKeys) {
+      const unknown = isObject(from) ? from[key] : undefined
+      const list = from === left ? known[key] : undefined
+      if (!isObject(from) || !Array.isArray(unknown) || (Array.isArray(list) && list.length === unknown.length)) continue
+      delete from[key]
+      report.add('field.unknown', below(at ?? '', key))
+    }
+  return left
 }
 
 const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])
@@ -89,38 +94,19 @@ function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
   return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
 }
 
-/** Writes the carriers of reasoning. Those that came are written again if the parts are unchanged. */
-export function encodeCarriers(
-  reasoning: readonly ReasoningPart[],
-  from: AssistantToWrite,
-  { form, writing }: { form: JsonObject; writing: Writing },
-): JsonObject {
+/** Writes the carriers of reasoning. */
+export function encodeCarriers(reasoning: readonly ReasoningPart[], from: AssistantToWrite, writing: Writing): JsonObject {
   const { report, options } = writing
   const { towards, at } = from
-  const { carriers } = form
   const opens = opensEnvelopes(towards, options)
   const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
   const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
-  // Servers get no layout, and most messages came without carriers to compare with.
-  const recorded: Recorded = opens || isObject(carriers) ? record(pieces) : { textSignatures: [] }
-  const staysAsItCame = writing.native && options.ccReasoningInHistory === undefined && towards === 'server'
-  // A server that does not open envelopes must not get one that a client sent back.
-  if (isObject(carriers) && (opens || !holdsEnvelope(carriers)) && (allowed || staysAsItCame) && isUnchanged(carriers, { reasoning, recorded, from }))
-    return carriers
   const ownText = encodeTextProof(from, writing)
   if (!writing.native && !(opens && allowed) && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
-  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? recorded : undefined, pieces, writing }), ...ownText }
+  // Servers get no layout.
+  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? record(pieces) : undefined, pieces, writing }), ...ownText }
   for (const part of reasoning) report.add('reasoning.dropped', part.at)
   return ownText
-}
-
-type Carrying = { reasoning: readonly ReasoningPart[]; recorded: Recorded; from: AssistantToWrite }
-
-/** Do the carriers say the same as the parts and their signatures? */
-function isUnchanged(carriers: JsonObject, { reasoning, recorded, from: { at, towards } }: Carrying): boolean {
-  const again = decodeReasoning(carriers, at ?? '', towards === 'server' ? 'client' : 'server')
-  const proofs = ({ textSignatures }: Recorded) => textSignatures.map(({ signature }) => signature)
-  return same(again.parts, reasoning) && same(proofs(again), proofs(recorded))
 }
 
 /** `recorded`: for receivers that open envelopes. */
@@ -138,19 +124,18 @@ function writeCarriers(
   const written: JsonObject = {}
   if (text && field !== 'details') written[field] = text
   const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
   const { lists, left } = recorded ? { lists: {}, left: telling } : encodeLiteLists(telling)
   Object.assign(written, lists)
   const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
   const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
-  const signsText = recorded !== undefined && recorded.textSignatures.length > 0
-  const proves = signsText || (recorded !== undefined && hasPhase(parts))
-  if ((detailed || proves) && options.ccSignature !== 'none' && (recorded || left.length > 0))
-    written['reasoning_details'] = encodeDetails({ textSignatures: [], ...recorded, parts: left })
+  const isWritten = (proves || (detailed && left.length > 0)) && options.ccSignature !== 'none'
+  if (isWritten) Object.assign(written, encodeProofs({ textSignatures: [], ...recorded, parts: left }, native))
   else if (recorded && !native && needsOrder(pieces)) report.add('parts.order-lost', at)
-  if (!written['reasoning_details']) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
+  if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (!native && Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
-    if (usable.length === 0 && signsText) report.once('reasoning.dialect-field', at)
+    if (usable.length === 0 && recorded?.textSignatures.length) report.once('reasoning.dialect-field', at)
   }
   return written
 }
@@ -167,7 +152,8 @@ export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'nati
 }
 
 /** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
-function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options }: Writing): JsonObject {
+function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing): JsonObject {
+  const { report, options } = writing
   const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
   if (towards === 'client') {
     if (options.ccSignature === 'none' || options.ccReasoning === 'omit')
@@ -176,27 +162,27 @@ function encodeTextProof({ parts, towards }: AssistantToWrite, { report, options
   }
   if (opensEnvelopes(towards, options)) return {}
   const last = signed.at(-1)
-  const written = last && isOwnIssuer(last.signature.issuer) ? last : undefined
+  const written = last && isTaken(last.signature, writing) ? last : undefined
   for (const one of signed) if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
   return written ? encodeCarried(written.signature) : {}
 }
 
-function noteReasoning(
-  { at, ext, cache, type: _, segments: _segments, redacted: _redacted, id: _id, signature: _signature, ...rest }: ReasoningPart,
-  towards: string,
-  { report }: Writing,
-): void {
-  if (cache && towards === 'server') report.add('cache.place', at, 'cache')
-  report.rest(rest, at)
-  report.ext(ext, at)
+const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'cache', 'at', 'ext')
+
+function noteReasoning(part: ReasoningPart, towards: string, { report }: Writing): void {
+  const { at } = part
+  if (part.cache && towards === 'server') report.add('cache.place', at, 'cache')
+  report.unwritten(part, handled, at)
+  report.ext(part.ext, at)
 }
 
 /** The part, without its signature if the receiver cannot use it. */
-function keepSignature(part: ReasoningPart, towards: 'client' | 'server', { report, options }: Writing): ReasoningPart {
+function keepSignature(part: ReasoningPart, towards: 'client' | 'server', writing: Writing): ReasoningPart {
   const { signature, ...rest } = part
+  const { report, options, native } = writing
   if (!signature) return part
   if (towards === 'client' && options.ccSignature !== 'none') return part
-  if (towards === 'server' && (isOwnIssuer(signature.issuer) || opensEnvelopes(towards, options))) return part
+  if (towards === 'server' && (isTaken(signature, writing) || (native && liteListOf(part)) || opensEnvelopes(towards, options))) return part
   report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
   return rest
 }

@@ -1,13 +1,14 @@
-import type { MediaPart, Part, Place, RefusalPart, TextPart } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import type { MediaPart, Part, Place, RefusalPart, SearchResultPart, TextPart } from '../../canonical/message.ts'
+import { some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { foreignPart } from '../../kit/foreign-parts.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { below } from '../../kit/path.ts'
-import { decodeMark, encodeMark, withMark } from './cache.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { below, pointerOf } from '../../kit/path.ts'
+import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, protocolName, wireOf } from './own.ts'
 import { decodeThinkingBlock, encodeThinkingBlock } from './reasoning.ts'
 import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from './schema.ts'
 import type { Writing } from './writing.ts'
@@ -34,30 +35,34 @@ function decodePart(part: ChatPart, at: Place, report: ChatReport): Part {
       return decodeAudio(part as ChatAudioPart, at)
     case 'file':
       return decodeFile(part as ChatFilePart, at)
-    case 'refusal': {
-      const { type, refusal, ...unknown } = part as ChatRefusalPart
-      return { type, text: refusal, at, ...keep(unknown, {}, { place: 'content' }) }
-    }
+    case 'refusal':
+      return keep({ type: 'refusal', text: (part as ChatRefusalPart).refusal, at }, unknownOf(part, knownOfRefusal))
     case 'thinking':
       return decodeThinkingBlock(part as ChatThinkingPart, at)
     default: {
       const foreign = foreignPart(part, at, protocolName)
       if (!foreign) return { type: 'opaque', protocol: protocolName, raw: part, at }
       report.add('part.foreign', at)
-      return { ...foreign.part, ...keep(foreign.rest, {}, { foreign: part }) }
+      return keep(foreign.part, some(foreign.rest))
     }
   }
 }
 
+const knownOfText = keysOf<ChatTextPart & Marks>()('type', 'text', 'prompt_cache_breakpoint', 'cache_control')
+const knownOfRefusal = keysOf<ChatRefusalPart>()('type', 'refusal')
+
 function decodeText(wire: ChatTextPart, at: Place): TextPart {
-  const { present: part, nothing } = splitNulls(wire)
-  const { type, text, prompt_cache_breakpoint, cache_control, ...unknown } = part
-  return { type, text, at, ...decodeMark({ prompt_cache_breakpoint, cache_control }, unknown, { nothing }) }
+  return readMark<TextPart>({ type: 'text', text: wire.text, at }, wire, unknownOf(wire, knownOfText))
 }
 
-/** Is it a text block without further keys, which can be written as a plain string? */
-export function isPlainText(wire: JsonObject): wire is { type: 'text'; text: string } {
-  return wire['type'] === 'text' && typeof wire['text'] === 'string' && Object.keys(wire).length === 2
+/** Was the part read from the list `content`, where some servers put more than text? */
+export const isInContent = ({ at }: Part): boolean => at !== undefined && /\/content\/\d+$/.test(pointerOf(at))
+
+/** Blocks as `content`: a single text without further keys becomes a string. */
+export function plainly(blocks: JsonObject[]): unknown {
+  const [only] = blocks
+  if (!only) return ''
+  return blocks.length === 1 && only['type'] === 'text' && Object.keys(only).length === 2 ? only['text'] : blocks
 }
 
 /** Parts of a system, user or tool message → blocks. Makes a note for each part that has no block type here. */
@@ -67,8 +72,6 @@ export function encodeParts(parts: readonly Part[], writing: Writing): JsonObjec
 
 function encodePart(part: Part, writing: Writing): JsonObject[] {
   const { report } = writing
-  const { foreign } = ownForm(part.ext) ?? {}
-  if (isObject(foreign)) return [foreign]
   switch (part.type) {
     case 'text': {
       const block = encodeText(part, writing)
@@ -80,12 +83,13 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
     case 'media':
       return part.source.type === 'text' || part.source.type === 'parts' ? encodeDocument(part, part.source, writing) : encodeMedia(part, writing)
     case 'search-result': {
-      const { type: _, source, title, parts, citations, at, ext, cache, signature, ...rest } = part
+      const { source, title, parts, citations, at } = part
       report.add('document.flattened', at)
-      report.ext(ext, at)
-      report.rest({ ...rest, ...(citations?.enabled && { citations }), signature }, at)
+      report.ext(part.ext, at)
+      report.unwritten(part, handledOfSearchResult, at)
+      if (citations?.enabled) report.rest({ citations }, at)
       const blocks = encodeParts(parts, writing)
-      return [{ type: 'text', text: `${title}\n${source}` }, ...withMark(blocks, encodeMark({ ...defined({ cache, at }) }, writing))]
+      return [{ type: 'text', text: `${title}\n${source}` }, ...withMark(blocks, encodeMark(part, writing))]
     }
     case 'opaque':
       if (part.protocol === protocolName && isObject(part.raw)) return [{ ...part.raw }]
@@ -93,8 +97,7 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
       return []
     case 'reasoning': {
       // Some servers put reasoning into content blocks.
-      const block = encodeThinkingBlock(part)
-      if (block) return [{ ...block }]
+      if (writing.native && isInContent(part)) return [encodeThinkingBlock(part)]
       report.add('part.unsupported', part.at)
       return []
     }
@@ -109,31 +112,38 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
   }
 }
 
+const handledOfSearchResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'at', 'ext', 'cache')
+const handledOfDocument = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'id', 'cache', 'citations', 'at', 'ext')
+
 /** A text document → text blocks, the first of which is its title. */
 function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): JsonObject[] {
-  const { type: _, kind: _kind, source: _source, filename, title, id: _id, cache: _cache, citations, at, ext, ...rest } = part
+  const { filename, title, citations, at } = part
   const { report } = writing
   report.add('document.flattened', at)
-  report.rest({ ...rest, ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) }, at)
-  report.ext(ext, at)
+  report.unwritten(part, handledOfDocument, at)
+  report.rest({ ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) }, at)
+  report.ext(part.ext, at)
   const blocks = source.type === 'text' ? [{ type: 'text', text: source.text }] : encodeParts(source.parts, writing)
   const heading = title ?? filename
   return [...(heading === undefined ? [] : [{ type: 'text', text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
 }
 
-export function encodeText(part: TextPart, writing: Writing): JsonObject {
-  const { type, text, at, ext, cache: _, citations, signature, ...rest } = part
+const handledOfTextPart = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'signature')
+
+function encodeText(part: TextPart, writing: Writing): JsonObject {
+  const { text, at, ext, citations, signature } = part
   const { report } = writing
-  for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
+  if (citations) for (const _ of citations) report.add('citation.unsupported', at, 'citations')
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
-  report.rest(rest, at)
+  report.unwritten(part, handledOfTextPart, at)
   report.ext(ext, at)
-  return wireOf({ type, text, ...encodeMark(part, writing) }, ext)
+  return wireOf(part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text }, ext)
 }
 
-function encodeRefusal({ text, at, ext, cache, signature, ...rest }: RefusalPart, { report }: Writing): JsonObject {
-  const { type: _, ...left } = rest
-  report.rest({ ...left, cache, signature }, at)
-  report.ext(ext, at)
-  return wireOf({ type: 'refusal', refusal: text }, ext)
+const handledOfRefusalPart = keysOf<RefusalPart>()('type', 'text', 'at', 'ext')
+
+function encodeRefusal(part: RefusalPart, { report }: Writing): JsonObject {
+  report.unwritten(part, handledOfRefusalPart, part.at)
+  report.ext(part.ext, part.at)
+  return wireOf({ type: 'refusal', refusal: part.text }, part.ext)
 }

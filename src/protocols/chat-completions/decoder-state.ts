@@ -22,9 +22,11 @@ export type Call = {
   at?: Place
   /** Other fields that came before the part was announced. */
   beside: Beside
+  /** The older `function_call`, which has no id. */
+  isLegacy: boolean
 }
 
-export type Beside = { signature?: Signature | undefined; unknown: JsonObject; form: JsonObject }
+export type Beside = { signature?: Signature | undefined; unknown: JsonObject | undefined }
 
 /** One choice of the reply. */
 export type Choice = {
@@ -36,7 +38,7 @@ export type Choice = {
   seals: boolean
   /** Length of the text so far, in code points. */
   points: number
-  /** `id`: as the first piece tells it. */
+  /** `id`: as the first piece has it. */
   audio: { part: number; id: unknown } | undefined
   calls: Call[]
   /** Index on the wire → place in `calls`. */
@@ -68,12 +70,12 @@ export type Choice = {
   tokens: Record<'text' | 'refusal', number>
   fields: JsonObject
   delta: JsonObject
-  /** The entries of `reasoning_details` as they came, for writing them to this protocol again. */
+  /** The entries of `reasoning_details` so far. */
   details: unknown[]
-  /** `thinking_blocks` as they came. */
+  /** Those of `thinking_blocks`. */
   blocks: unknown[]
-  /** The same of `reasoning_items`. */
-  items: unknown[]
+  /** The number of `reasoning_items` so far. */
+  items: number
 }
 
 export type DecoderState = MachineState & {
@@ -87,8 +89,6 @@ export type DecoderState = MachineState & {
   id: string
   model: string
   createdAt: number | undefined
-  /** Empty or invalid values of these fields, as they came. */
-  blank: { model?: unknown; created?: unknown }
   serviceTier: string | undefined
   /** Unknown fields of chunks, with their last values. */
   fields: JsonObject
@@ -131,7 +131,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
       delta: {},
       details: [],
       blocks: [],
-      items: [],
+      items: 0,
     }
     state.choices.set(candidate, choice)
     emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })

@@ -1,6 +1,7 @@
 import { type Effort, type ReasoningSpec, reasoningModes } from '../../canonical/request.ts'
+import { present, some } from '../../kit/defined.ts'
 import { encodeEffort } from '../../kit/effort.ts'
-import { isObject, type JsonObject, same, setOwn } from '../../kit/json.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 import type { FieldNames } from '../../protocol.ts'
 import { ChatRequest } from './schema.ts'
 import type { Writing } from './writing.ts'
@@ -43,7 +44,8 @@ export function splitControls(body: JsonObject): { controls: JsonObject; unknown
   const controls: JsonObject = {}
   const unknown: JsonObject = {}
   for (const key in body) {
-    if (body[key] !== undefined && isControl.has(key)) controls[key] = body[key]
+    if (body[key] === undefined || body[key] === null) continue
+    if (isControl.has(key)) controls[key] = body[key]
     else if (!isKnown.has(key)) setOwn(unknown, key, body[key])
   }
   return { controls, unknown }
@@ -54,7 +56,7 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
   if (Object.keys(came).length === 0) return { spec: undefined, left: came, places: {} }
   const spec: Record<string, string | number> = {}
   const places: FieldNames = {}
-  const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? { ...value } : value]))
+  const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? present(value) : value]))
   for (const { path, field, read } of readings) {
     const [key, inner] = path
     const outer = left[key]
@@ -78,25 +80,28 @@ function contradicts(spec: Record<string, string | number>, field: string, said:
   return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
 }
 
-/** Writes the protocol's own field, or the controls that came if they still mean the same. */
-export function encodeControls(reasoning: ReasoningSpec | undefined, came: unknown, writing: Writing): JsonObject {
-  if (isObject(came) && same(decodeControls(came).spec, reasoning)) return came
-  return { reasoning_effort: encodeSpec(reasoning, writing) }
-}
-
-function encodeSpec(reasoning: ReasoningSpec | undefined, { report }: Writing): string | undefined {
-  if (!reasoning) return undefined
+/** The protocol's own field. For a server of it, what the field cannot say is written into fields that some servers have. */
+export function encodeControls(reasoning: ReasoningSpec | undefined, { report, native }: Writing): JsonObject {
+  if (!reasoning) return {}
   const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
+  report.rest(rest, '', 'reasoning.')
+  if (native)
+    return {
+      reasoning_effort: effort,
+      thinking: mode && { type: mode },
+      reasoning: some({ max_tokens: budgetTokens, exclude: display && display === 'omitted', summary }),
+    }
   if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
   if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
-  report.rest(rest, '', 'reasoning.')
-  return encodeEffort({ effort, budgetTokens, mode }, report)
+  return { reasoning_effort: encodeEffort({ effort, budgetTokens, mode }, report) }
 }
 
 /** By canonical field: the paths of all request fields that control it. */
 export const controlNames: Record<string, string[]> = {}
 for (const { path, field } of readings) {
-  const names = (controlNames[`reasoning.${field}`] ??= [])
+  const key = `reasoning.${field}`
+  const names = controlNames[key] ?? []
+  controlNames[key] = names
   const name = path.join('/')
   if (!names.includes(name)) names.push(name)
 }

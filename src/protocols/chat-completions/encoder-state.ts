@@ -69,12 +69,8 @@ export type Choice = {
   /** The messages that have not ended; parts of later messages wait for them. */
   openMessages: number[]
   name: string | undefined
-  /** Unknown keys of its messages, for the first delta. */
-  beside: JsonObject
-  /** `reasoning_details` of a complete reply of this protocol, as they came. */
-  details: unknown
-  /** The same of `reasoning_items`. */
-  items: unknown
+  /** Unknown keys of its messages, for the last delta. */
+  unknown: JsonObject
   /** By message index: its role and path. */
   roles: Record<number, { role?: Role; at?: Place }>
   /** Length of the content so far, in code points. */
@@ -104,7 +100,7 @@ export type EncoderState = MachineState &
     owesHead: boolean
     /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
     written: { head: JsonObject; text: string } | undefined
-    /** The reply was read from this protocol: fields that it lacks are left out again, without a note. */
+    /** The reply was read from this protocol. */
     native: boolean
     /** Unknown fields of this protocol that the next chunk carries. */
     fields: JsonObject
@@ -131,9 +127,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       queue: [],
       openMessages: [],
       name: undefined,
-      beside: {},
-      details: undefined,
-      items: undefined,
+      unknown: {},
       roles: {},
       lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
@@ -158,11 +152,11 @@ export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): 
   emit(chunk)
 }
 
-/** The first delta of a choice has the role, the name and the unknown keys of its message, and empty content, or null if a call comes first. */
+/** The first delta of a choice has the role and the name of its message, and empty content, or null if a call comes first. */
 export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
   if (!choice.begun) {
     choice.begun = true
-    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }), ...choice.beside }
+    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }) }
     if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
       write(state, { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null }, emit)

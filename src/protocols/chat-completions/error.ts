@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
 import { proofCode } from '../../kit/broken-proof.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { defined, some, someOf } from '../../kit/defined.ts'
 import { losesStatus, splitDetails, unreadOf } from '../../kit/error-details.ts'
 import { bodyOf } from '../../kit/error-place.ts'
 import { tellsOverflow } from '../../kit/full-context.ts'
@@ -12,7 +12,7 @@ import { kindOfStatus, statusOfKind } from '../../kit/status.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownOf, protocolName, splitNulls } from './own.ts'
+import { keep, ownOf, protocolName } from './own.ts'
 import { errorKinds, errorWords, plainCodes } from './vocabulary.ts'
 
 /** The longest error message, in UTF-16 units; longer ones are cut. */
@@ -55,8 +55,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     code: outer === undefined || outer === said.status ? undefined : said.numeric,
   })
   const details = some({ ...(isObject(said.details) ? said.details : {}), ...untold }) ?? said.details
-  const beside = splitNulls(said.fields ?? {})
-  return defined({
+  const error: CanonicalError = defined({
     status: outer ?? said.status ?? statusOfKind[kind],
     kind,
     message: message || noReason,
@@ -67,8 +66,8 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     protocol: protocolName,
     raw: body,
     at,
-    ...keep(beside.present, beside.nothing),
   })
+  return keep(error, someOf(said.fields ?? {}))
 }
 
 function kindOf({ type, code, message }: Said, status: number | undefined): ErrorKind {
@@ -195,7 +194,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
   const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown, ...shared }
-  return { ...ownOf(ext)?.fields, error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
+  return { ...ownOf(ext), error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 
 /** The body of an error in a stream or a reply, which has no status and headers of its own: the request id is lost, with a note, and a status that the words do not tell. */

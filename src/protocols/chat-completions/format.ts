@@ -1,46 +1,53 @@
 import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
-import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { defined, present, some, someOf } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { wrapRoot } from '../../kit/wrapped-output.ts'
-import { protocolName, splitNulls } from './own.ts'
+import { protocolName, withInner } from './own.ts'
 import type { ChatRequest } from './schema.ts'
-import type { Body, Put } from './settings.ts'
+import type { Put } from './settings.ts'
 import type { Writing } from './writing.ts'
+
+type Schemed = { name?: string | null; description?: string | null; schema?: JsonObject | null; strict?: boolean | null }
+
+const knownOfFormat = keysOf<{ type: string; json_schema: unknown }>()('type', 'json_schema')
+const knownOfSchema = keysOf<Schemed>()('name', 'description', 'schema', 'strict')
 
 function decodeFormat(wire: ChatRequest['response_format'], put: Put): OutputFormat | undefined {
   if (!wire) return undefined
-  const { type, json_schema: inner, ...rest } = wire as { type: string; json_schema?: unknown }
+  const { type, json_schema: inner } = wire as { type: string; json_schema?: unknown }
+  const unknown = unknownOf(wire, knownOfFormat)
   if (type === 'text') {
-    put('response_format', inner === undefined ? rest : { ...rest, json_schema: inner as JsonObject })
+    put('response_format', inner == null ? unknown : { ...unknown, json_schema: inner })
     return { type: 'text' }
   }
-  if (type === 'json_object' && inner === undefined) {
+  if (type === 'json_object' && inner == null) {
     // Some servers accept a schema with the older type `json_object`.
-    const { schema, ...unknown } = rest as { schema?: unknown }
-    put('response_format', isObject(schema) ? unknown : rest)
+    const { schema, ...others } = unknown ?? {}
+    put('response_format', isObject(schema) ? some(others) : unknown)
     return isObject(schema) ? { type: 'schema', schema } : { type: 'json' }
   }
   if (type !== 'json_schema' || !isObject(inner)) return { type: 'opaque', protocol: protocolName, raw: wire }
-  const { present: spec, nothing } = splitNulls(inner)
-  const { name, description, schema, strict, ...unknown } = spec as { name?: string; description?: string; schema?: JsonObject; strict?: boolean }
-  put('response_format', Object.keys(unknown).length > 0 ? { ...rest, json_schema: unknown } : rest)
-  return defined({ type: 'schema' as const, schema: schema ?? {}, name, description, strict: 'strict' in nothing ? (null as boolean | null) : strict })
+  const { name, description, schema, strict } = inner as Schemed
+  put('response_format', withInner(unknown, 'json_schema', unknownOf(inner, knownOfSchema)))
+  const format = { type: 'schema' as const, schema: schema ?? {}, ...present({ name, description }) }
+  return strict === undefined ? format : { ...format, strict }
 }
 
-export function decodeOutput({ response_format, verbosity, modalities, audio }: Body, put: Put): CanonicalRequest['output'] {
-  return some({ format: decodeFormat(response_format, put), verbosity, modalities, audio })
+export function decodeOutput({ response_format, verbosity, modalities, audio }: ChatRequest, put: Put): CanonicalRequest['output'] {
+  return someOf({ format: decodeFormat(response_format, put), verbosity, modalities, audio })
 }
 
-export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writing, form: JsonObject): JsonObject {
+export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writing): JsonObject {
   if (!output) return {}
   const { format, verbosity, modalities, audio, ...rest } = output
   writing.report.rest(rest, '', 'output.')
   if (!writing.native && modalities?.some(one => one !== 'text' && one !== 'audio')) writing.report.add('output.modality', '', 'output.modalities')
   return {
-    response_format: format && encodeFormat(format, form['format'], writing),
+    response_format: format && encodeFormat(format, writing),
     verbosity,
     // Text alone is the default, and servers that know only text refuse the field.
-    modalities: writing.native || modalities?.some(one => one !== 'text') ? modalities : undefined,
+    modalities: modalities?.some(one => one !== 'text') ? modalities : undefined,
     audio: encodeVoice(audio, stream?.enabled === true, writing),
   }
 }
@@ -53,10 +60,8 @@ function encodeVoice(audio: unknown, streams: boolean, { native, report }: Writi
   return { ...audio, format: streams ? 'pcm16' : 'wav' }
 }
 
-function encodeFormat(format: OutputFormat, came: unknown, writing: Writing): unknown {
+function encodeFormat(format: OutputFormat, writing: Writing): unknown {
   const { report } = writing
-  const ignore = () => {}
-  if (isObject(came) && same(decodeFormat(came as ChatRequest['response_format'], ignore), format)) return came
   switch (format.type) {
     case 'text':
       return { type: 'text' }
@@ -70,12 +75,15 @@ function encodeFormat(format: OutputFormat, came: unknown, writing: Writing): un
         writing.output ??= 'value'
         report.add('output.wrapped', '', 'output.format.schema')
       }
-      return { type: 'json_schema', json_schema: defined({ name: name ?? 'response', description, schema: wrapped ?? schema, strict: strict ?? undefined }) }
+      return {
+        type: 'json_schema',
+        json_schema: defined({ name: name ?? 'response', description, schema: wrapped ?? schema, strict: writing.native ? strict : (strict ?? undefined) }),
+      }
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
       if (wrapRoot(format.schema)) writing.output = 'word'
-      return encodeFormat({ type: 'schema', schema: format.schema }, undefined, writing)
+      return encodeFormat({ type: 'schema', schema: format.schema }, writing)
     case 'opaque':
       if (format.protocol === protocolName) return format.raw
       report.add('field.unsupported', '', 'output.format')

@@ -2,7 +2,6 @@ import type { MediaPart, Place } from '../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { below } from '../../kit/path.ts'
 import { decodeImage, encodeMedia } from './media.ts'
-import { keep, ownForm, ownOf } from './own.ts'
 import type { ChatImagePart } from './schema.ts'
 import type { PartWriting } from './writing.ts'
 
@@ -11,11 +10,7 @@ import type { PartWriting } from './writing.ts'
 /** Undefined: `images` is no list of images. */
 export function decodeImages(images: unknown, at: Place): MediaPart[] | undefined {
   if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
-  return images.map((image, i) => {
-    const part = decodeImage(image, below(below(at, 'images'), i))
-    const { fields = {}, form = {} } = ownOf(part.ext) ?? {}
-    return { ...part, ...keep(fields, {}, { ...form, place: 'images' }) }
-  })
+  return images.map((image, i) => decodeImage(image, below(below(at, 'images'), i)))
 }
 
 function isImage(image: unknown): image is ChatImagePart {
@@ -26,14 +21,13 @@ function isImage(image: unknown): image is ChatImagePart {
 
 /** The entries of `images`. An empty list: the image has no place, and a note was made. */
 export function encodeImage(part: MediaPart, writing: PartWriting): JsonObject[] {
-  const { report, options } = writing
-  const isOwn = ownForm(part.ext)?.['place'] === 'images'
+  const { report, options, native } = writing
   const empty = part.source.type === 'base64' && part.source.data === ''
-  if (part.kind !== 'image' || empty || !(isOwn || options.ccImages === 'write')) {
+  if (part.kind !== 'image' || empty || !(native || options.ccImages === 'write')) {
     report.add('part.unsupported', part.at)
     return []
   }
   const entries = encodeMedia(part, writing)
-  if (entries.length > 0 && !isOwn) report.add('media.images-field', part.at)
+  if (entries.length > 0 && !native) report.add('media.images-field', part.at)
   return entries
 }

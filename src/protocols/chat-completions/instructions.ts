@@ -1,6 +1,5 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
 import { isInstruction } from '../../kit/turns.ts'
-import { ownOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
 const isSystem = ({ role }: Message) => role === 'system' || role === 'developer'
@@ -57,7 +56,7 @@ export function placeInstructions(messages: readonly Message[], writing: Writing
 /** The message with the role that the server accepts, and without parts that no instruction can hold. Undefined: nothing is left. */
 function asInstruction(message: Message, { report, options }: Writing): Message | undefined {
   const parts = message.parts.filter(part => {
-    if (ownOf(part.ext) || isInstruction(part)) return true
+    if (isInstruction(part)) return true
     report.leave('system.not-text', part)
     return false
   })

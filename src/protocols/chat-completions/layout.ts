@@ -4,7 +4,6 @@ import { below } from '../../kit/path.ts'
 import { lengthOf } from '../../kit/text.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { ownForm } from './own.ts'
 
 /**
  * The wire has one field for each kind of part. What this loses is recorded in the `reasoning_details` of a reply, so that the
@@ -138,7 +137,7 @@ function inOrder(
     } else if (token.startsWith('r')) ordered.push(...reasoning.slice(Number(rest), Number(rest) + 1))
     else if (token.startsWith('c')) {
       // Some models give two calls the same id.
-      const call = calls.find(one => one.type === 'tool-call' && !ordered.includes(one) && (one.id === rest || ownForm(one.ext)?.['legacy'] === true))
+      const call = calls.find(one => one.type === 'tool-call' && !ordered.includes(one) && (one.id === rest || one.idOrigin === 'synthesized'))
       if (call) ordered.push(call)
     }
   }

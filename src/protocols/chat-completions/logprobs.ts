@@ -1,11 +1,11 @@
-import type { ExtMap, Part, Place, TokenLogprob } from '../../canonical/message.ts'
-import { defined } from '../../kit/defined.ts'
+import type { Part, Place, TokenLogprob } from '../../canonical/message.ts'
+import { some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import { bytesOf, isBytes, isTokens, leastLogprob, noteTokens, unreadOfToken } from '../../kit/logprobs.ts'
 import { below } from '../../kit/path.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, ownOf, protocolName, wireOf } from './own.ts'
+import { keep, protocolName, wireOf } from './own.ts'
 
 /** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
 
@@ -32,10 +32,9 @@ export function decodeLogprobs(wire: unknown, at: Place = '', first = 0): TokenL
   return wire.map((entry, i) => {
     const { top_logprobs: top } = entry
     const place = below(at, first + i)
-    return {
-      ...decodeToken(entry, place),
-      ...(isTokens(top) && { top: top.map((one, k) => decodeToken(one, below(below(place, 'top_logprobs'), k))) }),
-    }
+    const token: TokenLogprob = decodeToken(entry, place)
+    if (isTokens(top)) token.top = top.map((one, k) => decodeToken(one, below(below(place, 'top_logprobs'), k)))
+    return token
   })
 }
 
@@ -46,13 +45,13 @@ export function unreadOfLogprobs({ content, refusal, ...unknown }: JsonObject): 
 
 function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   const { token, logprob, bytes } = wire
-  const unread = unreadOfToken(wire)
-  return defined({
+  const unread = some(unreadOfToken(wire))
+  const read: Omit<TokenLogprob, 'top'> = {
     token: typeof token === 'string' ? token : '',
     logprob: typeof logprob === 'number' ? logprob : Number.NEGATIVE_INFINITY,
-    bytes: bytes === null || isBytes(bytes) ? bytes : undefined,
-    ...(Object.keys(unread).length > 0 && { at, ...keep(unread, {}) }),
-  })
+  }
+  if (bytes === null || isBytes(bytes)) read.bytes = bytes
+  return unread ? keep({ ...read, at }, unread) : read
 }
 
 export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
@@ -64,20 +63,11 @@ function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
   return ext ? wireOf(known, ext) : known
 }
 
-export function encodeChoiceLogprobs(
-  parts: readonly Part[],
-  loose: readonly TokenLogprob[] | undefined,
-  { ext, report }: { ext: ExtMap | undefined; report: ChatReport },
-): unknown {
+/** `logprobs` of a choice. Undefined: none. */
+export function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogprob[] | undefined, report: ChatReport): JsonObject | undefined {
   const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
   const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
-  const came = ownForm(ext)?.['logprobs']
-  if (came !== undefined) {
-    const again = isObject(came) ? came : {}
-    const isSame = (list: unknown, tokens: TokenLogprob[]) => same(encodeLogprobs(decodeLogprobs(list) ?? []), encodeLogprobs(tokens))
-    if (isSame(again['content'], content) && isSame(again['refusal'], refusal)) return came
-  }
   noteTokens([...content, ...refusal], protocolName, report)
-  if (content.length === 0 && refusal.length === 0) return ownOf(ext) && !ownForm(ext)?.['chunks'] ? undefined : null
+  if (content.length === 0 && refusal.length === 0) return undefined
   return { content: content.length > 0 ? encodeLogprobs(content) : null, refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }
 }

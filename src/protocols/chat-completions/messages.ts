@@ -3,22 +3,29 @@ import { defined } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { readable } from '../../kit/readable.ts'
 import { withoutStaleResults } from '../../kit/stale-results.ts'
 import { isUnresolvable } from '../../kit/state.ts'
 import { decodeAssistant, encodeAssistant } from './assistant.ts'
-import { encodeMark, splitMessageMark, takeMessageMark, withMark } from './cache.ts'
+import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from './cache.ts'
 import { encodeCallId, isDirect } from './calls.ts'
-import { decodeContent, encodeParts, isPlainText } from './content.ts'
+import { decodeContent, encodeParts, plainly } from './content.ts'
 import { placeInstructions } from './instructions.ts'
 import type { ChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, protocolName, wireOf } from './own.ts'
 import type { Reading } from './reading.ts'
 import type { ChatMessage } from './schema.ts'
 import { putBack } from './stored-proofs.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
+
+type PlainMessage = Extract<ChatMessage, { role: 'user' | 'system' | 'developer' }>
+type ResultMessage = Extract<ChatMessage, { role: 'tool' | 'function' }>
+
+const knownOfPlain = keysOf<PlainMessage>()('role', 'content', 'name')
+const knownOfResult = keysOf<ResultMessage>()('role', 'content', 'tool_call_id', 'name')
 
 /** `messages` → canonical messages, one for each. */
 export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
@@ -28,64 +35,49 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
   const decode = (raw: ChatMessage, i: number): Message => {
     const at = below('/messages', i)
     if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
-    if (raw.role === 'assistant') {
-      const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
-      const message: Message = { role: 'assistant', origin: 'message', at, ...decodeAssistant(putBack(raw, ccStored), at, reading) }
-      for (const part of message.parts)
-        if (part.type === 'tool-call') {
-          calls.set(part.id, part)
-          open.push(part)
-        }
-      return message
-    }
-    const { present: message, nothing } = splitNulls(raw)
-    const { role, content, name, ...unknown } = message
-    return {
-      role,
-      origin: 'message',
-      ...(name !== undefined && { name }),
-      parts: decodeContent(content, at, report),
-      at,
-      ...keep(unknown, nothing, { content: spelling(content, nothing) }),
-    }
+    if (raw.role !== 'assistant') return decodePlain(raw, at, report)
+    const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
+    const message = decodeAssistant(putBack(raw, ccStored), at, reading)
+    for (const part of message.parts)
+      if (part.type === 'tool-call') {
+        calls.set(part.id, part)
+        open.push(part)
+      }
+    return message
   }
   return wire.map((raw, i) => takeMessageMark(decode(raw, i)))
 }
 
-function spelling(content: unknown, nothing: JsonObject): string | undefined {
-  if (content === undefined) return 'content' in nothing ? undefined : 'absent'
-  return typeof content === 'string' ? 'string' : 'array'
+function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message {
+  const { role, content, name } = wire
+  const message: Message = { role, origin: 'message', parts: decodeContent(content, at, report), at }
+  if (name !== undefined && name !== null) message.name = name
+  return keep(message, unknownOf(wire, knownOfPlain))
 }
 
 type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: ChatReport }
 
 /** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
-function decodeResult(raw: Extract<ChatMessage, { role: 'tool' | 'function' }>, at: Place, { calls, open, report }: Calls): Message {
-  const { present: message, nothing } = splitNulls(raw as JsonObject)
-  const { role, content, tool_call_id, name, ...unknown } = message as {
-    role: string
-    content?: Parameters<typeof decodeContent>[0]
-    tool_call_id?: string
-    name?: string
-  }
-  const legacy = role === 'function'
-  const { id: linked } = splitId(tool_call_id ?? '')
-  const asked = linked ? calls.get(linked) : open.find(call => !legacy || (call.name === name && ownForm(call.ext)?.['legacy'] === true))
-  if (!tool_call_id && !legacy) report.add('tool-result.call-id', at)
+function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: Calls): Message {
+  const { role, content, tool_call_id: given, name } = wire as { role: string; content?: PlainMessage['content']; tool_call_id?: unknown; name?: unknown }
+  const isLegacy = role === 'function'
+  const { id: linked } = splitId(typeof given === 'string' ? given : '')
+  const asked = linked ? calls.get(linked) : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
+  if (!linked && !isLegacy) report.add('tool-result.call-id', at)
   if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
-  const callId = linked || asked?.id || 'call_unknown'
-  const parts = content === '' ? [] : decodeContent(content, at, report)
-  const part: ToolResultPart = { type: 'tool-result', callId, ...(name !== undefined && { name }), kind: asked?.kind ?? 'function', content: parts, at }
-  const form = {
-    content: spelling(content, nothing),
-    legacy: legacy || undefined,
-    id: tool_call_id ? undefined : (tool_call_id ?? null),
+  const part: ToolResultPart = {
+    type: 'tool-result',
+    callId: linked || asked?.id || 'call_unknown',
+    kind: asked?.kind ?? 'function',
+    content: content === '' ? [] : decodeContent(content, at, report),
+    at,
   }
-  return { role: 'tool', origin: 'message', parts: [part], at, ...keep(unknown, nothing, form) }
+  if (typeof name === 'string') part.name = name
+  return keep({ role: 'tool', origin: 'message', parts: [part], at }, unknownOf(wire, knownOfResult))
 }
 
 /**
- * A conversation → `messages`. Messages from this protocol stay as they came. Those of other protocols are regrouped: one assistant
+ * A conversation → `messages`. Those of other protocols are regrouped: one assistant
  * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
@@ -93,15 +85,15 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
   const inToolTurns = toolTurns(turns)
   const written: JsonObject[] = []
   let media: JsonObject[] = []
-  for (const came of turns) {
-    const { message: turn, mark } = splitMessageMark(came)
+  for (const turn of turns) {
+    const mark = encodeMessageMark(turn, writing)
     if (turn.role !== 'tool' && media.length > 0) {
       written.push({ role: 'user', content: media })
       media = []
     }
     switch (turn.role) {
       case 'assistant': {
-        const message = encodeHistory(turn, inToolTurns.has(came), writing)
+        const message = encodeHistory(turn, inToolTurns.has(turn), writing)
         if (message) written.push(Object.assign(message, mark))
         break
       }
@@ -157,16 +149,8 @@ function encodePlain(message: Message, writing: Writing): JsonObject | undefined
   noteEnvelope(message, writing.report)
   const blocks = encodeParts(parts, writing)
   // All parts were left out, with notes. Servers would refuse an empty message.
-  if (blocks.length === 0 && !ownOf(ext)) return undefined
-  return wireOf({ role, content: spellContent(blocks, ownForm(ext)?.['content']), name }, ext)
-}
-
-/** A single text block becomes a string, unless it came in an array. */
-function spellContent(blocks: JsonObject[], came: unknown): unknown {
-  const [only] = blocks
-  if (only && blocks.length === 1 && isPlainText(only) && came !== 'array') return only.text
-  if (blocks.length === 0 && came !== 'array') return came === 'string' ? '' : undefined
-  return blocks
+  if (blocks.length === 0 && !writing.native) return undefined
+  return wireOf({ role, content: blocks.length === 0 ? undefined : plainly(blocks), name }, ext)
 }
 
 function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
@@ -175,60 +159,57 @@ function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatRepor
   report.ext(ext, at)
 }
 
+const handled = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'status',
+  'synthesized',
+  'caller',
+  'cache',
+  'at',
+  'ext',
+)
+
 /** One `tool` message. Media, which it cannot hold, are added to `media`. */
 function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: JsonObject[] }): JsonObject {
-  const {
-    type: _,
-    callId,
-    name,
-    namespace,
-    kind: _kind,
-    content,
-    structured: _structured,
-    isError,
-    itemId,
-    status,
-    synthesized,
-    caller,
-    cache,
-    at,
-    ext: partExt,
-    ...rest
-  } = part
-  const { report, options } = writing
-  const form = ownForm(ext) ?? {}
-  report.rest(rest, at)
+  const { callId, name, namespace, content, isError, itemId, status, synthesized, caller, cache, at } = part
+  const { report, options, native } = writing
+  report.unwritten(part, handled, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
   report.onceEach('message.ids', at, { itemId, status })
   if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
-  report.ext(partExt, at)
+  report.ext(part.ext, at)
   report.ext(ext, messageAt)
 
-  const isOwn = ownOf(ext) !== undefined
   // The name is noted as lost only when it is not that of the call.
   const call = writing.calls.get(callId)
-  if (!isOwn && name !== call?.name) report.rest({ name }, at)
-  if (!isOwn && namespace !== call?.namespace) report.rest({ namespace }, at)
+  if (!native && name !== call?.name) report.rest({ name }, at)
+  if (!native && namespace !== call?.namespace) report.rest({ namespace }, at)
   const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
-  const texts = isOwn ? shown : shown.filter(inner => inner.type !== 'media')
-  if (!isOwn) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
-  const marks = options.ccCacheMarks === 'cache_control'
+  const texts = native ? shown : shown.filter(inner => inner.type !== 'media')
+  if (!native) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
+  const marks = native || options.ccCacheMarks === 'cache_control'
   const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
-  if (cache && marks && blocks.length > 0) withMark(blocks, encodeMark({ ...defined({ cache, at }) }, writing))
-  else if (cache) report.add('cache.place', at, 'cache')
+  if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
+  else if (cache && !native) report.add('cache.place', at, 'cache')
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
-  const spelled = spellContent(blocks, form['content']) ?? (isOwn ? undefined : '')
-  if (form['legacy'] === true) return wireOf({ role: 'function', name, content: spelled }, ext)
-  const id = 'id' in form ? (form['id'] === '' ? '' : undefined) : encodeCallId(callId, 'server', writing)
-  if (!writing.native && id !== undefined && id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
-  return wireOf({ role: 'tool', tool_call_id: id, content: spelled, name: isOwn ? name : undefined }, ext)
+  const id = encodeCallId(callId, 'server', writing)
+  if (id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
+  return wireOf({ role: 'tool', tool_call_id: id, content: plainly(blocks), name: native ? name : undefined }, ext)
 }
 
 /** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
 const unmarked =
   (report: ChatReport) =>
   (part: Part): Part => {
-    if (!part.cache || ownOf(part.ext)) return part
+    if (!part.cache) return part
     report.add('cache.place', part.at, 'cache')
     const { cache: _, ...rest } = part
     return rest as Part
@@ -277,7 +258,7 @@ function regroup(messages: readonly Message[], writing: Writing): Message[] {
       const last = turns.at(-1)
       noteEnvelope(message, report)
       const bare: Message = defined({ role: message.role, origin: message.origin, name: message.name, at: message.at, ext: message.ext, parts: rest })
-      if (last?.role === 'assistant' && !(ownOf(last.ext) && ownOf(message.ext))) last.parts = [...last.parts, ...rest]
+      if (last?.role === 'assistant') last.parts = [...last.parts, ...rest]
       else turns.push(bare)
     }
     // When a message is split, its own unknown keys have no place.

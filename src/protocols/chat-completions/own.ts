@@ -1,7 +1,44 @@
-import { createOwn } from '../../kit/own.ts'
+import type { ExtMap } from '../../canonical/message.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'chat-completions'
 
-export { splitNulls, under } from '../../kit/own.ts'
-export const { keep, ownForm, ownOf, wireOf } = createOwn(protocolName)
+/** Keeps unknown keys in the node. Changes the node. */
+export function keep<T extends object>(node: T & { ext?: ExtMap }, fields: JsonObject | undefined): T {
+  if (!fields) return node
+  node.ext = {}
+  node.ext[protocolName] = { fields }
+  return node
+}
+
+/** The unknown keys of a node that was read from this protocol. */
+export const ownOf = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
+
+/** The fields with those of an object under a key. Undefined: none. */
+export function withInner(fields: JsonObject | undefined, key: string, inner: object | undefined): JsonObject | undefined {
+  return inner ? { ...fields, [key]: inner } : fields
+}
+
+/** A wire object: the unknown keys, overridden by the known ones. */
+export function wireOf<T extends JsonObject>(known: T, ext: ExtMap | undefined): T & JsonObject {
+  const fields = ext?.[protocolName]?.fields
+  return (fields ? withUnknown(known, fields) : defined(known)) as T & JsonObject
+}
+
+/** The known keys over the unknown ones, at all levels. A list of unknown keys belongs to a list of as many entries. */
+export function withUnknown(known: JsonObject, unknown: JsonObject): JsonObject {
+  const wire = { ...unknown }
+  for (const key in known) {
+    const value = known[key]
+    if (value !== undefined) setOwn(wire, key, over(Object.hasOwn(unknown, key) ? unknown[key] : undefined, value))
+  }
+  return wire
+}
+
+function over(unknown: unknown, value: unknown): unknown {
+  if (isObject(unknown) && isObject(value)) return withUnknown(value, unknown)
+  if (!Array.isArray(unknown) || !Array.isArray(value) || unknown.length !== value.length) return value
+  return value.map((one, i) => over(unknown[i], one))
+}

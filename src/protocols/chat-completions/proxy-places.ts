@@ -1,48 +1,66 @@
-import type { Message, Part } from '../../canonical/message.ts'
+import type { Message, Part, Place } from '../../canonical/message.ts'
 import type { Tool } from '../../canonical/tool.ts'
-import { isObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { pointerOf } from '../../kit/path.ts'
 import type { FieldNames } from '../../protocol.ts'
-import { ownForm } from './own.ts'
-import { pathIn } from './signatures.ts'
+import { carriedIssuer, pathIn, readCarried } from './signatures.ts'
 
-/** Field names for this request where the general table does not fit: proxies and their clients use other fields for cache marks and signatures. */
-export function placesOf(messages: readonly Message[], tools: readonly Tool[] = []): FieldNames {
+/**
+ * Field names for this request where the general table does not fit: proxies and their clients use other fields for cache marks and
+ * signatures. `body`: as the client sent it.
+ */
+export function placesOf(messages: readonly Message[], tools: readonly Tool[] = [], body: JsonObject): FieldNames {
   const places: FieldNames = {}
-  for (const tool of tools) if (tool.type === 'function') placeMark(tool, places)
-  for (const { parts, ext, at: messageAt } of messages) {
+  for (const tool of tools) if (tool.type === 'function') placeMark(tool, body, places)
+  for (const { parts, at: messageAt } of messages) {
     for (const part of parts) {
-      placeFields(part, places)
-      if (part.type === 'tool-result') for (const inner of part.content) placeFields(inner, places)
-      if (part.signature) placeSignature(part, ownForm(ext)?.['carriers'], places)
+      placeFields(part, body, places)
+      if (part.type === 'tool-result') for (const inner of part.content) placeFields(inner, body, places)
+      if (part.signature) placeSignature(part, messageAt, { body, places })
     }
     const last = parts.at(-1)
-    if (!last?.cache || !isObject(ownForm(ext)?.['mark'])) continue
-    const name = last.at === messageAt ? 'cache_control' : '../cache_control'
-    places[`${pointerOf(last.at ?? '')}:cache`] = name
-    places[`${pointerOf(last.at ?? '')}:cache.ttl`] = `${name}/ttl`
+    if (!last?.cache || nodeAt(body, messageAt)['cache_control'] === undefined || isMarked(nodeAt(body, last.at))) continue
+    placeCache(last.at, last.at === messageAt ? 'cache_control' : '../cache_control', places)
   }
   return places
 }
 
-function placeFields(part: Part, places: FieldNames): void {
-  placeMark(part, places)
-  if (part.type === 'media' && isObject(ownForm(part.ext)?.['foreign']))
-    for (const field of ['detail', 'filename']) places[`${pointerOf(part.at ?? '')}:${field}`] = field
+/** The object at a place. An empty one if there is none. */
+function nodeAt(body: JsonObject, at: Place | undefined): JsonObject {
+  let node: unknown = body
+  for (const key of pointerOf(at ?? '')
+    .split('/')
+    .slice(1))
+    node = isObject(node) || Array.isArray(node) ? node[key as never] : undefined
+  return isObject(node) ? node : {}
 }
 
-function placeMark({ at, cache, ext }: Pick<Part, 'at' | 'cache' | 'ext'>, places: FieldNames): void {
+const isMarked = ({ prompt_cache_breakpoint: breakpoint, cache_control: control }: JsonObject) => isObject(breakpoint ?? control)
+
+function placeFields(part: Part, body: JsonObject, places: FieldNames): void {
+  placeMark(part, body, places)
+  if (part.type !== 'media') return
+  const { type } = nodeAt(body, part.at)
+  if (type === 'input_image' || type === 'input_file') for (const field of ['detail', 'filename']) places[`${pointerOf(part.at ?? '')}:${field}`] = field
+}
+
+function placeMark({ at, cache }: Pick<Part, 'at' | 'cache'>, body: JsonObject, places: FieldNames): void {
   if (!cache) return
-  const { mark, marksFunction } = ownForm(ext) ?? {}
-  const inner = marksFunction === true ? 'function/cache_control' : 'cache_control'
-  const key = isObject(mark) && mark['prompt_cache_breakpoint'] == null ? inner : 'prompt_cache_breakpoint'
-  places[`${pointerOf(at ?? '')}:cache`] = key
-  places[`${pointerOf(at ?? '')}:cache.ttl`] = `${key}/ttl`
+  const { prompt_cache_breakpoint: breakpoint, cache_control: control, function: fn } = nodeAt(body, at)
+  const inner = control === undefined && isObject(fn) ? 'function/cache_control' : 'cache_control'
+  placeCache(at, isObject(breakpoint) ? 'prompt_cache_breakpoint' : inner, places)
 }
 
-function placeSignature({ at, type, ext }: Part, carriers: unknown, places: FieldNames): void {
-  const { extra } = ownForm(ext) ?? {}
-  if (type === 'tool-call') places[`${pointerOf(at ?? '')}:signature`] = isObject(extra) ? pathIn(extra) : 'id'
-  else if (type === 'text' && isObject(carriers) && isObject(carriers['extra_content']))
-    places[`${pointerOf(at ?? '')}:signature`] = `../${pathIn({ extra_content: carriers['extra_content'] })}`
+function placeCache(at: Place | undefined, name: string, places: FieldNames): void {
+  places[`${pointerOf(at ?? '')}:cache`] = name
+  places[`${pointerOf(at ?? '')}:cache.ttl`] = `${name}/ttl`
+}
+
+function placeSignature({ at, type }: Part, messageAt: Place | undefined, { body, places }: { body: JsonObject; places: FieldNames }): void {
+  const carriedAt = (place: Place | undefined) => readCarried(nodeAt(body, place), carriedIssuer.client).came
+  if (type === 'tool-call') places[`${pointerOf(at ?? '')}:signature`] = pathIn(carriedAt(at)) || 'id'
+  else if (type === 'text') {
+    const { extra_content } = carriedAt(messageAt)
+    if (isObject(extra_content)) places[`${pointerOf(at ?? '')}:signature`] = `../${pathIn({ extra_content })}`
+  }
 }

@@ -3,12 +3,13 @@ import { defined } from '../../kit/defined.ts'
 import { unwrapSignature, wrapSignature } from '../../kit/envelope.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import { below } from '../../kit/path.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import { isRepeatedThought } from '../../kit/turns.ts'
 import type { Recorded } from './layout.ts'
-import { keep, ownForm, protocolName } from './own.ts'
+import { keep, protocolName, wireOf, withInner } from './own.ts'
 import type { ChatThinkingPart } from './schema.ts'
-import { carriedIssuer, readCarried } from './signatures.ts'
+import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
 
 /** The value of `format` in the entries of `reasoning_details` that we create. */
 const format = 'xs1'
@@ -31,9 +32,6 @@ export function withoutEmptyProof(part: Part): Part {
   const { signature: _, ...rest } = part
   return rest
 }
-
-/** Was it signed by a server of this protocol? */
-export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)
 
 const formatOf = (issuer: string): string | undefined => issuer.slice(protocolName.length + 1) || undefined
 
@@ -140,16 +138,24 @@ export function encodeLiteLists(parts: readonly ReasoningPart[]): { lists: JsonO
   const items: JsonObject[] = []
   const left = parts.filter(part => {
     const { signature } = part
-    if (signature?.issuer === itemIssuer.server) {
-      items.push(encodeItem(part, signature))
-      return false
-    }
-    if (signature?.issuer !== liteIssuer.server) return true
-    if (part.redacted) blocks.push({ type: 'redacted_thinking', data: signature.value })
+    const list = liteListOf(part)
+    if (!signature || !list) return true
+    if (list === 'reasoning_items') items.push(encodeItem(part, signature))
+    else if (part.redacted) blocks.push({ type: 'redacted_thinking', data: signature.value })
     else blocks.push({ type: 'thinking', thinking: reasoningText([part]), signature: signature.value })
     return false
   })
   return { lists: { ...(blocks.length > 0 && { thinking_blocks: blocks }), ...(items.length > 0 && { reasoning_items: items }) }, left }
+}
+
+/** The list of a proxy that the part came in, from its server or back from a client. Undefined: it came otherwise. */
+export function liteListOf({ signature, at }: ReasoningPart): 'reasoning_items' | 'thinking_blocks' | undefined {
+  const { issuer } = signature ?? {}
+  if (issuer === itemIssuer.server) return 'reasoning_items'
+  if (issuer === liteIssuer.server) return 'thinking_blocks'
+  if (at === undefined || (issuer !== itemIssuer.client && issuer !== liteIssuer.client)) return undefined
+  const [, list] = /\/(reasoning_items|thinking_blocks)\/\d+$/.exec(pointerOf(at)) ?? []
+  return list as ReturnType<typeof liteListOf>
 }
 
 function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): JsonObject {
@@ -222,32 +228,24 @@ function readLayout(value: string): string[] {
   }
 }
 
+const knownOfThinking = keysOf<ChatThinkingPart>()('type', 'thinking', 'signature')
+
 /** A reasoning block inside the content array. */
 export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): ReasoningPart {
-  const { type: _, thinking, signature, ...unknown } = wire
+  const { thinking, signature } = wire
   // Pieces of any type may have text. Their other keys are kept as unknown keys at the same index.
   const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))
   const text = typeof thinking === 'string' ? thinking : thinking.map(piece => piece.text ?? '').join('')
-  return {
-    type: 'reasoning',
-    segments: text ? [{ kind: 'raw', text }] : [],
-    at,
-    ...(signature && { signature: readSignature(signature, 'thinking').signature }),
-    ...keep(left.some(piece => Object.keys(piece).length > 0) ? { ...unknown, thinking: left } : unknown, {}, { block: wire }),
-  }
+  const part: ReasoningPart = { type: 'reasoning', segments: text ? [{ kind: 'raw', text }] : [], at }
+  if (signature) part.signature = readSignature(signature, 'thinking').signature
+  const hasMore = left.some(piece => Object.keys(piece).length > 0)
+  return keep(part, withInner(unknownOf(wire, knownOfThinking), 'thinking', hasMore ? left : undefined))
 }
 
-/** The block as it came if the part is unchanged, else a new block. Undefined: the part did not come as a block. */
-export function encodeThinkingBlock(part: ReasoningPart): JsonObject | undefined {
-  const { block } = ownForm(part.ext) ?? {}
-  if (!isObject(block)) return undefined
-  if (same(decodeThinkingBlock(block as ChatThinkingPart, part.at ?? ''), { at: '', ...part })) return block
+export function encodeThinkingBlock(part: ReasoningPart): JsonObject {
   const { signature } = part
-  return defined({
-    ...block,
-    thinking: [{ type: 'text', text: reasoningText([part]) }],
-    signature: signature && isOwnIssuer(signature.issuer) ? signature.value : undefined,
-  })
+  const proof = signature && isOwnIssuer(signature.issuer) ? signature.value : undefined
+  return wireOf({ type: 'thinking', thinking: [{ type: 'text', text: reasoningText([part]) }], signature: proof }, part.ext)
 }
 
 /** All segments of all parts as one text. Empty segments are skipped, as in streams. */
@@ -293,6 +291,16 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Jso
     entries.push({ type: 'reasoning.encrypted', data: wrapSignature({ signature }), format, index: parts.length + Math.max(1, textSignatures.length) })
   }
   return entries
+}
+
+/** Reasoning with its proofs. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
+export function encodeProofs(of: DetailsOf, native: boolean): JsonObject {
+  // Of a layout only phases would be missed there: these lists have no place among the other parts.
+  if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {
+    const { lists, left } = encodeLiteLists(of.parts)
+    if (left.length === 0) return lists
+  }
+  return { reasoning_details: encodeDetails(of) }
 }
 
 function seal(signature: Signature, id: string | undefined): string {

@@ -1,27 +1,29 @@
 import type { CanonicalError } from '../../canonical/error.ts'
-import type { Message, Part, Place } from '../../canonical/message.ts'
+import type { Part, Place } from '../../canonical/message.ts'
 import type { Candidate, CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { TranslationError } from '../../errors.ts'
 import { indexOf } from '../../kit/candidates.ts'
 import { check } from '../../kit/check.ts'
 import { markCut } from '../../kit/cut-calls.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { defined, present, some } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { below, pointerOf } from '../../kit/path.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { below } from '../../kit/path.ts'
 import { hasWords, withPhase } from '../../kit/phases.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, Outcome } from '../../protocol.ts'
-import { decodeAssistant, encodeAssistant } from './assistant.ts'
+import { decodeAssistant, encodeAssistant, isInCalls } from './assistant.ts'
 import { takesOneCall } from './calls.ts'
+import { unknownBeside } from './carriers.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from './error.ts'
 import { recordsLayout } from './layout.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { keep, ownForm, ownOf, protocolName, splitNulls, wireOf } from './own.ts'
+import { keep, ownOf, protocolName, wireOf, withUnknown } from './own.ts'
 import type { Reading } from './reading.ts'
 import { type ChatChoice, ChatResponse } from './schema.ts'
 import { type StoredProofs, takeOut } from './stored-proofs.ts'
@@ -30,6 +32,9 @@ import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
+const knownOfResponse = keysOf<ChatResponse>()('id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier')
+const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 'logprobs')
+
 /**
  * A complete (not streamed) reply. An error body becomes `error` with no candidates, whatever its HTTP status was.
  * @throws TranslationError `malformed` when the body is not a chat completion
@@ -37,25 +42,20 @@ import type { Writing } from './writing.ts'
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const report = createChatReport(options.fieldNames)
   if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
-  const { present: body, nothing } = splitNulls(check(protocolName, ChatResponse, wire))
-  const { id, object, created, model, choices = [], usage, service_tier, ...unknown } = body
-  const createdAt = readTime(created)
-  const found = findUsage(body)
-  const counted = decodeUsage(found.raw)
+  const body = check(protocolName, ChatResponse, wire)
+  const { usage } = body
+  const choices = body.choices ?? []
+  const counted = decodeUsage(findUsage(body))
   if (counted?.repaired) report.add('usage.repaired', '/usage')
-  const form = {
-    object: object === 'chat.completion' ? undefined : (object ?? 'absent'),
-    created: created === createdAt ? undefined : created,
-    id: id === '' ? '' : undefined,
-    model: model === '' ? '' : undefined,
-    usage: counted ? (found.elsewhere ? 'elsewhere' : undefined) : usage,
-  }
   const taken = new Set<number>()
+  const known = present({ id: body.id || null, model: body.model || null, createdAt: readTime(body.created), serviceTier: body.service_tier })
   const value: CanonicalResponse = {
-    candidates: choices.map((choice, i) => decodeChoice(choice, i, { index: indexOf(choice.index, i, taken), responseId: id ?? '', options, report })),
-    ...defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier: service_tier, usage: counted?.usage }),
-    ...keep(counted || isEmptyValue(usage) ? unknown : { ...unknown, usage }, nothing, form),
+    candidates: choices.map((choice, i) => decodeChoice(choice, i, { index: indexOf(choice.index, i, taken), responseId: body.id ?? '', options, report })),
+    ...known,
   }
+  if (counted) value.usage = counted.usage
+  const unknown = unknownOf(body, knownOfResponse)
+  keep(value, counted || isEmptyValue(usage) ? unknown : { ...unknown, usage })
   const error = failureIn(choices, wire)
   if (error) value.error = error
   return { value, notes: report.notes }
@@ -66,7 +66,7 @@ export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
   if (!isObject(wire)) return {}
   const { choices } = wire
-  return defined({ usage: decodeUsage(findUsage(wire).raw)?.usage, error: failureIn(Array.isArray(choices) ? choices : [], wire) })
+  return defined({ usage: decodeUsage(findUsage(wire))?.usage, error: failureIn(Array.isArray(choices) ? choices : [], wire) })
 }
 
 function failureIn(choices: readonly unknown[], wire: unknown): CanonicalError | undefined {
@@ -92,10 +92,7 @@ type Around = { index: number; responseId: string; options: Options; report: Cha
 const isKnownCall = (raw: unknown) => isObject(raw) && (raw['type'] == null || raw['type'] === 'function' || raw['type'] === 'custom')
 
 function decodeChoice(wire: ChatChoice, position: number, { index: candidate, responseId, options, report }: Around): Candidate {
-  const { present: choice, nothing } = splitNulls(wire)
-  const { index, message, finish_reason, logprobs, ...others } = choice
-  const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
-  const unknown: JsonObject = unread === undefined ? others : { ...others, logprobs: unread }
+  const { message, finish_reason, logprobs } = wire
   const at = below('/choices', position)
   const reading: Reading = {
     from: 'server',
@@ -105,24 +102,33 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
     legacyId: () => 'call_fn_0',
   }
-  const { parts, ext, name } = decodeAssistant(message ?? {}, below(at, 'message'), reading)
+  const whole = decodeAssistant(message ?? {}, below(at, 'message'), reading)
+  const { parts } = whole
   const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: below(at, 'logprobs'), report }) : undefined
   const hasCalls = parts.some(part => part.type === 'tool-call')
-  const isBrokenCall = (part: Part) =>
-    part.type === 'opaque' && part.at !== undefined && pointerOf(part.at).startsWith(`${pointerOf(at)}/message/tool_calls/`) && isKnownCall(part.raw)
+  const isBrokenCall = (part: Part) => part.type === 'opaque' && isInCalls(part) && isKnownCall(part.raw)
   const isNothing = (part: Part) => part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
   const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
-  const finish = decodeFinish(finish_reason, { hasCalls, isBroken }, { at, report })
-  const form = {
-    logprobs,
-    finish: finish_reason,
-    index: index === candidate ? undefined : (index ?? 'absent'),
-    messageless: message === undefined || undefined,
-    role: message?.role === 'assistant' ? undefined : message && 'role' in message ? message.role : 'absent',
-  }
-  const whole: Message = { role: 'assistant', origin: 'message', ...(name !== undefined && { name }), parts, at: below(at, 'message'), ...(ext && { ext }) }
-  return { index: candidate, at, messages: [whole], finish, ...(loose && { logprobs: loose }), ...keep(unknown, nothing, form) }
+  const finish = decodeFinish(finish_reason ?? undefined, { hasCalls, isBroken }, { at, report })
+  const value: Candidate = { index: candidate, at, messages: [whole], finish }
+  if (loose) value.logprobs = loose
+  const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
+  const unknown = unknownOf(wire, knownOfChoice)
+  return keep(value, unread === undefined || unread === null ? unknown : { ...unknown, logprobs: unread })
 }
+
+const handledOfResponse = keysOf<CanonicalResponse>()(
+  'id',
+  'model',
+  'createdAt',
+  'candidates',
+  'usage',
+  'promptBlocked',
+  'serviceTier',
+  'error',
+  'ext',
+  'source',
+)
 
 /**
  * Notes: all of `notes.ts` that concern replies.
@@ -130,10 +136,9 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
  */
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
   const report = createChatReport(options.fieldNames)
-  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, error, ext, ...rest } = value
-  const native = ownOf(ext) !== undefined
-  // A reply without any choice is an error in other protocols; towards this one it is written as it came.
-  if (error && !(native && candidates.every(({ finish }) => finish?.reason === 'error'))) {
+  const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
+  const native = value.source?.protocol === protocolName
+  if (error) {
     noteUntold(value, report)
     return { wire: encodeBareError(error, report, options), notes: report.notes }
   }
@@ -144,25 +149,17 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   }
 
   const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
-  report.rest({ ...rest, completedAt }, '')
+  report.unwritten(value, handledOfResponse, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), below('/choices', i), writing))
-  if (choices.length === 0 && !error) {
+  if (choices.length === 0) {
     if (!promptBlocked) throw truncated('')
     choices.push(encodeBlocked(promptBlocked, report))
   } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
 
-  const form = ownForm(ext) ?? {}
-  const head = native
-    ? defined({
-        id: id ?? form['id'],
-        created: form['created'] ?? createdAt,
-        model: model ?? form['model'],
-        object: form['object'] === 'absent' ? undefined : (form['object'] ?? 'chat.completion'),
-      })
-    : encodeHead(value, options, report)
-  const counts = form['usage'] === 'elsewhere' ? undefined : usage ? encodeUsage(usage, report) : form['usage']
-  const body = { choices, usage: counts, service_tier: tierOf(serviceTier, native, report) }
+  // Empty fields say the same as none.
+  const head = native ? { id: id ?? '', object: 'chat.completion', created: createdAt ?? 0, model: model ?? '' } : encodeHead(value, options, report)
+  const body = { choices, usage: usage && encodeUsage(usage, report, native), service_tier: tierOf(serviceTier, native, report) }
   const wire = wireOf(Object.assign(head, body), ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
@@ -197,32 +194,25 @@ function truncated(path: Place): TranslationError {
   return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
 }
 
-function encodeCandidate(
-  { index, at: place, messages, finish, logprobs, ext, ...rest }: Candidate,
-  at: Place,
-  writing: Writing & { stored: StoredProofs },
-): JsonObject {
+const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
+
+function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredProofs }): JsonObject {
+  const { index, at: place, messages, finish, logprobs, ext } = candidate
   const { report, options } = writing
-  report.rest(rest, place)
+  report.unwritten(candidate, handledOfCandidate, place)
   report.ext(ext, place)
-  const form = ownForm(ext) ?? {}
   const [first] = messages
   for (const { role, parts: said, id, status, at: spot } of messages) {
     if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
     report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
   }
   const parts = flatMap(messages, withPhase)
-  if (messages.length > 1) for (const message of messages) if (!ownOf(message.ext)) report.ext(message.ext, message.at)
+  if (messages.length > 1) for (const message of messages) report.ext(message.ext, message.at)
   const message =
     encodeAssistant(
       { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
       writing,
     ) ?? {}
-  // As they came in a stream of this protocol, with nothing in details that they do not say.
-  if (Array.isArray(form['items']) && writing.native && !options.ccReasoning && !options.ccSignature) {
-    delete message['reasoning_details']
-    message['reasoning_items'] = form['items']
-  }
   const isKept = options.ccSignature !== 'store' || writing.native || takeOut(message, writing.stored)
   if (!isKept) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)
@@ -230,39 +220,26 @@ function encodeCandidate(
   }
   const inLayout = isKept && recordsLayout(options)
   for (const one of messages) if (one.phase && !(inLayout && hasWords(one.parts))) report.add('message.phase', one.at, 'phase')
-  if (form['role'] === 'absent') delete message['role']
-  else if ('role' in form) message['role'] = form['role']
-  const ended = encodeEnding(finish, { at, place, report, options, form: ownForm(ext), hasCalls: parts.some(({ type }) => type === 'tool-call') })
+  const ended = encodeEnding(finish, { at, place, report, options, hasCalls: parts.some(({ type }) => type === 'tool-call') })
   refuse(finish, { message, parts, report })
+  const { message: beside, ...fields } = ownOf(ext) ?? {}
   const shown = {
-    index: form['index'] === 'absent' ? undefined : (form['index'] ?? index),
-    message: form['messageless'] ? undefined : message,
+    index,
+    message: isObject(beside) ? withUnknown(message, unknownBeside(beside, message, { at: below(place ?? '', 'message'), report })) : message,
     finish_reason: ended,
-    logprobs: encodeChoiceLogprobs(parts, logprobs, { ext, report }),
+    logprobs: encodeChoiceLogprobs(parts, logprobs, report) ?? (fields['logprobs'] === undefined ? null : undefined),
   }
-  const gathered = ownOf(ext)?.fields?.['message']
-  const wire = wireOf(shown, ext)
-  const { message: merged } = wire
-  if (!isObject(gathered) || !isObject(merged)) return wire
-  // For a reply read from a stream, `form.details` holds the details as they came, with their unknown keys. Thinking blocks are not written.
-  if ('reasoning_details' in gathered && Array.isArray(form['details'])) merged['reasoning_details'] = form['details']
-  if ('thinking_blocks' in gathered && !('thinking_blocks' in message)) {
-    delete merged['thinking_blocks']
-    report.add('field.unknown', below(below(place ?? '', 'message'), 'thinking_blocks'))
-  }
-  return wire
+  return withUnknown(shown, fields)
 }
 
-type Ending = { at: Place; place: Place | undefined; report: ChatReport; options: Options; form: JsonObject | undefined; hasCalls: boolean }
+type Ending = { at: Place; place: Place | undefined; report: ChatReport; options: Options; hasCalls: boolean }
 
-function encodeEnding(finish: Finish | undefined, { at, place, report, options, form, hasCalls }: Ending): string | undefined {
+function encodeEnding(finish: Finish | undefined, { at, place, report, options, hasCalls }: Ending): string | undefined {
   if (!finish) {
     if (options.truncated !== 'length') throw truncated(at)
     report.add('finish.truncated-as-length', place, 'finish.reason')
     return 'length'
   }
-  // The server sent no finish reason, or an empty one.
-  if (finish.protocol === protocolName && finish.raw === undefined && form && !form['chunks']) return form['finish'] === '' ? '' : undefined
   const written = encodeFinish(finish, { hasCalls, single: takesOneCall(options.context) })
   noteFinish(finish, written, { at: place, report })
   return written?.word ?? 'stop'

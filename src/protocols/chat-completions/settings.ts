@@ -1,25 +1,22 @@
 import type { Part } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
 import type { CacheSpec, CanonicalRequest } from '../../canonical/request.ts'
-import { defined, some } from '../../kit/defined.ts'
+import { present, some, someOf } from '../../kit/defined.ts'
 import { hashHex } from '../../kit/ids.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
-import type { Present } from '../../kit/own.ts'
-import { cacheIn, controlMark, takeBodyMark } from './cache.ts'
-import { encodeParts } from './content.ts'
-import { splitNulls } from './own.ts'
+import type { JsonObject } from '../../kit/json.ts'
+import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { controlMark } from './cache.ts'
+import { decodeContent, encodeParts, plainly } from './content.ts'
+import type { ChatReport } from './notes.ts'
 import type { ChatRequest } from './schema.ts'
 import { serviceTiers } from './vocabulary.ts'
 import type { Writing } from './writing.ts'
 
-/** The body of a request, without its nulls. */
-export type Body = Present<ChatRequest>
+/** Keeps the unknown keys of an object under a key of the body. */
+export type Put = (key: string, unknown: JsonObject | undefined) => void
 
-/** Keeps the unknown keys of an object that stands under a key of the body, and its keys that are null. */
-export type Put = (key: string, unknown: JsonObject, nothing?: JsonObject) => void
-
-export function decodeSampling(body: Body): CanonicalRequest['sampling'] {
-  return some({
+export function decodeSampling(body: ChatRequest): CanonicalRequest['sampling'] {
+  return someOf({
     temperature: body.temperature,
     topP: body.top_p,
     topK: body.top_k,
@@ -48,16 +45,17 @@ export function encodeSampling(sampling: CanonicalRequest['sampling'], { report,
   }
 }
 
-export function decodeLogprobSpec({ logprobs, top_logprobs: top }: Body): CanonicalRequest['logprobs'] {
-  return logprobs === undefined && top === undefined ? undefined : defined({ enabled: logprobs ?? false, top })
+export function decodeLogprobSpec({ logprobs, top_logprobs: top }: ChatRequest): CanonicalRequest['logprobs'] {
+  const hasTop = top !== undefined && top !== null
+  if (!hasTop && (logprobs === undefined || logprobs === null)) return undefined
+  return hasTop ? { enabled: logprobs ?? false, top } : { enabled: logprobs ?? false }
 }
 
 /** Servers accept `top_logprobs` only together with `logprobs: true`. */
-export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, native }: Writing, form: JsonObject): JsonObject {
+export function encodeLogprobSpec(spec: CanonicalRequest['logprobs'], { report, native }: Writing): JsonObject {
   if (!spec) return {}
   const { enabled, top } = spec
-  if (native) return { logprobs: form['logprobsAbsent'] && !enabled ? undefined : enabled, top_logprobs: top }
-  if (enabled) return { logprobs: true, top_logprobs: top }
+  if (native || enabled) return { logprobs: enabled, top_logprobs: top }
   report.rest({ top }, '', 'logprobs.')
   return {}
 }
@@ -69,35 +67,34 @@ export function encodeLimit(limit: number | undefined, { report, native }: Writi
   return 1
 }
 
-export function encodeStop(stop: readonly string[] | undefined, { report, native }: Writing, form: JsonObject): unknown {
+export function encodeStop(stop: readonly string[] | undefined, { report, native }: Writing): readonly string[] | undefined {
   // An empty list has no effect, and servers refuse it.
-  if (!stop || (stop.length === 0 && !native)) return undefined
-  if (form['stop'] === 'string' && stop.length === 1) return stop[0]
+  if (!stop || stop.length === 0) return undefined
   if (stop.length <= 4 || native) return stop
   report.add('stop.too-many', '', 'stop')
   return stop.slice(0, 4)
 }
 
+const knownOfCache = keysOf<NonNullable<ChatRequest['prompt_cache_options']>>()('mode', 'ttl')
+
+/** `auto`: the body's `cache_control`, with which the server chooses what to cache. */
 export function decodeCache(
-  { prompt_cache_key: key, prompt_cache_options: options, prompt_cache_retention: retention }: Body,
-  fields: JsonObject,
+  { prompt_cache_key: key, prompt_cache_options: options, prompt_cache_retention: retention }: ChatRequest,
+  auto: CacheSpec['auto'],
   put: Put,
 ): CanonicalRequest['cache'] {
-  const { present, nothing } = splitNulls(options ?? {})
-  const { mode, ttl, ...unknown } = present
-  put('prompt_cache_options', unknown, options && nothing)
-  return some({ key, mode, ttl, retention, auto: takeBodyMark(fields) })
+  if (options) put('prompt_cache_options', unknownOf(options, knownOfCache))
+  return someOf({ key, mode: options?.mode, ttl: options?.ttl, retention, auto })
 }
 
-/** `came`: the body's `cache_control`. */
-export function encodeCache(cache: CanonicalRequest['cache'], writing: Writing, came: unknown): JsonObject {
+export function encodeCache(cache: CanonicalRequest['cache'], writing: Writing): JsonObject {
   if (!cache) return {}
   const { report, options, native } = writing
   // `auto` (mark the last part that can be cached) needs no field for OpenAI, which does it anyway.
   const { key, mode, ttl: lifetime, retention, auto, contentRef, ...rest } = cache
   if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   report.rest(rest, '', 'cache.')
-  const control = auto && encodeAuto(auto, writing, came)
+  const control = auto && encodeAuto(auto, writing)
   // In this field `30m` is the only lifetime; a mark on a part can also have `12h`.
   const ttl = native || lifetime === '30m' ? lifetime : undefined
   if (ttl !== lifetime) report.add('cache.ttl', '', 'cache.ttl')
@@ -106,8 +103,7 @@ export function encodeCache(cache: CanonicalRequest['cache'], writing: Writing, 
   return control ? { ...written, ...control } : written
 }
 
-function encodeAuto(auto: NonNullable<CacheSpec['auto']>, { report, options, native }: Writing, came: unknown): JsonObject | undefined {
-  if (native && isObject(came) && same(cacheIn({ cache_control: came }), auto)) return { cache_control: came }
+function encodeAuto(auto: NonNullable<CacheSpec['auto']>, { report, options, native }: Writing): JsonObject | undefined {
   const approximate = () => report.add('cache.ttl', '', 'cache.auto.ttl')
   if (native || options.ccCacheMarks === 'cache_control') return controlMark(auto, approximate)
   if (auto.ttl !== undefined) approximate()
@@ -128,10 +124,10 @@ export function encodeTier(tiers: CanonicalRequest['serviceTier'], { report, opt
 }
 
 /** Values that are no text have no canonical field. */
-export function decodeMetadata(metadata: Body['metadata'], put: Put): CanonicalRequest['metadata'] {
+export function decodeMetadata(metadata: ChatRequest['metadata'], put: Put): CanonicalRequest['metadata'] {
   if (!metadata) return undefined
   const pairs = Object.entries(metadata)
-  put('metadata', Object.fromEntries(pairs.filter(([, value]) => typeof value !== 'string')))
+  put('metadata', someOf(Object.fromEntries(pairs.filter(([, value]) => typeof value !== 'string'))))
   return Object.fromEntries(pairs.filter((pair): pair is [string, string] => typeof pair[1] === 'string'))
 }
 
@@ -158,24 +154,30 @@ export function encodeOptional(wire: JsonObject, fields: JsonObject, { report, o
   return {}
 }
 
-export function encodePrediction(parts: readonly Part[], came: unknown, writing: Writing): JsonObject {
-  const { content, ...rest } = isObject(came) ? came : { type: 'content', content: 'object' }
-  const [only] = parts
-  const asText = content === 'string' && parts.length === 1 && only?.type === 'text'
-  return { ...rest, content: asText ? only.text : encodeParts(parts, writing) }
+const knownOfPrediction = keysOf<NonNullable<ChatRequest['prediction']>>()('type', 'content')
+
+export function decodePrediction(prediction: ChatRequest['prediction'], report: ChatReport, put: Put): CanonicalRequest['prediction'] {
+  if (!prediction) return undefined
+  put('prediction', unknownOf(prediction, knownOfPrediction))
+  return { parts: decodeContent(prediction.content, '/prediction', report) }
 }
 
-export function decodeStream({ stream, stream_options: options }: Body, put: Put): CanonicalRequest['stream'] {
-  const { present, nothing } = splitNulls(options ?? {})
-  const { include_usage: includeUsage, include_obfuscation: obfuscation, ...unknown } = present
-  put('stream_options', unknown, options && nothing)
-  return stream === undefined && options === undefined ? undefined : defined({ enabled: stream ?? false, includeUsage, obfuscation })
+export function encodePrediction(parts: readonly Part[], writing: Writing): JsonObject {
+  return { type: 'content', content: plainly(encodeParts(parts, writing)) }
+}
+
+const knownOfStream = keysOf<NonNullable<ChatRequest['stream_options']>>()('include_usage', 'include_obfuscation')
+
+export function decodeStream({ stream, stream_options: options }: ChatRequest, put: Put): CanonicalRequest['stream'] {
+  if (options) put('stream_options', unknownOf(options, knownOfStream))
+  else if (stream === undefined || stream === null) return undefined
+  return { enabled: stream ?? false, ...present({ includeUsage: options?.include_usage, obfuscation: options?.include_obfuscation }) }
 }
 
 /** Usage is always requested, because the caller may need it. The encoder of the reply leaves it out if the client did not ask for it. */
-export function encodeStream(stream: CanonicalRequest['stream'], form: JsonObject, { native }: Writing): JsonObject {
+export function encodeStream(stream: CanonicalRequest['stream'], { native }: Writing): JsonObject {
   if (!stream) return {}
   const { enabled, includeUsage, obfuscation } = stream
   const options = some({ include_usage: enabled && !native ? true : includeUsage, include_obfuscation: obfuscation })
-  return { stream: enabled || !form['streamAbsent'] ? enabled : undefined, stream_options: native || enabled ? options : undefined }
+  return { stream: enabled, stream_options: native || enabled ? options : undefined }
 }

@@ -108,6 +108,13 @@ export function encodeCarried(signature: Signature): JsonObject {
 
 const isGoogles = ({ issuer, form }: Signature) => Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'
 
+/** Does a server that does not open envelopes take the signature? One of Google's that came bare belongs to the server that the client speaks to. */
+export const isTaken = (signature: Signature, { native }: { native: boolean }): boolean =>
+  isOwnIssuer(signature.issuer) || (native && signature.model === undefined && isGoogles(signature))
+
+/** Was it signed by a server of this protocol? */
+export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)
+
 const textOf = (signature: Signature) => (isGoogles(signature) && signature.model === undefined ? signature.value : wrapSignature({ signature }))
 
 /** Reasoning details, and the UTF-16 units of text between the previous call and this one. */

@@ -1,12 +1,14 @@
 import type { Place, ToolCallPart } from '../../canonical/message.ts'
+import { someOf } from '../../kit/defined.ts'
 import { splitId } from '../../kit/envelope.ts'
 import { hashId } from '../../kit/ids.ts'
 import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../kit/json.ts'
 import { below, pointerOf } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
+import { readInput } from './calls.ts'
 import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
 import { add, closePart, openPart } from './open-parts.ts'
-import { keep, splitNulls } from './own.ts'
+import { keep, withInner } from './own.ts'
 import { carriedIssuer, readCarried, thoughtInId } from './signatures.ts'
 
 export type Into = { delta: JsonObject; emit: EmitEvent }
@@ -15,7 +17,7 @@ export const isText = (value: unknown) => typeof value === 'string' && value !==
 
 export function readCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
   const { index, id, type, ...whole } = delta
-  const { signature: beside, came, left } = readCarried(whole, carriedIssuer.server)
+  const { signature: beside, left } = readCarried(whole, carriedIssuer.server)
   const freeform = type === 'custom' || isObject(left['custom'])
   const [key, word] = freeform ? (['custom', 'input'] as const) : (['function', 'arguments'] as const)
   const { [key]: body, ...outer } = left
@@ -27,8 +29,7 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   const place = findCall(choice, { index, id: link, name, input })
   if (place === undefined) {
     for (const earlier of choice.calls) announce(state, choice, earlier, emit)
-    const call: Call = { id: link, name, input: '', kind: freeform ? 'freeform' : 'function', part: undefined, json: startJson(), beside: nothing() }
-    choice.calls.push(call)
+    choice.calls.push(startCall(link, name, freeform ? 'freeform' : 'function'))
     if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
   }
   const call = choice.calls[place ?? choice.calls.length - 1]
@@ -36,22 +37,16 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   if (!call.id) call.id = link
   call.name = nameOf(call, name, state)
   const at = `${pointerOf(placeOf(choice))}/tool_calls/${choice.calls.indexOf(call)}`
-  const { name: _, [word]: said, ...rest } = splitNulls(inner).present
+  const { name: _, [word]: said, ...rest } = inner
   if (isObject(said)) reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
-  const strange = splitNulls({
+  const strange = {
     id: typeof id === 'string' ? null : id,
     type: type === '' || type === 'function' || type === 'custom' ? null : type,
     [key]: isObject(body) ? null : body,
     index: typeof index === 'number' ? null : index,
-  }).present
-  const unknown = { ...splitNulls(outer).present, ...strange, ...(Object.keys(rest).length > 0 && { [key]: rest }) }
-  addInput(state, choice, { call, input, emit, at, beside: { signature, unknown, form: beside ? { extra: came } : {} } })
-}
-
-/** Arguments should be text; some servers send an object, or nothing at first. */
-function readInput(input: unknown): string {
-  if (typeof input === 'string') return input
-  return input === undefined || input === null ? '' : JSON.stringify(input)
+  }
+  const unknown = withInner(someOf({ ...outer, ...strange }), key, someOf(rest))
+  addInput(state, choice, { call, input, emit, at, beside: { signature, unknown } })
 }
 
 /**
@@ -77,37 +72,47 @@ export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emi
   // Some servers send an empty call with every text.
   if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
   if (!call) {
-    call = { id: 'call_fn_0', name: '', input: '', kind: 'function', part: undefined, json: startJson(), beside: nothing() }
+    call = startCall('call_fn_0', '', 'function')
+    call.isLegacy = true
     choice.calls.push(call)
   }
   if (isText(delta['name'])) call.name = nameOf(call, delta['name'] as string, state)
-  const { name: _, arguments: input, ...unknown } = splitNulls(delta).present
+  const { name: _, arguments: input, ...unknown } = delta
   addInput(state, choice, {
     call,
     input: readInput(input),
     emit,
     at: `${pointerOf(placeOf(choice))}/function_call`,
-    beside: { unknown, form: { legacy: true } },
+    beside: { unknown: someOf(unknown) },
   })
 }
 
-const nothing = (): Beside => ({ unknown: {}, form: {} })
+const startCall = (id: string, name: string, kind: Call['kind']): Call => ({
+  id,
+  name,
+  input: '',
+  kind,
+  part: undefined,
+  json: startJson(),
+  beside: { unknown: undefined },
+  isLegacy: false,
+})
 
 type CallDelta = { call: Call; input: string; emit: EmitEvent; at: Place; beside: Beside }
 
 function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
   advanceJson(call.json, input)
-  const { signature, unknown, form } = beside
+  const { signature, unknown } = beside
   if (call.part !== undefined) {
     if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
     if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
     // The part has already been announced, so unknown keys that come now have no place.
-    if (!same(merge(call.beside.unknown, unknown), call.beside.unknown)) reportOf(state).once('field.unknown', at)
+    if (unknown && !same(merge(call.beside.unknown ?? {}, unknown), call.beside.unknown)) reportOf(state).once('field.unknown', at)
     return
   }
   call.input += input
   call.at ??= at
-  call.beside = { signature: signature ?? call.beside.signature, unknown: merge(call.beside.unknown, unknown), form: { ...call.beside.form, ...form } }
+  call.beside = { signature: signature ?? call.beside.signature, unknown: unknown ? merge(call.beside.unknown ?? {}, unknown) : call.beside.unknown }
   if (call.input || !state.pieces) announce(state, choice, call, emit)
 }
 
@@ -121,19 +126,12 @@ function nameOf({ name: known, part }: Call, name: string, { pieces }: DecoderSt
 export function announce(state: DecoderState, choice: Choice, call: Call, emit: EmitEvent): void {
   if (!call.name || call.part !== undefined) return
   closePart(choice, emit)
-  const synthesized = !call.id || call.beside.form['legacy'] === true
+  const isMadeUp = !call.id || call.isLegacy
   if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
-  const part: ToolCallPart = {
-    type: 'tool-call',
-    id: call.id,
-    ...(synthesized && { idOrigin: 'synthesized' }),
-    name: call.name,
-    kind: call.kind,
-    input: '',
-    at: call.at ?? placeOf(choice),
-    ...(call.beside.signature && { signature: call.beside.signature }),
-    ...keep(call.beside.unknown, {}, call.beside.form),
-  }
+  const part: ToolCallPart = { type: 'tool-call', id: call.id, name: call.name, kind: call.kind, input: '', at: call.at ?? placeOf(choice) }
+  if (isMadeUp) part.idOrigin = 'synthesized'
+  if (call.beside.signature) part.signature = call.beside.signature
+  keep(part, call.beside.unknown)
   call.part = openPart(choice, part, emit)
   if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })
   call.input = ''

@@ -1,4 +1,5 @@
 import type { MediaPart } from '../../canonical/message.ts'
+import { present } from '../../kit/defined.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json.ts'
 import { below, pointerOf, step } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
@@ -7,7 +8,7 @@ import { type Choice, type DecoderState, placeOf, reportOf } from './decoder-sta
 import { decodeImages } from './images.ts'
 import { decodeLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { add, closePart, count, opened, openPart } from './open-parts.ts'
-import { keep, protocolName, splitNulls } from './own.ts'
+import { protocolName } from './own.ts'
 import { appendReasoning } from './stream-reasoning.ts'
 
 /** What a delta holds besides reasoning and calls: text, blocks, citations, log probabilities, images, audio. */
@@ -41,7 +42,7 @@ export function readBlock(state: DecoderState, choice: Choice, { block, emit }: 
 
 /** Texts run on from delta to delta, so what else a block says has no place. */
 function noteUnknown(state: DecoderState, choice: Choice, unknown: JsonObject): void {
-  for (const key in splitNulls(unknown).present) reportOf(state).once('field.unknown', `${pointerOf(placeOf(choice))}/content${step(key)}`)
+  for (const key in present(unknown)) reportOf(state).once('field.unknown', `${pointerOf(placeOf(choice))}/content${step(key)}`)
 }
 
 /** Undefined: it is neither a text nor a list of texts. */
@@ -89,12 +90,11 @@ export function readImages(choice: Choice, images: unknown, emit: EmitEvent): vo
 }
 
 export function readAudio(choice: Choice, { id, data, transcript, ...unknown }: JsonObject, emit: EmitEvent): void {
-  const late: JsonObject = { ...unknown, ...splitNulls({ id: wordless(id), data: wordless(data), transcript: wordless(transcript) }).present }
+  const late: JsonObject = present({ ...unknown, id: wordless(id), data: wordless(data), transcript: wordless(transcript) })
   if (choice.audio === undefined) {
     closePart(choice, emit)
-    const named = typeof id === 'string' && { id }
-    const source = { type: 'base64' as const, data: '' }
-    const head: MediaPart = { type: 'media', kind: 'audio', source, ...(id ? named : {}), ...keep({}, {}, { place: 'audio', ...named }) }
+    const head: MediaPart = { type: 'media', kind: 'audio', source: { type: 'base64', data: '' } }
+    if (typeof id === 'string' && id) head.id = id
     choice.audio = { part: openPart(choice, head, emit), id }
   } else if (typeof id === 'string' && id !== choice.audio.id) late['id'] = id
   const { part } = choice.audio

@@ -11,7 +11,7 @@ import { decodeErrorBody } from './error.ts'
 import { isAsTold } from './layout.ts'
 import { closePart } from './open-parts.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { keep } from './own.ts'
+import { keep, protocolName, withInner } from './own.ts'
 import { isItems, listIn } from './reasoning.ts'
 import { isFailed, readTime } from './response.ts'
 import { announce, type Into, isText, readCall, readLegacyCall } from './stream-calls.ts'
@@ -39,7 +39,6 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     id: '',
     model: '',
     createdAt: undefined,
-    blank: {},
     serviceTier: undefined,
     fields: {},
     choices: new Map(),
@@ -92,14 +91,12 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
         break
       case 'model':
         if (value !== state.model) readWord(state, key, value)
-        if (!state.model) state.blank.model = value
         break
       case 'created':
         if (state.createdAt === undefined) {
           state.createdAt = readTime(value)
           noteLate(state, key, state.createdAt)
         }
-        if (state.createdAt === undefined) state.blank.created = value
         if (typeof value === 'object') noteStrange(state, `/${key}`, value)
         break
       case 'choices':
@@ -139,7 +136,7 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
   if (state.phase === 'before') {
     // The first chunk of some servers has neither an id nor a choice.
     if (choices.length > 0 || state.id) start(state, emit)
-  } else if (update || tier !== undefined) emit({ type: 'update', ...(tier !== undefined && { serviceTier: tier }), ...keep(update ?? {}, {}) })
+  } else if (update || tier !== undefined) emit(keep({ type: 'update', ...(tier !== undefined && { serviceTier: tier }) }, update))
   const failed = choices.find(isFailed)
   if (failed) {
     readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
@@ -148,7 +145,7 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
   for (const choice of choices)
     if (isObject(choice)) readChoice(state, choice, emit)
     else noteStrange(state, '/choices', choice)
-  readUsage(state, findUsage(chunk).raw, emit)
+  readUsage(state, findUsage(chunk), emit)
 }
 
 function readWord(state: DecoderState, key: 'id' | 'model', value: unknown): void {
@@ -172,9 +169,9 @@ function noteLate(state: DecoderState, key: string, value: unknown): void {
 function start(state: DecoderState, emit: EmitEvent): void {
   if (state.phase !== 'before') return
   state.phase = 'inside'
-  const { id, model, createdAt, serviceTier, fields, blank } = state
+  const { id, model, createdAt, serviceTier, fields } = state
   const head = defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier })
-  emit({ type: 'start', ...head, ...keep(fields, {}, { chunks: true, ...blank, ...(createdAt !== undefined && { created: undefined }) }) })
+  emit(keep({ type: 'start', ...head, source: { protocol: protocolName } }, some(fields)))
 }
 
 function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
@@ -336,7 +333,7 @@ function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
 }
 
 function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): void {
-  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks, items } = choice
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
   const report = reportOf(state)
   flush(state, choice, emit)
   closePart(choice, emit)
@@ -351,10 +348,7 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   const hasCalls = calls.some(({ part }) => part !== undefined)
   const isBroken = calls.length > 0 && choice.nextPart === choice.thoughts.length
   const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: below('/choices', candidate), report })
-  const beside = { ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) }
-  const gathered = Object.keys(beside).length > 0 ? { ...fields, message: beside } : fields
-  const came = { ...(details.length > 0 && { details }), ...(items.length > 0 && { items }) }
-  const formed = { ...(Object.keys({ ...gathered, ...came }).length > 0 && { chunks: true }), ...came }
+  const beside = some({ ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) })
   const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }
-  emit({ type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate), ...keep(gathered, {}, some(formed)) })
+  emit(keep({ type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate) }, withInner(some(fields), 'message', beside)))
 }

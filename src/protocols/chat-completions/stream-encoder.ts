@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd, PartStart } from '../../canonical/event.ts'
 import { deltasOf } from '../../canonical/explode.ts'
-import type { ExtMap, Part, Place } from '../../canonical/message.ts'
+import type { Part, Place } from '../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../canonical/response.ts'
 import { holdCutCalls } from '../../kit/cut-calls.ts'
 import { defined } from '../../kit/defined.ts'
@@ -14,17 +14,18 @@ import type { EmitWire, StreamMachine } from '../../protocol.ts'
 import { encodeAudioAnswer, isAudible } from './audio.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
 import { takesOneCall } from './calls.ts'
+import { unknownBeside } from './carriers.ts'
 import { encodeCitation, noteLostBoundaries } from './citations.ts'
 import { type Choice, choiceOf, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
 import { encodeBareError } from './error.ts'
 import { encodeImage } from './images.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
-import { ownForm, ownOf } from './own.ts'
+import { ownOf, protocolName, withUnknown } from './own.ts'
 import { addToPart, correct, writeLogprobs } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from './response.ts'
-import { encodeReasoningDetails, notePhases, storeProofs } from './stream-signatures.ts'
+import { encodeReasoning, notePhases, storeProofs } from './stream-signatures.ts'
 import { encodeUsage } from './usage.ts'
 import { encodeFinish } from './vocabulary.ts'
 
@@ -80,7 +81,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         takeFields(state, event.ext)
         return
       case 'message.start':
-        startMessage(state, event, emit)
+        startMessage(state, event)
         return
       case 'part.start':
         startPart(state, event, emit)
@@ -127,9 +128,9 @@ function hasNoInput(state: EncoderState, { candidate, part, final }: PartEnd): b
   return out?.kind === 'call' && !out.closed && out.input.trim() === '' && !(final?.type === 'tool-call' && final.input.trim())
 }
 
-function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext }: Extract<CanonicalEvent, { type: 'start' }>): void {
+function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<CanonicalEvent, { type: 'start' }>): void {
   const { spare } = state
-  state.native = ownOf(ext) !== undefined
+  state.native = source?.protocol === protocolName
   state.owesHead = !state.native
   state.phase = 'inside'
   state.told = defined({ id, model, createdAt, serviceTier })
@@ -146,44 +147,25 @@ function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext }: 
 function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 'start' }>['ext']): void {
   if (!ext) return
   reportOf(state).ext(ext, '')
-  state.fields = { ...state.fields, ...ownOf(ext)?.fields }
+  state.fields = { ...state.fields, ...ownOf(ext) }
 }
 
-function startMessage(state: EncoderState, { candidate, message, role, id, name, phase, at, ext }: MessageStart, emit: EmitWire): void {
+function startMessage(state: EncoderState, { candidate, message, role, id, name, phase, at, ext }: MessageStart): void {
   const choice = choiceOf(state, candidate)
   choice.openMessages.push(message)
   choice.name ??= name
   choice.roles[message] = defined({ role, at })
   if (id !== undefined) reportOf(state).once('message.ids', at, 'itemId')
   if (phase) choice.phases.set(message, { phase, at })
-  if (ext) takeBeside(state, choice, { ext, at, emit })
-}
-
-/** Takes the unknown keys of a message of this protocol, for the first delta of the choice. Those of details are written at the end. */
-function takeBeside(state: EncoderState, choice: Choice, { ext, at, emit }: { ext: ExtMap; at: Place | undefined; emit: EmitWire }): void {
-  const report = reportOf(state)
-  report.ext(ext, at)
-  const { fields, form } = ownOf(ext) ?? {}
-  const { carriers } = form ?? {}
-  if (isObject(carriers)) {
-    choice.details = carriers['reasoning_details']
-    choice.items = carriers['reasoning_items']
-  }
-  if (!fields) return
-  const { reasoning_details: _, thinking_blocks: blocks, annotations, ...beside } = fields
-  if (blocks !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/thinking_blocks`)
-  // Annotations that cite a text are written at the end, without their unknown keys.
-  if (annotations !== undefined && form?.['annotations'] !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/annotations`)
-  else if (annotations !== undefined) beside['annotations'] = annotations
-  if (choice.begun) writeDelta(state, choice, { delta: beside, emit })
-  else choice.beside = { ...choice.beside, ...beside }
+  reportOf(state).ext(ext, at)
+  choice.unknown = { ...choice.unknown, ...ownOf(ext) }
 }
 
 /** Makes notes for the unknown keys of a text block, which have no place in a delta. */
 function noteText({ ext, at }: Part, report: ChatReport): void {
   if (!ext) return
   report.ext(ext, at)
-  for (const key in ownOf(ext)?.fields) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
+  for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
 }
 
 function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
@@ -193,7 +175,7 @@ function startPart(state: EncoderState, { candidate, message, part, head }: Part
   const { role = 'assistant', at } = choice.roles[message] ?? {}
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
-    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: ownOf(head.ext) !== undefined })
+    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: state.native })
     choice.parts.set(part, { kind: 'none' })
     if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
     return
@@ -257,7 +239,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
     case 'media': {
       // A message has one field for audio.
       if (!isAudible(head) || has(choice, 'audio')) break
-      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report })
+      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report, native: state.native })
       return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, heard: false }
     }
     case 'opaque':
@@ -319,14 +301,9 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   report.ext(ext, at)
   if (logprobs) writeLogprobs(state, choice, { key: 'text', logprobs, emit })
   refuse(state, choice, { finish, emit })
-  const { message, ...fields } = ownOf(ext)?.fields ?? {}
-  // The unknown keys of details are in `details`. Thinking blocks are not written.
-  const { reasoning_details: _, thinking_blocks: blocks, ...beside } = isObject(message) ? message : {}
-  if (blocks !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/message/thinking_blocks`)
-  const form = ownForm(ext) ?? {}
-  const items = unchanged(state, form['items'] ?? choice.items)
-  const details = unchanged(state, form['details'] ?? choice.details) ?? (items && [])
-  conclude(state, choice, { word: written.word, fields, delta: { ...beside, ...(items && { reasoning_items: items }) }, details, emit })
+  const { message, ...fields } = ownOf(ext) ?? {}
+  if (isObject(message)) choice.unknown = { ...choice.unknown, ...message }
+  conclude(state, choice, { word: written.word, fields, at, emit })
 }
 
 /** A refusal without text gets a default one, because an empty reply would look like a fault of the client. */
@@ -336,27 +313,34 @@ function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish:
   writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
 }
 
-/** Details or items that came in this protocol, unchanged. Undefined: details are to be built. */
-function unchanged({ native: isOwn, settings: { ccReasoning, ccSignature } }: EncoderState, list: unknown): JsonObject[] | undefined {
-  return isOwn && !ccReasoning && !ccSignature && Array.isArray(list) ? list.filter(isObject) : undefined
-}
+type Conclusion = { word: string; fields?: JsonObject; at?: Place | undefined; emit: EmitWire }
 
-type Conclusion = { word: string; fields: JsonObject; delta: JsonObject; details?: JsonObject[] | undefined; emit: EmitWire }
-
-/** Writes annotations and details, which clients expect complete, in one delta each; then the finish reason. */
-function conclude(state: EncoderState, choice: Choice, { word, fields, delta, details: came, emit }: Conclusion): void {
+/** Writes annotations and proofs of reasoning, which clients expect complete, in one delta each; then the finish reason. */
+function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, emit }: Conclusion): void {
   if (choice.finished) return
   choice.finished = true
   closeCall(state, choice, emit)
   promote(state, choice, emit)
-  const annotations = encodeAnnotations(state, choice)
-  if (annotations.length > 0) writeDelta(state, choice, { delta: { annotations }, emit })
-  const details = came ?? encodeReasoningDetails(state, choice)
+  const found = encodeAnnotations(state, choice)
+  const known = { ...(found.length > 0 && { annotations: found }), ...encodeReasoning(state, choice) }
+  const { annotations, ...rest } = unknownBeside(choice.unknown, known, { at: `${pointerOf(at ?? '')}/message`, report: reportOf(state) })
+  // Those of a text are in `found`.
+  const unknown = annotations === undefined || has(choice, 'text') ? rest : { ...rest, annotations }
+  const left: JsonObject = withUnknown(known, unknown)
+  const put = (key: string) => {
+    const { [key]: list } = left
+    delete left[key]
+    if (list !== undefined) writeDelta(state, choice, { delta: { [key]: list }, emit })
+  }
+  put('annotations')
   notePhases(state, choice)
-  if (state.settings.ccSignature === 'store') storeProofs(state, choice, details)
-  else if (details.length > 0) writeDelta(state, choice, { delta: { reasoning_details: details }, emit })
+  if (state.settings.ccSignature === 'store') {
+    storeProofs(state, choice, left['reasoning_details'])
+    delete left['reasoning_details']
+  }
+  for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items']) put(key)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
-  write(state, merge(fields, { index: choice.index, delta, finish_reason: word }), emit)
+  write(state, merge(fields, { index: choice.index, delta: left, finish_reason: word }), emit)
 }
 
 function encodeAnnotations(state: EncoderState, choice: Choice): JsonObject[] {
@@ -397,12 +381,12 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
   if (refused) {
     const choice = choiceOf(state, 0)
     writeDelta(state, choice, { delta: { refusal: blockedText(refused) }, emit })
-    conclude(state, choice, { word: 'content_filter', fields: {}, delta: {}, emit })
+    conclude(state, choice, { word: 'content_filter', emit })
   }
   for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
   state.phase = 'over'
   // Clients read fields beside `choices` only from a chunk with an id.
-  if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state)) })
+  if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state), state.native) })
   else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
   emit('[DONE]')
 }
@@ -416,5 +400,5 @@ function cutOff(state: EncoderState, choice: Choice, emit: EmitWire): void {
     else if (isLaned(out)) out.ended = true
   choice.openMessages = []
   settleAll(state, choice, emit)
-  conclude(state, choice, { word: 'length', fields: {}, delta: {}, emit })
+  conclude(state, choice, { word: 'length', emit })
 }

@@ -6,8 +6,8 @@ import { pointerOf } from '../../kit/path.ts'
 import type { EmitEvent } from '../../protocol.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 import { add, closePart, opened, openPart } from './open-parts.ts'
-import { decodeDetail, decodeItem, decodeLiteBlock, type Item, isOwnIssuer, listIn, readSignature, reasoningText } from './reasoning.ts'
-import { carriedIssuer, readCarried } from './signatures.ts'
+import { decodeDetail, decodeItem, decodeLiteBlock, type Item, listIn, readSignature, reasoningText } from './reasoning.ts'
+import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
 
 /** Reasoning in the deltas of a stream: plain text, and details that carry signatures. */
 
@@ -98,8 +98,8 @@ export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitE
 
 /** The reasoning items of the responses protocol, which LiteLLM sends last. Their texts are those of the plain field, if it came. */
 export function readItems(choice: Choice, items: readonly Item[], emit: EmitEvent): void {
-  const start = choice.items.length
-  choice.items.push(...items)
+  const start = choice.items
+  choice.items += items.length
   // Details say the same and more.
   if (choice.details.length > 0) return
   // Otherwise an item without text would sign the open reasoning.
@@ -193,8 +193,10 @@ function provesOpen({ plain, detail, detailed, signer }: Choice, thought: Reason
   if (!plain) return detail === undefined || detail === index
   const text = index === undefined ? undefined : detailed.get(index)?.text
   if (thought.signature && signer !== index) return false
+  // Of a text that another entry holds, a signature without text is no proof.
+  if (text === undefined) return index === undefined || ![...detailed.values()].some(other => says(thought, other.text))
   // The entry with the signature may hold only the last piece of the text.
-  return text === undefined || (detailed.size === 1 ? bare(reasoningText([thought])).endsWith(bare(text)) : says(thought, text))
+  return detailed.size === 1 ? bare(reasoningText([thought])).endsWith(bare(text)) : says(thought, text)
 }
 
 /** The closed reasoning part that the detail of this index belongs to: servers that use a plain field send signatures last. */

@@ -2,21 +2,18 @@ import type { Part, Place, ToolCallPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { joinId } from '../../kit/envelope.ts'
 import { mapCallId } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json.ts'
 import { validCallId } from './calls.ts'
 import { carriesThoughts, carryThoughts } from './carried-thoughts.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 import { needsOrder, type Piece, record, recordsLayout } from './layout.ts'
-import { ownForm, ownOf } from './own.ts'
-import { encodeDetails, needsDetails } from './reasoning.ts'
+import { encodeDetails, encodeProofs, needsDetails } from './reasoning.ts'
 import { encodeCarried, thoughtInId } from './signatures.ts'
 import { keep } from './stored-proofs.ts'
 
 /** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
-export function encodeProof(state: EncoderState, { signature, ext, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
+export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
   if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
-  const { extra } = ownForm(ext) ?? {}
-  if (isObject(extra)) return { id, beside: extra }
   const { ccSignature } = state.settings
   if (id !== undefined && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
   if (ccSignature === 'store') return { id, beside: {} }
@@ -36,11 +33,11 @@ export function carriedTo({ settings, native }: EncoderState, { since, head }: C
 }
 
 /** Puts the signatures of a complete choice into the store of the caller. */
-export function storeProofs(state: EncoderState, choice: Choice, details: JsonObject[]): void {
+export function storeProofs(state: EncoderState, choice: Choice, details: unknown): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
-  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(head), encodeCarried(head.signature)['extra_content']]] : [])))
+  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(state, head), encodeCarried(head.signature)['extra_content']]] : [])))
   const first = state.single ? undefined : calls[0]
-  if (keep(state.signatures, first && shownId(first), { details, extra })) return
+  if (keep(state.signatures, first && shownId(state, first), { details, extra })) return
   const [signed] = [...choice.parts.values()].flatMap(out => (out.kind === 'reasoning' && out.part.signature ? [out.part] : []))
   reportOf(state).add('reasoning.signature-dropped', signed ? signed.at : placeOf(choice), signed && 'signature')
 }
@@ -48,10 +45,10 @@ export function storeProofs(state: EncoderState, choice: Choice, details: JsonOb
 /** The path of the first of the messages that were merged into this choice. */
 const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
 
-const shownId = ({ ext, id }: ToolCallPart): string => (ownOf(ext) ? id : mapCallId(id, validCallId))
+export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string => (native ? id : mapCallId(id, validCallId))
 
 /** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
-export function encodeReasoningDetails(state: EncoderState, choice: Choice): JsonObject[] {
+export function encodeReasoning(state: EncoderState, choice: Choice): JsonObject {
   const { ccReasoning, ccSignature } = state.settings
   const report = reportOf(state)
   const outs = [...choice.parts.values()]
@@ -61,25 +58,25 @@ export function encodeReasoningDetails(state: EncoderState, choice: Choice): Jso
   if (!records) for (const out of outs) if (out.kind === 'text' && out.signature) report.add('reasoning.signature-dropped', out.at, 'signature')
   if (ccSignature === 'none') {
     for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    if (ccReasoning !== 'details') return []
+    if (ccReasoning !== 'details') return {}
   }
   const pieces = outs.flatMap((out): Piece[] => {
     if (out.kind === 'reasoning') return [{ kind: 'reasoning' }]
     if (out.kind === 'text') return [out]
-    return out.kind === 'call' ? [{ kind: 'call', id: shownId(out.head) }] : []
+    return out.kind === 'call' ? [{ kind: 'call', id: shownId(state, out.head) }] : []
   })
   const recorded = record(pieces)
   const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
   const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
     if (!state.native && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
-    return []
+    return {}
   }
   if (ccSignature !== 'none') {
     if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
-    return encodeDetails({ ...recorded, parts })
+    return encodeProofs({ ...recorded, parts }, state.native)
   }
-  return encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] })
+  return { reasoning_details: encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] }) }
 }
 
 /** Makes notes for phases that no layout records, because the message has no text or no layout is written. */

@@ -1,7 +1,7 @@
 import type { Place } from '../../canonical/message.ts'
 import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../canonical/tool.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { below } from '../../kit/path.ts'
 import { protocolName } from './own.ts'
 import { noteName } from './tools.ts'
@@ -57,13 +57,9 @@ function decodeAllowed(wire: unknown, at: Place): AllowedTool | undefined {
   return { kind: type === 'custom' ? 'freeform' : 'function', name: called, at }
 }
 
-/**
- * `came`: the wire value that was read, written again if the choice is unchanged.
- * @throws TranslationError `inexpressible` when the forced tool exists only at another provider
- */
-export function encodeToolChoice(choice: PlainToolChoice | undefined, came: unknown, writing: Writing): unknown {
+/** @throws TranslationError `inexpressible` when the forced tool exists only at another provider */
+export function encodeToolChoice(choice: PlainToolChoice | undefined, writing: Writing): unknown {
   if (!choice) return undefined
-  if (came !== undefined && same(decodeToolChoice(came), choice)) return came
   const { report } = writing
   switch (choice.mode) {
     case 'auto':

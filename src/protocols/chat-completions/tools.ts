@@ -1,18 +1,19 @@
 import type { Place } from '../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../canonical/tool.ts'
 import { asFunction } from '../../kit/client-tools.ts'
-import { defined } from '../../kit/defined.ts'
+import { defined, present, someOf } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { wrapFreeform } from '../../kit/freeform.ts'
 import { hashHex, mapName } from '../../kit/ids.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { type Keys, keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { toolKey } from '../../kit/tool-names.ts'
 import type { EncodingContext } from '../../protocol.ts'
-import { cacheIn, controlMark, decodeMark, takeToolMark } from './cache.ts'
+import { controlMark, type Marks, readMark, takeMark } from './cache.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, protocolName, splitNulls, under, wireOf } from './own.ts'
+import { keep, protocolName, wireOf, withInner } from './own.ts'
 import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from './schema.ts'
 import type { Writing } from './writing.ts'
 
@@ -51,75 +52,66 @@ export function decodeTools({ tools, functions, web_search_options }: Pick<ChatR
   if (!tools && !functions && !web_search_options) return undefined
   return [
     ...(tools ?? []).map((tool, i) => decodeTool(tool, below('/tools', i))),
-    ...(functions ?? []).map((tool, i) => decodeFunction(tool, below('/functions', i), (unknown, nothing) => keep(unknown, nothing, { legacy: true }))),
+    ...(functions ?? []).map((fn, i) => keep(decodeFunction(fn, below('/functions', i)), unknownOf(fn, knownOfFunction))),
     ...(web_search_options ? [decodeWebSearch(web_search_options)] : []),
   ]
 }
 
+type WireTool = Marks & { type: string; function: ChatFunction; custom: ChatCustomTool }
+
+const knownOfFunction = keysOf<ChatFunction>()('name', 'description', 'parameters', 'strict')
+const knownOfFunctionTool = keysOf<WireTool>()('type', 'function', 'cache_control', 'prompt_cache_breakpoint')
+const knownOfCustom = keysOf<ChatCustomTool>()('name', 'description', 'format')
+const knownOfCustomTool = keysOf<WireTool>()('type', 'custom')
+
 function decodeTool(wire: ChatTool, at: Place): Tool {
-  if ('function' in wire && isObject(wire.function) && (wire.type === 'function' || wire.type === undefined || wire.type === null)) {
-    const { present: tool, nothing } = splitNulls(wire)
-    const { type, function: inner, cache_control, prompt_cache_breakpoint, ...outer } = tool
-    return decodeFunction(inner as ChatFunction, at, (unknown, unsaid) => {
-      const isMarked = cache_control !== undefined || prompt_cache_breakpoint !== undefined
-      const { cache, left } = isMarked ? { left: unknown } : takeToolMark(unknown)
-      return decodeMark(
-        { prompt_cache_breakpoint, cache_control: cache ? unknown['cache_control'] : cache_control },
-        { ...outer, ...under('function', left) },
-        {
-          nothing: { ...nothing, ...under('function', unsaid) },
-          form: { typeless: type === undefined || undefined, marksFunction: cache ? true : undefined },
-        },
-      )
-    })
+  const { type } = wire
+  if ('function' in wire && isObject(wire.function) && (type === 'function' || type === undefined || type === null)) {
+    const fn = wire.function as ChatFunction
+    const tool = decodeFunction(fn, at)
+    const marks = wire as Marks
+    const unknown = unknownOf(fn, knownOfFunction)
+    const isMarked = (marks.cache_control ?? marks.prompt_cache_breakpoint ?? undefined) !== undefined
+    // Inside `function` it marks the tool, as it does beside it.
+    const { cache, left } = isMarked ? { left: unknown } : takeMark(unknown)
+    if (cache) tool.cache = cache
+    return readMark(tool, marks, withInner(unknownOf(wire, knownOfFunctionTool), 'function', left))
   }
-  if ('custom' in wire && wire.type === 'custom') {
-    const { present: custom, nothing } = splitNulls(wire.custom as ChatCustomTool)
-    const { type: _, custom: __, ...outer } = wire
-    const { name, description, format, ...rest } = custom
-    const unknown = { ...rest, ...unknownOfFormat(format) }
-    return defined({
-      type: 'freeform' as const,
-      name,
-      description,
-      ...decodeGrammar(format),
-      at,
-      ...keep({ ...outer, ...under('custom', unknown) }, under('custom', nothing), { format }),
-    })
+  if ('custom' in wire && type === 'custom') {
+    const { name, description, format } = wire.custom as ChatCustomTool
+    const tool: FreeformTool = { type: 'freeform', name, ...present({ description, format: decodeGrammar(format) }), at }
+    const unknown = withInner(unknownOf(wire.custom as ChatCustomTool, knownOfCustom), 'format', unknownOfFormat(format))
+    return keep(tool, withInner(unknownOf(wire, knownOfCustomTool), 'custom', unknown))
   }
   return { type: 'opaque', protocol: protocolName, raw: wire, at }
 }
 
-function decodeGrammar(format: unknown): Pick<FreeformTool, 'format'> {
-  if (!isObject(format)) return {}
+function decodeGrammar(format: unknown): FreeformTool['format'] {
+  if (!isObject(format)) return undefined
   const { type, grammar } = format
-  if (type === 'grammar' && isObject(grammar)) return { format: { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) } }
-  return type === 'text' ? { format: { type } } : {}
+  if (type === 'grammar' && isObject(grammar)) return { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) }
+  return type === 'text' ? { type } : undefined
 }
 
-/** The keys of a format that have no canonical field. */
-function unknownOfFormat(wire: unknown): JsonObject {
-  if (!isObject(wire)) return {}
-  const { format } = decodeGrammar(wire)
-  if (!format) return { format: wire }
+/** The keys of a format that have no canonical field. Undefined: none. */
+function unknownOfFormat(wire: unknown): JsonObject | undefined {
+  if (!isObject(wire)) return undefined
+  const format = decodeGrammar(wire)
+  if (!format) return wire
   const { type: _, grammar, ...outer } = wire
-  if (format.type === 'text') return grammar === undefined && Object.keys(outer).length === 0 ? {} : { format: defined({ ...outer, grammar }) }
+  if (format.type === 'text') return someOf({ ...outer, grammar })
   const { syntax: _syntax, definition: _definition, ...inner } = isObject(grammar) ? grammar : {}
-  const left = Object.keys(inner).length > 0 ? { ...outer, grammar: inner } : outer
-  return Object.keys(left).length > 0 ? { format: left } : {}
+  return withInner(someOf(outer), 'grammar', someOf(inner))
 }
 
-/** The value of `function`, or an entry of the older list. `keepRest` handles its unknown keys and its null keys. */
-function decodeFunction(
-  wire: ChatFunction,
-  at: Place,
-  keepRest: (unknown: JsonObject, nothing: JsonObject) => Pick<FunctionTool, 'cache' | 'ext'>,
-): FunctionTool {
-  const { present: fn, nothing } = splitNulls(wire)
-  const { name, description, parameters, strict = wire.strict, ...unknown } = fn
-  // `strict: null` has a meaning of its own, so it is not kept as a null key.
-  const { strict: _, ...unsaid } = nothing
-  return defined({ type: 'function' as const, name, description, parameters, strict, at, ...keepRest(unknown, unsaid) })
+/** The value of `function`, or an entry of the older list. */
+function decodeFunction({ name, description, parameters, strict }: ChatFunction, at: Place): FunctionTool {
+  const tool: FunctionTool = { type: 'function', name, at }
+  if (description !== undefined && description !== null) tool.description = description
+  if (parameters !== undefined && parameters !== null) tool.parameters = parameters
+  // `null` has a meaning of its own.
+  if (strict !== undefined) tool.strict = strict
+  return tool
 }
 
 function decodeWebSearch(raw: JsonObject): ServerTool {
@@ -135,16 +127,14 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
  * The tools of a request as its wire fields.
  * @throws TranslationError `inexpressible` when all tools exist only at another provider
  */
-export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: JsonObject[]; functions?: JsonObject[]; web_search_options?: unknown } {
+export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: JsonObject[]; web_search_options?: unknown } {
   const written: JsonObject[] = []
-  const functions: JsonObject[] = []
   let search: unknown
   const lost: ServerTool[] = []
   for (const tool of tools) {
     switch (tool.type) {
       case 'function':
-        if (ownForm(tool.ext)?.['legacy'] === true) functions.push(wireOf(encodeFunction(tool, writing), tool.ext))
-        else written.push(encodeFunctionTool(tool, writing))
+        written.push(encodeFunctionTool(tool, writing))
         break
       case 'freeform':
         if (writing.wraps) {
@@ -174,7 +164,6 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
   }
   return {
     ...(written.length > 0 && { tools: written }),
-    ...(functions.length > 0 && { functions }),
     ...(search !== undefined && { web_search_options: search }),
   }
 }
@@ -192,26 +181,35 @@ export function isLost(name: string, tools: readonly Tool[] | undefined, { expan
 }
 
 function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
-  const { ext } = tool
-  const { mark, typeless, marksFunction } = ownForm(ext) ?? {}
-  const marked = isObject(mark) && same(cacheIn(mark), tool.cache) ? mark : encodeToolMark(tool, writing)
-  const declared = encodeFunction(tool, writing)
-  const type = typeless ? undefined : 'function'
-  return wireOf(marksFunction === true ? { type, function: { ...declared, ...marked } } : { type, function: declared, ...marked }, ext)
+  const mark = tool.cache && encodeToolMark(tool.cache, tool.at, writing)
+  const declared = { type: 'function', function: encodeFunction(tool, writing) }
+  return wireOf(mark ? { ...declared, ...mark } : declared, tool.ext)
 }
 
 /** OpenAI has no cache breakpoint on tools. */
-function encodeToolMark({ cache, at, ext }: FunctionTool, { options, native, report }: Writing): JsonObject {
-  if (!cache || ownForm(ext)?.['mark']) return {}
-  if (options.ccCacheMarks === 'cache_control' && !native) return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
+function encodeToolMark(cache: NonNullable<FunctionTool['cache']>, at: Place | undefined, { options, native, report }: Writing): JsonObject {
+  if (native || options.ccCacheMarks === 'cache_control') return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
   report.add('cache.place', at, 'cache')
   return {}
 }
 
+const handledOfFunction = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'cache',
+  'allowedCallers',
+  'at',
+  'ext',
+)
+
 function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
-  const { type: _, name, namespace, description, parameters, strict, strictImplied: _implied, cache: _cache, ...rest } = tool
-  const { at } = rest
-  noteBeside(rest, writing.report)
+  const { name, namespace, description, parameters, strict, at } = tool
+  noteBeside(tool, handledOfFunction, writing.report)
   return defined({
     name: noteName(name, namespace, { at, writing }),
     description,
@@ -221,10 +219,11 @@ function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
 }
 
 /** Makes notes for what no declaration of a tool has here. Flags that are false are the default, and calls by the model alone. */
-function noteBeside({ allowedCallers, at, ext, ...rest }: Pick<FunctionTool, 'allowedCallers' | 'at' | 'ext'>, report: ChatReport): void {
-  for (const key in rest) if (rest[key as never] !== false) report.rest({ [key]: rest[key as never] }, at)
+function noteBeside(tool: FunctionTool | FreeformTool, handled: Keys, report: ChatReport): void {
+  const { allowedCallers, at } = tool
+  for (const key in tool) if (!handled[key] && tool[key as never] !== false) report.rest({ [key]: tool[key as never] }, at)
   if (allowedCallers?.length !== 1 || allowedCallers[0] !== 'direct') report.rest({ allowedCallers }, at)
-  report.ext(ext, at)
+  report.ext(tool.ext, at)
 }
 
 type Naming = { at: Place | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
@@ -240,14 +239,13 @@ export function noteName(name: string, namespace: string | undefined, { at, writ
   return written
 }
 
+const handledOfFreeform = keysOf<FreeformTool>()('type', 'name', 'namespace', 'description', 'format', 'allowedCallers', 'at', 'ext')
+
 function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
-  const { type: _, name, namespace, description, format, ...rest } = tool
-  const { at, ext } = rest
-  noteBeside(rest, writing.report)
-  const came = ownForm(ext)?.['format']
-  const spelledFormat = came !== undefined && same(decodeGrammar(came).format, format) ? came : format && encodeGrammar(format)
-  const custom = defined({ name: noteName(name, namespace, { at, writing }), description, format: spelledFormat })
-  return wireOf({ type: 'custom', custom }, ext)
+  const { name, namespace, description, format, at } = tool
+  noteBeside(tool, handledOfFreeform, writing.report)
+  const custom = defined({ name: noteName(name, namespace, { at, writing }), description, format: format && encodeGrammar(format) })
+  return wireOf({ type: 'custom', custom }, tool.ext)
 }
 
 function encodeGrammar(format: NonNullable<FreeformTool['format']>): JsonObject {

@@ -1,8 +1,9 @@
 import type { Usage } from '../../canonical/response.ts'
-import { defined } from '../../kit/defined.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { defined, some } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
+import { keysOf } from '../../kit/keys.ts'
 import type { ChatReport } from './notes.ts'
-import { keep, ownForm, wireOf } from './own.ts'
+import { keep, wireOf } from './own.ts'
 
 /** `repaired`: counts were text, fractions or invalid, or they did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
@@ -89,7 +90,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     ...group('prompt_tokens_details', isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details),
     ...group('completion_tokens_details', isObject(completion_tokens_details) ? outputRest : completion_tokens_details),
   }
-  return { usage: Object.assign(usage, keep(fields, {}, { raw })), repaired }
+  return { usage: keep(usage, some(fields)), repaired }
 }
 
 type Said = Record<'prompt' | 'completion' | 'total', number | undefined>
@@ -121,51 +122,56 @@ function group(key: string, counts: unknown): JsonObject {
 /** Some languages write an empty list where an object belongs. */
 export const isEmptyValue = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
 
-/** Finds usage at the top level or where some servers put it. `elsewhere`: not at the top level. */
-export function findUsage(body: JsonObject): { raw: unknown; elsewhere: boolean } {
-  const { usage, x_groq, choices } = body
-  if (isObject(usage)) return { raw: usage, elsewhere: false }
-  if (isObject(x_groq) && isObject(x_groq['usage'])) return { raw: x_groq['usage'], elsewhere: true }
+/** Finds usage at the top level or where some servers put it. */
+export function findUsage({ usage, x_groq, choices }: JsonObject): unknown {
+  if (isObject(usage)) return usage
+  if (isObject(x_groq) && isObject(x_groq['usage'])) return x_groq['usage']
   const first: unknown = Array.isArray(choices) ? choices[0] : undefined
-  return { raw: isObject(first) ? first['usage'] : undefined, elsewhere: true }
+  return isObject(first) ? first['usage'] : undefined
 }
 
-/** Notes: counts that have no place here. Usage of this protocol is written as it came if it is unchanged. */
-export function encodeUsage(usage: Usage, report: ChatReport): JsonObject {
-  const { ext } = usage
-  const { raw } = ownForm(ext) ?? {}
-  if (isObject(raw) && same(decodeUsage(raw)?.usage, usage)) return raw
-  const {
-    input,
-    output,
-    cacheRead,
-    cacheWrite,
-    reasoning,
-    toolPrompt,
-    inputAudio,
-    outputAudio,
-    inputImage,
-    acceptedPrediction,
-    rejectedPrediction,
-    ext: _,
-    ...rest
-  } = usage
-  if (toolPrompt) report.once('usage.merged', undefined, 'usage')
-  for (const [key, value] of Object.entries(rest)) if (!isNothing(value)) report.add('usage.unknown', '', `usage.${key}`)
+const handled = keysOf<Usage>()(
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'reasoning',
+  'toolPrompt',
+  'inputAudio',
+  'outputAudio',
+  'inputImage',
+  'acceptedPrediction',
+  'rejectedPrediction',
+  'ext',
+)
+
+/** Notes: counts that have no place here. `native`: clients of other servers expect some counts, which are 0 if they are unknown. */
+export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): JsonObject {
+  const { input, output, ext } = usage
+  if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')
+  const tier = native ? usage.serviceTier : undefined
+  for (const key in usage) if (!handled[key] && usage[key as never] !== tier && !isNothing(usage[key as never])) report.add('usage.unknown', '', `usage.${key}`)
   report.ext(ext, report.placeOf('usage'))
   // Clients add them up, so a missing count is written as 0, with a note.
   if (input === undefined || output === undefined) report.once('usage.untold', '/usage')
-  const written = defined({
+  const none = native ? undefined : 0
+  const written = {
     prompt_tokens: input ?? 0,
     completion_tokens: output ?? 0,
     total_tokens: (input ?? 0) + (output ?? 0),
-    prompt_tokens_details: defined({ cached_tokens: cacheRead ?? 0, cache_write_tokens: cacheWrite, audio_tokens: inputAudio, image_tokens: inputImage }),
-    completion_tokens_details: defined({
-      reasoning_tokens: reasoning ?? 0,
-      audio_tokens: outputAudio,
-      accepted_prediction_tokens: acceptedPrediction,
-      rejected_prediction_tokens: rejectedPrediction,
+    prompt_tokens_details: some({
+      cached_tokens: usage.cacheRead ?? none,
+      cache_write_tokens: usage.cacheWrite,
+      audio_tokens: usage.inputAudio,
+      image_tokens: usage.inputImage,
     }),
-  })
+    completion_tokens_details: some({
+      reasoning_tokens: usage.reasoning ?? none,
+      audio_tokens: usage.outputAudio,
+      accepted_prediction_tokens: usage.acceptedPrediction,
+      rejected_prediction_tokens: usage.rejectedPrediction,
+    }),
+    service_tier: tier,
+  }
   return wireOf(written, ext)
 }

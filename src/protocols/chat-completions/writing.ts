@@ -7,7 +7,7 @@ import type { Options } from './options.ts'
 export type Writing = {
   report: ChatReport
   options: Options
-  /** The request or reply was read from this protocol, so it is written as it came, without limits and repairs. */
+  /** The request or reply was read from this protocol, so it is written without limits and repairs. */
   native: boolean
   /** The wire name of a tool. Makes no notes, see `noteName`. */
   nameOf(name: string, namespace?: string): string

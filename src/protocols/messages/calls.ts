@@ -9,7 +9,7 @@ import type { MessagesReport } from './notes.ts'
 import { keep, ownOf, ownUnder, wireOf, withInner } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
 import { isCaller } from './vocabulary.ts'
-import { contentOf, marked, ofPart, type Writing } from './writing.ts'
+import { contentOf, marked, type Writing } from './writing.ts'
 
 /** Calls of the client's own tools, and their results. */
 
@@ -70,24 +70,40 @@ export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: Place, c
 
 // ---- canonical → wire
 
-const writtenCall = keysOf<ToolCallPart>()(...ofPart, 'id', 'idOrigin', 'itemId', 'name', 'namespace', 'kind', 'input', 'caller', 'toolset', 'status', 'cut')
+const writtenCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'caller',
+  'toolset',
+  'status',
+  'cut',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
 
 export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
-  const { report, to } = writing
+  const { report, native, to } = writing
   const { itemId, name, namespace, kind, input, caller, toolset, status, cut, at, ext } = part
   report.unwritten(part, writtenCall, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
-  const isOwn = isCaller(caller)
-  if (!isOwn) report.add('field.unsupported', at, 'caller')
+  if (!isCaller(caller)) report.add('field.unsupported', at, 'caller')
   const call = wireOf(
     {
       type: 'tool_use',
       id: writing.callId(part),
       name: writing.toolName(name, namespace, at),
       input: cut ? {} : objectInput(part, kind, writing),
-      caller: (isOwn ? caller : undefined) ?? (to === 'client' ? { type: 'direct' } : undefined),
+      caller: (isCaller(caller) ? caller : undefined) ?? (!native && to === 'client' ? { type: 'direct' } : undefined),
       toolset_name: toolset,
       [proxyKey]: proxyFieldOf(part, writing),
     },
@@ -97,8 +113,22 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
 }
 
 const writtenResult = keysOf<ToolResultPart>()(
-  ...ofPart,
-  ...(['callId', 'name', 'namespace', 'kind', 'content', 'structured', 'isError', 'itemId', 'toolset', 'status', 'synthesized'] as const),
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'toolset',
+  'status',
+  'synthesized',
+  'cache',
+  'signature',
+  'at',
+  'ext',
 )
 
 /** `blocks`: its encoded content. */

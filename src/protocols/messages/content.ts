@@ -22,7 +22,7 @@ import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from './schem
 import { encodeSearch, isTranslatedSearch } from './searches.ts'
 import { decodeTool } from './tools.ts'
 import { controlBlocks, serverBlocks, serverToolOfName } from './vocabulary.ts'
-import { marked, ofPart, type Writing } from './writing.ts'
+import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
@@ -262,9 +262,9 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
   }
 }
 
-const writtenText = keysOf<TextPart>()(...ofPart, 'text', 'citations', 'phase')
-const writtenRefusal = keysOf<RefusalPart>()(...ofPart, 'text', 'phase')
-const writtenResult = keysOf<SearchResultPart>()(...ofPart, 'source', 'title', 'parts', 'citations')
+const writtenText = keysOf<TextPart>()('type', 'text', 'citations', 'cache', 'signature', 'phase', 'at', 'ext')
+const writtenRefusal = keysOf<RefusalPart>()('type', 'text', 'cache', 'signature', 'phase', 'at', 'ext')
+const writtenResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'cache', 'signature', 'at', 'ext')
 
 /** Of a text without citations: shared, because most have none. */
 const none: ReturnType<typeof byOrigin> = [[], []]

@@ -102,11 +102,21 @@ function readBody(body: unknown): Said {
   })
 }
 
-type ErrorBody = { type: string; error: object; request_id: string; message: string; detail: string; details: object }
-
-const outerKeys = keysOf<ErrorBody>()('type', 'error', 'request_id', 'message', 'detail')
-const bareKeys = keysOf<ErrorBody>()('type', 'error', 'request_id', 'message', 'detail', 'details')
-const innerKeys = keysOf<ErrorBody>()('type', 'message', 'details')
+const outerKeys = keysOf<{ type: string; error: object; request_id: string; message: string; detail: string }>()(
+  'type',
+  'error',
+  'request_id',
+  'message',
+  'detail',
+)
+const bareKeys = keysOf<{ type: string; request_id: string; message: string; detail: string; details: object }>()(
+  'type',
+  'request_id',
+  'message',
+  'detail',
+  'details',
+)
+const innerKeys = keysOf<{ type: string; message: string; details: object }>()('type', 'message', 'details')
 
 /** The unknown keys of a body, and a `type` that the kind does not tell, at their places. */
 function unread(outer: JsonObject, kind: ErrorKind): JsonObject | undefined {

@@ -8,7 +8,7 @@ import { keepMarked } from './cache.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { ownUnder, protocolName, wireOf, withInner } from './own.ts'
 import type { MessagesBlockOf, MessagesRawBlock } from './schema.ts'
-import { marked, ofPart, type Writing } from './writing.ts'
+import { marked, type Writing } from './writing.ts'
 
 /** Images and documents. A document may contain blocks: the caller passes the function that reads or writes them. */
 
@@ -83,7 +83,7 @@ function usualType(mime: string | undefined): string | undefined {
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-const written = keysOf<MediaPart>()(...ofPart, 'kind', 'source', 'filename', 'title', 'context', 'detail', 'citations')
+const written = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'context', 'detail', 'citations', 'cache', 'signature', 'at', 'ext')
 
 export function encodeMedia(part: MediaPart, role: Message['role'], writing: Writing, write: WriteContent): MessagesRawBlock[] {
   const { report, to, native } = writing

@@ -52,9 +52,6 @@ export type Writing = {
   carriers?: Carriers | undefined
 }
 
-/** Keys of every part that its encoder writes or leaves out on purpose. */
-export const ofPart = ['type', 'cache', 'signature', 'at', 'ext'] as const
-
 /** Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark later. */
 export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to }: Writing): T {
   if (!cache || to === 'client') {

@@ -157,7 +157,7 @@ describe('what another protocol cannot say is noted where it stands', () => {
       say({ role: 'assistant', content: 'a', extra_content: { google: { thought_signature: 'AAAA' } } }),
       'reasoning.foreign-signature /messages/0/extra_content/google/thought_signature',
     ],
-    ['an unknown key of an older forced function', 'messages', request({ function_call: { name: 'f', x: 1 } }), 'field.unknown /function_call'],
+    ['an unknown key of an older forced function', 'messages', request({ function_call: { name: 'f', x: 1 } }), 'field.unknown /function_call/x'],
     [
       'an unknown key of a grammar',
       'responses',

@@ -84,9 +84,11 @@ describe('keys of a message that nobody knows stand in the message, streamed or 
     }
   })
 
-  test('blocks of thinking are not written in streams, which is told', () => {
+  test('blocks of thinking of a proxy are written in streams with them', () => {
     const { events } = decodeStream([chunk({ role: 'assistant', thinking_blocks: [block] }), chunk({ content: 'a' }), chunk({}, 'stop'), '[DONE]'])
-    expect(paths(encodeStream(events).notes)).toEqual(['/choices/0/message/thinking_blocks'])
+    const { frames, notes } = encodeStream(events)
+    expect(frames).toContainEqual(expect.objectContaining({ choices: [expect.objectContaining({ delta: { thinking_blocks: [block] } })] }))
+    expect(notes).toEqual([])
   })
 })
 
@@ -139,7 +141,8 @@ test.each<[string, (raw: object) => Part]>([
 ])('%s is not changed by a mark on what it stands in', (_, partOf) => {
   const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })
   const found: Part = { type: 'search-result', source: 's', title: 't', parts: [partOf(raw)], cache: {} }
-  const written = chatCompletions.encodeRequest({ messages: [{ role: 'user', origin: 'message', parts: [found] }] }, { ccCacheMarks: 'write' }).wire
+  const request = { messages: [{ role: 'user' as const, origin: 'message' as const, parts: [found] }], source: { protocol: 'chat-completions' } }
+  const written = chatCompletions.encodeRequest(request, { ccCacheMarks: 'write' }).wire
   expect(written).toMatchObject({ messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }] })
   expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
 })
