@@ -241,6 +241,9 @@ export function encodeEnding(candidate: Candidate | undefined, { blocked, called
   const unread = candidate?.at === undefined ? fields['incomplete_details'] : fields
   // The answer has not ended.
   if (!finish && typeof unfinished === 'string') return { status: unfinished, ...defined({ details: unread }) }
+  // An ending of this protocol in a word that no other has.
+  if (finish?.reason === 'other' && finish.protocol === protocolName && finish.raw !== undefined && candidate?.at === undefined)
+    return { status: finish.raw, ...defined({ details: unread }) }
   if (!finish) {
     if (options.truncated !== 'length')
       throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/status' }, 'the answer does not say how it ended')

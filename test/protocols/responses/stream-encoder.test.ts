@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../../src/canonical/collect.ts'
 import type { ErrorKind } from '../../../src/canonical/error.ts'
 import type { CanonicalEvent, Delta } from '../../../src/canonical/event.ts'
+import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Part } from '../../../src/canonical/message.ts'
 import type { FinishReason } from '../../../src/canonical/response.ts'
@@ -507,4 +509,16 @@ describe('calls and reasoning whose pieces are odd', () => {
     expect(strictOf('responses').checkStream(wires)).toEqual([])
     expect(JSON.stringify(wires.at(-2))).toContain('sohm')
   })
+})
+
+test.each<[string, object]>([
+  ['a status of one server', { status: 'complete' }],
+  ['a reason of one server', { status: 'incomplete', incomplete_details: { reason: 'odd', more: 1 } }],
+  ['a pause for new input', { status: 'incomplete', incomplete_details: { reason: 'steered' } }],
+])('a reply of this protocol ends in the same words as a stream: %s', (_, ending) => {
+  const { value } = responses.decodeResponse({ id: 'r', object: 'response', created_at: 1, model: 'm', output: [], ...ending })
+  const { out, notes } = encode(explode(value))
+  expect(lastResponse(out)).toMatchObject({ id: 'r', ...ending })
+  expect(collect(decode(out).out).response.candidates[0]?.finish).toEqual(value.candidates[0]?.finish)
+  expect(notes).toEqual([])
 })
