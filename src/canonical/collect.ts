@@ -56,6 +56,7 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
       const candidate = candidateOf(response, event.candidate)
       candidate.finish = event.finish
       if (event.logprobs) candidate.logprobs = event.logprobs
+      if (event.grounding) candidate.grounding = event.grounding
       if (event.at !== undefined) candidate.at = event.at
       if (event.ext) candidate.ext = mergeExt(candidate.ext, event.ext)
       return

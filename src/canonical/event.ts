@@ -24,7 +24,7 @@ export type CanonicalEvent =
   | PartEnd
   | MessageEnd
   /** `logprobs`: of tokens that belong to no part. */
-  | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; at?: Place; ext?: ExtMap }
+  | { type: 'finish'; candidate: number; finish: Finish; logprobs?: TokenLogprob[]; grounding?: unknown; at?: Place; ext?: ExtMap }
   /** Counts so far, not increments; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }

@@ -34,10 +34,10 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
   })
   // Not in `start`: there the reply is not completed yet.
   if (completedAt !== undefined) events.push({ type: 'update', completedAt })
-  candidates.forEach(({ finish, logprobs, at, ext: own }, place) => {
+  candidates.forEach(({ finish, logprobs, grounding, at, ext: own }, place) => {
     const candidate = numbers[place] ?? place
     // What failed is told by the error; of several answers, others may have ended well.
-    if (finish && !(error && finish.reason === 'error')) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, at, ext: own }) })
+    if (finish && !(error && finish.reason === 'error')) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, grounding, at, ext: own }) })
   })
   if (usage) events.push({ type: 'usage', usage })
   if (error) {

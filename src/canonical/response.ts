@@ -36,6 +36,8 @@ export type Candidate = {
   /** Absent: the source did not say how the answer ended. Never filled in with a default. */
   finish?: Finish
   logprobs?: TokenLogprob[]
+  /** Sources and citations of all parts in one object, as on the wire that has it; only its own protocol writes it, while the citations are the same. */
+  grounding?: unknown
   ext?: ExtMap
 }
 

@@ -869,13 +869,13 @@ export const mutants: Mutant[] = [
     find: 'if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed',
     replace: 'if (Object.keys(beside).length > 0) lane.owed',
   },
+  { fault: 'grounding that went out is told again at the end', room: generate, find: '!grounded && isSameGrounding', replace: 'isSameGrounding' },
   {
-    fault: 'sources that were written are written again',
+    fault: 'grounding without the citations that were removed is kept',
     room: generate,
-    find: ' && !remainders.some(one => same(one, chunk))',
-    replace: '',
+    find: 'if (isSameGrounding(texts, grounding)) return grounding',
+    replace: 'if (isObject(grounding)) return grounding',
   },
-  { fault: 'sources without a citation are lost', room: generate, find: "'groundingChunks'), ...uncited]", replace: "'groundingChunks')]" },
   {
     fault: 'the last result of a call repeats the earlier ones',
     room: generate,

@@ -1,8 +1,8 @@
 import type { Citation } from '../../canonical/message.ts'
-import { defined, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject, same } from '../../kit/json.ts'
+import { defined } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { isOffset } from '../../kit/text.ts'
-import { protocolName, withLeft } from './own.ts'
+import { protocolName } from './own.ts'
 
 /**
  * `groundingMetadata`: sources, and spans of the answer that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or
@@ -188,20 +188,6 @@ export function encodeGrounding(
     before += bytes(points.length)
   }
   return supports.length > 0 ? { ...(chunks.length > 0 && { groundingChunks: chunks }), groundingSupports: supports } : undefined
-}
-
-/**
- * Grounding with what `decodeGrounding` left of it. `sources`: all that are written. `lost`: some supports refer to places in the
- * original list of sources, or belong to supports that are written elsewhere.
- */
-export function joinGrounding(left: JsonObject | undefined, written: JsonObject = {}, sources: readonly unknown[], lost: () => void): JsonObject | undefined {
-  if (!left || sources.length === 0) return some(left ?? written)
-  const { groundingChunks: _, groundingSupports: supports, ...rest } = left
-  const remainders = sources.map(leftOfSource)
-  const uncited = listIn(left, 'groundingChunks').filter(chunk => saysSomething(chunk) && !remainders.some(one => same(one, chunk)))
-  const chunks = [...listIn(written, 'groundingChunks'), ...uncited]
-  const held = withLeft(supports, listIn(written, 'groundingSupports'), lost) as unknown[]
-  return some({ ...rest, groundingChunks: chunks.length > 0 ? chunks : undefined, groundingSupports: held.length > 0 ? held : undefined })
 }
 
 function encodeSource({ kind, url, title, fileId, filename, container, citedText, encrypted, index, source, protocol, raw }: Citation): {

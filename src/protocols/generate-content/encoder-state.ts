@@ -46,10 +46,14 @@ export type Lane = {
   /** The written texts. `told`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
   told: { bytes: number; sources: string[] }
+  /** Some citations were already written. */
+  grounded: boolean
   finish: Finish | undefined
   finishAt: Place | undefined
   /** Of tokens that belong to no text. */
   logprobs: TokenLogprob[] | undefined
+  /** See `Candidate`. */
+  grounding: unknown
   ext: ExtMap | undefined
 }
 
@@ -92,9 +96,11 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     proofs: [],
     texts: [],
     told: { bytes: 0, sources: [] },
+    grounded: false,
     finish: undefined,
     finishAt: undefined,
     logprobs: undefined,
+    grounding: undefined,
     ext: undefined,
   }
   state.lanes[candidate] = lane

@@ -57,8 +57,8 @@ export type Answering = {
   message: string | undefined
   /** Unknown fields, each with its latest value. */
   fields: JsonObject
-  /** `chunks`: all sources so far. `left`: what no citation holds. `last`: of the last event. */
-  grounding: { chunks: unknown[]; left: JsonObject; last: JsonObject } | undefined
+  /** `wire`: all so far. `left`: what no citation holds. `last`: of the last event. */
+  grounding: { wire: JsonObject; left: JsonObject; last: JsonObject } | undefined
   /** Logprobs of tokens that belong to no text. */
   loose: TokenLogprob[]
 }

@@ -190,6 +190,7 @@ export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
   const { owed } = lane
   if (!owed) return
   lane.owed = undefined
+  lane.grounded ||= owed.beside['groundingMetadata'] !== undefined
   if (owed.part['thoughtSignature'] !== undefined) lane.goesOn = undefined
   writeParts(state, lane, [owed.part], owed.beside, emit)
 }

@@ -7,7 +7,7 @@ import { defined, some } from '../../kit/defined.ts'
 import { noteUntold } from '../../kit/failed-reply.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { hashId } from '../../kit/ids.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject, same } from '../../kit/json.ts'
 import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { noteTokens } from '../../kit/logprobs.ts'
 import { below, pointerOf } from '../../kit/path.ts'
@@ -16,14 +16,14 @@ import { replyToolName } from '../../kit/tool-names.ts'
 import { isOtherVoice } from '../../kit/voice.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../protocol.ts'
 import { carryThoughts, type Gathered, nothingGathered } from './carried-thoughts.ts'
-import { type Answer, decodeGrounding, encodeGrounding, joinGrounding, listIn } from './citations.ts'
+import { type Answer, decodeGrounding, encodeGrounding, type Found } from './citations.ts'
 import { decodeParts, encodePart } from './content.ts'
 import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from './error.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { extOf, ownFields, protocolName, withLeft } from './own.ts'
+import { extOf, ownFields, ownObject, protocolName, withLeft } from './own.ts'
 import { type GeminiCandidate, type GeminiPart, GeminiResponse } from './schema.ts'
 import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
@@ -124,6 +124,7 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
     ...defined({
       finish,
       logprobs: odds.loose,
+      grounding: groundingMetadata ?? undefined,
       ext: extOf({
         ...unknownOf(wire, knownCandidate),
         finishMessage: finish ? undefined : finishMessage,
@@ -216,7 +217,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Writ
   const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
   const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
   const hasCalls = messages.some(message => message.parts.some(isCalled))
-  const { logprobsResult, groundingMetadata, ...own } = ownFields(ext) ?? {}
+  const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
   // Clients drop a turn without parts.
   const isSilent = parts.length === 0 && !native
   return {
@@ -228,7 +229,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Writ
     ...(finish || !native ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report) : {}),
     ...defined({
       logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], logprobsResult, at, report),
-      groundingMetadata: writeGrounding(texts, groundingMetadata, at, report),
+      groundingMetadata: writeGrounding(texts, candidate, report),
     }),
   }
 }
@@ -270,7 +271,7 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
     opens: true,
     native,
     toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
-    callId: (id, part) => (id === '' || (part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
+    callId: (id, part) => (id === '' || (native && part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
   }
@@ -289,22 +290,35 @@ export function writeLogprobs(odds: readonly Odds[], left: unknown, at: Place | 
   return withLeft(left, encodeLogprobs(tokens), lost) as JsonObject
 }
 
-function writeGrounding(texts: readonly TextPart[], left: unknown, at: Place | undefined, report: GeminiReport): JsonObject | undefined {
+function writeGrounding(texts: readonly TextPart[], { grounding, at, ext }: Candidate, report: GeminiReport): JsonObject | undefined {
+  if (isSameGrounding(texts, grounding)) return grounding
   const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
   const written = encodeGrounding(cited, (text, loss) =>
     report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'),
   )
-  return keepGrounding(left, written, listIn(written ?? {}, 'groundingChunks'), at, report)
+  return joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report)
 }
 
-/** Grounding with what `decodeGrounding` left of it. `sources`: all that are written. */
-export function keepGrounding(
-  left: unknown,
+/** Does this grounding have the citations that the texts have? */
+export function isSameGrounding(texts: readonly TextPart[], grounding: unknown): grounding is JsonObject {
+  if (!isObject(grounding)) return false
+  const held: Found[] = flatMap(texts, ({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
+  return same(placed(decodeGrounding(grounding, answersIn(texts)).found), placed(held))
+}
+
+/** In the order of the texts. */
+const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)
+
+/** `left`: what `decodeGrounding` left. Its lists refer to the original sources, so they are lost. */
+export function joinGrounding(
+  left: JsonObject | undefined,
   written: JsonObject | undefined,
-  sources: readonly unknown[],
   at: Place | undefined,
   report: GeminiReport,
 ): JsonObject | undefined {
-  const lost = () => report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), 'groundingSupports'))
-  return joinGrounding(isObject(left) ? left : undefined, written, sources, lost)
+  if (!left) return written
+  const { groundingChunks, groundingSupports, ...rest } = left
+  for (const [key, list] of Object.entries({ groundingChunks, groundingSupports }))
+    if (list !== undefined) report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), key))
+  return some({ ...rest, ...written })
 }

@@ -219,13 +219,13 @@ function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): 
 function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
   const { open, answers, grounding, candidate, at } = answering
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
-  const chunks = [...(grounding?.chunks ?? []), ...listIn(wire, 'groundingChunks')]
+  const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
   const texts = open?.kind === 'text' ? [...answers, { text: textSoFar(open), place: open.part }] : answers
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
   const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
   if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
   if (isHeard && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
-  answering.grounding = { chunks, left: joined(grounding?.left, isHeard ? left : wire), last: wire }
+  answering.grounding = { wire: joined(grounding?.wire, wire), left: joined(grounding?.left, isHeard ? left : wire), last: wire }
 }
 
 /** Merges grounding that came in pieces: later values replace earlier ones, but sources and supports are concatenated. */
@@ -285,7 +285,7 @@ function finish(state: DecoderState, answering: Answering, emit: EmitEvent): voi
     decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!ending) return
   const ext = extOf({ ...fields, groundingMetadata: grounding && some(grounding.left) })
-  emit({ type: 'finish', candidate, finish: ending, at, ...defined({ logprobs: loose.length > 0 ? loose : undefined, ext }) })
+  emit({ type: 'finish', candidate, finish: ending, at, ...defined({ logprobs: loose.length > 0 ? loose : undefined, grounding: grounding?.wire, ext }) })
 }
 
 function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {

@@ -14,9 +14,9 @@ import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encode
 import { encodeErrorBody, noteError } from './error.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { ownFields } from './own.ts'
+import { ownFields, ownObject } from './own.ts'
 import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
-import { keepGrounding, writeLogprobs } from './response.ts'
+import { isSameGrounding, joinGrounding, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
 import { splitBeside } from './wrapper.ts'
 
@@ -74,6 +74,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
         lane.finish = event.finish
         lane.finishAt = event.at
         lane.logprobs = event.logprobs
+        lane.grounding = event.grounding
         lane.ext = event.ext
         reportOf(state).ext(event.ext, event.at)
         return
@@ -218,13 +219,13 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
 }
 
 function lastOf(state: EncoderState, lane: Lane): JsonObject {
-  const { candidate, around, owed, proofs, called, texts, told, finishAt: at, logprobs: loose } = lane
+  const { candidate, around, owed, proofs, called, texts, grounded, grounding, finishAt: at, logprobs: loose, ext } = lane
   const report = reportOf(state)
-  const { logprobsResult, groundingMetadata, ...own } = ownFields(lane.ext) ?? {}
+  const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
   // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
   const odds = (loose || logprobsResult) && owed?.beside['logprobsResult'] ? texts.slice(-1) : []
   const written = owed?.beside['groundingMetadata'] as JsonObject | undefined
-  const sources = told.sources.map(source => JSON.parse(source) as unknown)
+  const isWhole = !grounded && isSameGrounding(texts, grounding)
   return {
     ...own,
     index: candidate,
@@ -232,7 +233,7 @@ function lastOf(state: EncoderState, lane: Lane): JsonObject {
     ...owed?.beside,
     ...defined({
       logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobsResult, at, report),
-      groundingMetadata: keepGrounding(groundingMetadata, written, sources, at, report),
+      groundingMetadata: isWhole ? grounding : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
     }),
     ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),
   }

@@ -113,13 +113,16 @@ describe('a reply is written anew', () => {
     expect(notes).toEqual([])
   })
 
-  test('and notes what it cannot place', () => {
-    const supports = [
-      { segment, groundingChunkIndices: [0], confidenceScores: [0.5] },
-      { segment: { endIndex: 99 }, groundingChunkIndices: [0] },
-    ]
-    const { wire, notes } = replied(reply({ groundingMetadata: { groundingChunks: [web('u')], groundingSupports: supports } }))
-    expect(wire).toEqual(reply({ groundingMetadata: { groundingChunks: [web('u')], groundingSupports: [{ segment, groundingChunkIndices: [0] }] } }))
-    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['field.unknown /candidates/0/groundingMetadata/groundingSupports'])
+  test('with other citations, and a note of what belonged to those', () => {
+    const groundingSupports = [{ segment, groundingChunkIndices: [0], confidenceScores: [0.5] }]
+    const body = reply({ groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [web('u'), web('v')], groundingSupports } })
+    const { value } = generateContent.decodeResponse(body)
+    for (const { messages } of value.candidates) for (const part of messages[0]?.parts ?? []) if (part.type === 'text') delete part.citations
+    const { wire, notes } = generateContent.encodeResponse(withoutWire(value))
+    expect(wire).toEqual(reply({ groundingMetadata: { webSearchQueries: ['q'] } }))
+    expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([
+      'field.unknown /candidates/0/groundingMetadata/groundingChunks',
+      'field.unknown /candidates/0/groundingMetadata/groundingSupports',
+    ])
   })
 })
