@@ -151,12 +151,9 @@ function messageOf(response: CanonicalResponse, candidate: number, message: numb
 export function mergeExt(earlier: ExtMap | undefined, later: ExtMap): ExtMap {
   if (!earlier) return later
   const merged = { ...earlier }
-  for (const [protocol, { fields, form }] of Object.entries(later)) {
-    const before = merged[protocol]
-    merged[protocol] = {
-      ...((before?.fields ?? fields) && { fields: { ...before?.fields, ...fields } }),
-      ...((before?.form ?? form) && { form: { ...before?.form, ...form } }),
-    }
+  for (const [protocol, { fields }] of Object.entries(later)) {
+    const before = merged[protocol]?.fields
+    if (fields) merged[protocol] = { fields: { ...before, ...fields } }
   }
   return merged
 }

@@ -6,8 +6,6 @@ export type ExtMap = Record<string, Ext>
 export type Ext = {
   /** Unknown keys, as they were on the wire. The same protocol writes them back; any other makes a note for each. */
   fields?: Record<string, unknown>
-  /** Which of several equivalent spellings was used. Only the same protocol reads it. */
-  form?: Record<string, unknown>
 }
 
 /** Where a node was in the body that it was decoded from: a JSON pointer, or a link to the node above it. Spelled only when a note needs it. */
