@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import type { CanonicalRequest } from '../../src/canonical/request.ts'
+import { fieldTable, rowFor } from '../../src/kit/fields.ts'
+
+const row = rowFor<string[]>()
+const table = fieldTable([
+  row('model', 'model'),
+  row('top_p', 'sampling.topP'),
+  row('top_k', 'sampling.topK', { read: value => (value === 40 ? undefined : Number(value)) }),
+  row('text/verbosity', 'output.verbosity'),
+  row('max_tokens', 'maxOutputTokens', {
+    write: (limit, notes) => {
+      if (limit >= 16) return limit
+      notes.push('too low')
+      return undefined
+    },
+  }),
+])
+
+test('fields are read into their groups, and null means absence', () => {
+  const into: CanonicalRequest = { messages: [] }
+  table.read({ model: 'm', top_p: 0.5, top_k: null, max_tokens: 0, text: { verbosity: 'low', other: 1 } }, into)
+  expect(into).toEqual({ messages: [], model: 'm', sampling: { topP: 0.5 }, maxOutputTokens: 0, output: { verbosity: 'low' } })
+  const odd: CanonicalRequest = { messages: [] }
+  table.read({ text: 'no object', top_k: 40 }, odd)
+  expect(odd).toEqual({ messages: [] })
+})
+
+test('fields are written where the wire has them, beside what is there', () => {
+  const into = { text: { format: 1 } }
+  const notes: string[] = []
+  table.write({ messages: [], model: 'm', sampling: { topP: 0, seed: 1 }, output: { verbosity: 'high' }, maxOutputTokens: 9 }, notes, into)
+  expect(into).toEqual({ model: 'm', top_p: 0, text: { format: 1, verbosity: 'high' } })
+  expect(notes).toEqual(['too low'])
+})
+
+test('the paths of notes, and the handled keys of both sides, follow from the rows', () => {
+  expect(table.names).toEqual({
+    model: 'model',
+    'sampling.topP': 'top_p',
+    'sampling.topK': 'top_k',
+    'output.verbosity': 'text/verbosity',
+    maxOutputTokens: 'max_tokens',
+  })
+  expect([table.keysIn(), table.keysIn('text')]).toEqual([['model', 'top_p', 'top_k', 'max_tokens'], ['verbosity']])
+  expect(Object.keys(table.fieldsOf('sampling'))).toEqual(['topP', 'topK'])
+  expect(Object.keys(table.fieldsOf())).toEqual(['model', 'maxOutputTokens'])
+})
