@@ -22,8 +22,8 @@ type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
 type Conversion<Value, Writing> = {
   /** Undefined: the value has no meaning here, and is kept as unknown. */
   read?(value: unknown): Value | undefined
-  /** Undefined: nothing is written. What is lost is noted by this function. */
-  write?(value: NonNullable<Value>, writing: Writing): unknown
+  /** Undefined: nothing is written. What is lost is noted by this function. `false`: it depends on more than the value, so code writes it. */
+  write?: false | ((value: NonNullable<Value>, writing: Writing) => unknown)
 }
 
 type Row<Writing> = Place & { field: string; group: string | undefined; name: string } & Conversion<never, Writing>
@@ -36,7 +36,7 @@ export const rowFor =
   <Writing>() =>
   <Name extends FieldName>(wire: string, field: Name, conversion: Conversion<ValueOf<Name>, Writing> = {}): Row<Writing> => {
     const [outer, inner] = field.split('.') as [string, string | undefined]
-    return { ...placeOf(wire), field, group: inner === undefined ? undefined : outer, name: inner ?? outer, ...(conversion as Conversion<never, Writing>) }
+    return { ...placeOf(wire), field, group: inner === undefined ? undefined : outer, name: inner ?? outer, ...(conversion as object) }
   }
 
 function placeOf(path: string): Place {
@@ -47,8 +47,8 @@ function placeOf(path: string): Place {
 export type FieldTable<Writing> = {
   /** Sets the fields that the body has. Null means absence. */
   read(body: JsonObject, into: CanonicalRequest): void
-  /** The body's fields for those of the request. */
-  write(request: CanonicalRequest, writing: Writing, into: JsonObject): void
+  /** A body with the fields of the request. */
+  write(request: CanonicalRequest, writing: Writing): JsonObject
   names: FieldNames
   /** The keys that the table reads from the body, or from an object inside it. */
   keysIn(inside?: string): string[]
@@ -67,14 +67,16 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
         if (known !== undefined) put(into as JsonObject, group, name, known)
       }
     },
-    write(request, writing, into) {
+    write(request, writing) {
+      const into: JsonObject = {}
       for (const { inside, key, group, name, write } of rows) {
         const holder: unknown = group === undefined ? request : request[group as keyof CanonicalRequest]
         const value = isObject(holder) ? holder[name] : undefined
-        if (value === undefined || value === null) continue
+        if (value === undefined || value === null || write === false) continue
         const written = write ? write(value as never, writing) : value
         if (written !== undefined) put(into, inside, key, written)
       }
+      return into
     },
     names: Object.fromEntries(rows.map(({ field, inside, key }) => [field, inside === undefined ? key : `${inside}/${key}`])),
     keysIn: inside => rows.filter(row => row.inside === inside).map(({ key }) => key),

@@ -11,6 +11,9 @@ export function keysOf<T extends object>(): (...keys: readonly KeyOf<T>[]) => Ke
   return (...keys) => Object.assign(Object.create(null), Object.fromEntries(keys.map(key => [key, true])))
 }
 
+/** These keys, and more. */
+export const keysIn = (more: readonly string[], keys: Keys): Keys => Object.assign(Object.create(null), keys, Object.fromEntries(more.map(key => [key, true])))
+
 /** Also of a union, whose members have different keys, and of a loose object, without its index signature. */
 type KeyOf<T> = T extends unknown ? keyof { [K in keyof T as string extends K ? never : number extends K ? never : K]: true } & string : never
 

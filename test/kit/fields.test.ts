@@ -26,11 +26,10 @@ test('fields are read into their groups, and null means absence', () => {
   expect(odd).toEqual({ messages: [] })
 })
 
-test('fields are written where the wire has them, beside what is there', () => {
-  const into = { text: { format: 1 } }
+test('fields are written where the wire has them', () => {
   const notes: string[] = []
-  table.write({ messages: [], model: 'm', sampling: { topP: 0, seed: 1 }, output: { verbosity: 'high' }, maxOutputTokens: 9 }, notes, into)
-  expect(into).toEqual({ model: 'm', top_p: 0, text: { format: 1, verbosity: 'high' } })
+  const body = table.write({ messages: [], model: 'm', sampling: { topP: 0, seed: 1 }, output: { verbosity: 'high' }, maxOutputTokens: 9 }, notes)
+  expect(body).toEqual({ model: 'm', top_p: 0, text: { verbosity: 'high' } })
   expect(notes).toEqual(['too low'])
 })
 

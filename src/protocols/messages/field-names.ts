@@ -1,18 +1,11 @@
 import type { FieldNames } from '../../protocol.ts'
+import { fields } from './fields.ts'
 
 /** The path of each canonical field on this wire. */
 export const fieldNames: FieldNames = {
+  ...fields.names,
   turns: 'messages',
   'error:status': 'type',
-  maxOutputTokens: 'max_tokens',
-  stop: 'stop_sequences',
-  'sampling.temperature': 'temperature',
-  'sampling.topP': 'top_p',
-  'sampling.topK': 'top_k',
-  'reasoning.mode': 'thinking/type',
-  'reasoning.budgetTokens': 'thinking/budget_tokens',
-  'reasoning.display': 'thinking/display',
-  'reasoning.effort': 'output_config/effort',
   'output.format': 'output_config/format',
   'output.format.strict': 'output_config/format',
   toolChoice: 'tool_choice',
@@ -24,17 +17,8 @@ export const fieldNames: FieldNames = {
   parallelToolCalls: 'tool_choice/disable_parallel_tool_use',
   'cache.auto': 'cache_control',
   'cache.auto.ttl': 'cache_control/ttl',
-  'cache.diagnostics': 'diagnostics',
   'cache.ttl': 'cache_control/ttl',
   cache: 'cache_control',
-  'serviceTier.tier': 'service_tier',
-  'serviceTier.speed': 'speed',
-  'user.safetyId': 'metadata/user_id',
-  'state.container': 'container',
-  'state.contextManagement': 'context_management',
-  'state.thread': 'thread',
-  'state.compaction': 'compaction',
-  'stream.enabled': 'stream',
   parameters: 'input_schema',
   deferLoading: 'defer_loading',
   allowedCallers: 'allowed_callers',

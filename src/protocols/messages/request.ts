@@ -1,10 +1,10 @@
 import type { Signature } from '../../canonical/message.ts'
 import { isNeutral } from '../../canonical/neutral.ts'
-import type { CanonicalRequest, OutputFormat, ReasoningSpec } from '../../canonical/request.ts'
+import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
 import { check } from '../../kit/check.ts'
 import { present, some, someOf } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { keysIn, keysOf, unknownOf } from '../../kit/keys.ts'
 import { below } from '../../kit/path.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../protocol.ts'
@@ -12,73 +12,47 @@ import { betasOf } from './betas.ts'
 import { decodeMark, limitMarks, unknownOfMark } from './cache.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
+import { fields, isDisplay, isLimit } from './fields.ts'
 import { areCovered } from './mcp.ts'
 import { createMessagesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from './own.ts'
 import { MessagesRequest } from './schema.ts'
-import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeStop, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
+import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
 import { decodeTool, encodeTools } from './tools.ts'
-import { requestTier } from './vocabulary.ts'
 import { malformed, startWriting } from './writing.ts'
 
 /** With fields of any shape. */
 type Body = MessagesRequest & { [K in 'container' | 'diagnostics' | 'context_management' | 'compaction' | 'thread' | 'mcp_servers']?: unknown }
 
-const known = keysOf<Body>()(
-  'model',
-  'messages',
-  'max_tokens',
-  'system',
-  'temperature',
-  'top_p',
-  'top_k',
-  'stop_sequences',
-  'stream',
-  'thinking',
-  'output_config',
-  'output_format',
-  'tools',
-  'tool_choice',
-  'metadata',
-  'service_tier',
-  'speed',
-  'cache_control',
-  'container',
-  'diagnostics',
-  'context_management',
-  'compaction',
-  'thread',
-  'mcp_servers',
+const known = keysIn(
+  fields.keysIn(),
+  keysOf<Body>()('messages', 'system', 'thinking', 'output_config', 'output_format', 'tools', 'tool_choice', 'metadata', 'cache_control', 'mcp_servers'),
 )
 
 /** @throws TranslationError `malformed` when the body is not a messages request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
   const report = createMessagesReport()
   const body: Body = check(protocolName, MessagesRequest, wire)
-  const { max_tokens, tool_choice, metadata, service_tier, cache_control, thinking, output_config, mcp_servers: servers } = body
-  let fields = unknownOf(body, known)
-  const inside = (key: string, unknown: JsonObject | undefined) => {
-    fields = withInner(fields, key, unknown)
+  const { max_tokens, tool_choice, metadata, cache_control, thinking, output_config, mcp_servers: servers } = body
+  let unknown = unknownOf(body, known)
+  const inside = (key: string, inner: JsonObject | undefined) => {
+    unknown = withInner(unknown, key, inner)
   }
-  // A limit of less than nothing is refused by servers of this protocol, and «no limit» to some of others: it is kept as unknown.
-  const isLimit = max_tokens != null && max_tokens >= 0
-  if (options.requireMaxTokens && !isLimit) throw malformed('/max_tokens', 'a request says how many tokens it wants')
-  if (max_tokens != null && !isLimit) fields = { ...fields, max_tokens }
-  const { format, unknown, isOlder, older } = decodeOutput(body)
-  const display = displayOf(thinking)
+  if (options.requireMaxTokens && !isLimit(max_tokens)) throw malformed('/max_tokens', 'a request says how many tokens it wants')
+  if (max_tokens != null && !isLimit(max_tokens)) unknown = { ...unknown, max_tokens }
+  const { format, unknown: ofFormat, isOlder, older } = decodeOutput(body)
   if (tool_choice) inside('tool_choice', unknownOfToolChoice(tool_choice))
   if (metadata) inside('metadata', unknownOf(metadata, metadataKeys))
-  if (thinking) inside('thinking', unknownOf(thinking, thinking.display === display ? thinkingKeys : undisplayedKeys))
-  if (output_config) inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', unknown))
+  if (thinking) inside('thinking', unknownOf(thinking, thinking.display == null || isDisplay(thinking.display) ? thinkingKeys : undisplayedKeys))
+  if (output_config) inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', ofFormat))
   inside('output_format', older)
   if (cache_control) inside('cache_control', unknownOfMark(cache_control))
   const tools = body.tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
   if (servers != null && !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? []))
-    fields = { ...fields, mcp_servers: servers }
+    unknown = { ...unknown, mcp_servers: servers }
   const request: CanonicalRequest = present({
-    model: body.model,
     messages: [
       ...decodeSystem(body.system, report, options),
       ...body.messages.map((message, index) => decodeMessage(message, below('/messages', index), report, options)),
@@ -87,17 +61,10 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
     toolChoice: tool_choice && decodeToolChoice(tool_choice, tools),
     parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
     output: some({ format }),
-    reasoning: someOf({ mode: thinking?.type, budgetTokens: thinking?.budget_tokens, display, effort: output_config?.effort }),
-    sampling: someOf({ temperature: body.temperature, topP: body.top_p, topK: body.top_k }),
-    maxOutputTokens: isLimit ? max_tokens : undefined,
-    stop: body.stop_sequences,
-    cache: someOf({ auto: decodeMark(cache_control), diagnostics: body.diagnostics }),
-    serviceTier: someOf({ tier: service_tier == null ? undefined : (requestTier.toOurs(service_tier) ?? service_tier), speed: body.speed }),
-    user: someOf({ safetyId: metadata?.user_id }),
-    state: someOf({ container: body.container, contextManagement: body.context_management, thread: body.thread, compaction: body.compaction }),
-    stream: body.stream == null ? undefined : { enabled: body.stream },
+    cache: someOf({ auto: decodeMark(cache_control) }),
   })
-  keep(request, fields)
+  fields.read(body, request)
+  keep(request, unknown)
   return { value: request, notes: report.notes, ...(isOlder && { fieldNames: { 'output.format': 'output_format' } }) }
 }
 
@@ -107,12 +74,6 @@ const undisplayedKeys = keysOf<Thinking>()('type', 'budget_tokens')
 const outputKeys = keysOf<NonNullable<MessagesRequest['output_config']>>()('effort', 'format')
 
 type Thinking = NonNullable<MessagesRequest['thinking']>
-
-/** Undefined: none, or a word that is unknown. */
-function displayOf(thinking: MessagesRequest['thinking']): ReasoningSpec['display'] {
-  const display = thinking?.display
-  return display === 'summarized' || display === 'omitted' || display === 'updates' ? display : undefined
-}
 
 type Output = { format?: OutputFormat | undefined; unknown?: JsonObject | undefined; isOlder?: boolean; older?: JsonObject | undefined }
 
@@ -155,7 +116,7 @@ const handled = keysOf<CanonicalRequest>()(
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createMessagesReport(options.fieldNames)
   const request = withStrictTools(given, report)
-  const { output, reasoning, sampling, stop, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, stream, messages, model } = request
+  const { output, reasoning, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages, model } = request
   const { maxOutputTokens: limit } = request
   report.unwritten(request, handled, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
@@ -185,8 +146,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   // Unknown keys of the older field are written where they were, and the others with them.
   const older = ownUnder(ext, 'output_format')
   const isOlder = older !== undefined && older['type'] === undefined
-  const written: JsonObject = {
-    model,
+  const written = Object.assign(fields.write(request, writing), {
     max_tokens: thought.maxTokens ?? asked,
     ...conversation,
     thinking: thought.thinking,
@@ -196,13 +156,11 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     mcp_servers: ownOf(ext)?.['mcp_servers'] ?? wanted.mcpServers,
     tool_choice: choice,
     ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
-    stop_sequences: encodeStop(stop, writing),
     metadata: encodeUser(user, writing),
     ...encodeTier(serviceTier, writing),
     ...encodeCaching(cache, request, writing),
     ...encodeState(state, wanted, writing),
-    stream: stream?.enabled,
-  }
+  })
   const wire = wireOf(written, ext)
   // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
   for (const key of ['thinking', 'tool_choice', 'output_format']) if (isObject(wire[key]) && wire[key]['type'] === undefined) delete wire[key]
