@@ -86,11 +86,13 @@ function patched(source: unknown, before: unknown, after: unknown): unknown {
 
 function patchedObject(source: JsonObject, before: JsonObject, after: JsonObject): JsonObject {
   const changed = new Set([...Object.keys(before), ...Object.keys(after)].filter(key => !same(before[key], after[key])))
-  // The source has this field under an older name, or in another place: only its members that are the same are kept.
+  // The source has this field under an older name, or in another place: only its lists and objects that are the same are kept, as a word
+  // such as `type` may name the older form.
   const isRenamed = [...changed].some(key => before[key] !== undefined && !Object.hasOwn(source, key))
   const wire: JsonObject = {}
   for (const key of new Set([...Object.keys(isRenamed ? after : source), ...changed])) {
-    const unchanged = Object.hasOwn(source, key) ? source[key] : isRenamed ? after[key] : undefined
+    const isKept = Object.hasOwn(source, key) && !(isRenamed && typeof source[key] !== 'object')
+    const unchanged = isKept ? source[key] : isRenamed ? after[key] : undefined
     const one = !changed.has(key) ? unchanged : Object.hasOwn(source, key) ? patched(source[key], before[key], after[key]) : after[key]
     if (one !== undefined) setOwn(wire, key, one)
   }
