@@ -22,8 +22,11 @@ type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
 type Conversion<Value, Writing> = {
   /** Undefined: the value has no meaning here, and is kept as unknown. */
   read?(value: unknown): Value | undefined
-  /** Undefined: nothing is written. What is lost is noted by this function. `false`: it depends on more than the value, so code writes it. */
-  write?: false | ((value: NonNullable<Value>, writing: Writing) => unknown)
+  /**
+   * Undefined: nothing is written. What is lost is noted by this function. `field`: the canonical path. `false`: it depends on more than the
+   * value, so code writes it.
+   */
+  write?: false | ((value: NonNullable<Value>, writing: Writing, field: string) => unknown)
 }
 
 type Row<Writing> = Place & { field: string; group: string | undefined; name: string } & Conversion<never, Writing>
@@ -47,8 +50,8 @@ function placeOf(path: string): Place {
 export type FieldTable<Writing> = {
   /** Sets the fields that the body has. Null means absence. */
   read(body: JsonObject, into: CanonicalRequest): void
-  /** A body with the fields of the request. */
-  write(request: CanonicalRequest, writing: Writing): JsonObject
+  /** A body with the fields of the request. `into`: the body so far, whose keys come first. */
+  write(request: CanonicalRequest, writing: Writing, into?: JsonObject): JsonObject
   names: FieldNames
   /** The keys that the table reads from the body, or from an object inside it. */
   keysIn(inside?: string): string[]
@@ -67,13 +70,12 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
         if (known !== undefined) put(into as JsonObject, group, name, known)
       }
     },
-    write(request, writing) {
-      const into: JsonObject = {}
-      for (const { inside, key, group, name, write } of rows) {
+    write(request, writing, into = {}) {
+      for (const { inside, key, field, group, name, write } of rows) {
         const holder: unknown = group === undefined ? request : request[group as keyof CanonicalRequest]
         const value = isObject(holder) ? holder[name] : undefined
         if (value === undefined || value === null || write === false) continue
-        const written = write ? write(value as never, writing) : value
+        const written = write ? write(value as never, writing, field) : value
         if (written !== undefined) put(into, inside, key, written)
       }
       return into

@@ -9,9 +9,9 @@ const table = fieldTable([
   row('top_k', 'sampling.topK', { read: value => (value === 40 ? undefined : Number(value)) }),
   row('text/verbosity', 'output.verbosity'),
   row('max_tokens', 'maxOutputTokens', {
-    write: (limit, notes) => {
+    write: (limit, notes, field) => {
       if (limit >= 16) return limit
-      notes.push('too low')
+      notes.push(`${field} is too low`)
       return undefined
     },
   }),
@@ -30,7 +30,13 @@ test('fields are written where the wire has them', () => {
   const notes: string[] = []
   const body = table.write({ messages: [], model: 'm', sampling: { topP: 0, seed: 1 }, output: { verbosity: 'high' }, maxOutputTokens: 9 }, notes)
   expect(body).toEqual({ model: 'm', top_p: 0, text: { verbosity: 'high' } })
-  expect(notes).toEqual(['too low'])
+  expect(notes).toEqual(['maxOutputTokens is too low'])
+})
+
+test('fields are written behind those of the body so far, and into its objects', () => {
+  const request: CanonicalRequest = { messages: [], model: 'm', output: { verbosity: 'high' }, sampling: { topP: 1 } }
+  const body = table.write(request, [], { model: undefined, input: [], text: { format: 1 } })
+  expect(JSON.stringify(body)).toBe('{"model":"m","input":[],"text":{"format":1,"verbosity":"high"},"top_p":1}')
 })
 
 test('the paths of notes, and the handled keys of both sides, follow from the rows', () => {
