@@ -194,8 +194,9 @@ function encodeBody({ body, texts }: Pick<Slots, 'body' | 'texts'>, { writing, t
   if (towards === 'server' && !native) for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
   const listed = annotations.length > 0 ? { annotations } : {}
 
-  // A layout counts in one text.
-  const isList = native && (body.length > texts.length || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
+  // A string holds no unknown keys. A layout counts in one text.
+  const isList =
+    native && (body.length > texts.length || texts.some(({ ext }) => ownOf(ext)) || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
   if (isList) return { content: encodeParts(body.map(bare), writing), ...listed }
   for (const part of texts) {
     const { at } = part
