@@ -1,7 +1,7 @@
 import type { Place } from '../../canonical/message.ts'
 import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
-import { pointerOf, step } from '../../kit/path.ts'
+import { type JsonObject, setOwn } from '../../kit/json.ts'
+import { below, pointerOf } from '../../kit/path.ts'
 import type { FieldNames } from '../../protocol.ts'
 import { fieldNames } from './field-names.ts'
 
@@ -43,34 +43,53 @@ const ownKeys = new Set(['properties', 'defs', '$defs'])
 
 export function inCamelCase(wire: unknown): Spelling {
   const snake: string[] = []
-  if (!holdsSnake(wire)) return { wire, snake }
   return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
 }
 
-/** Does the body have a field in snake_case? Most do not, and checking takes a tenth of the time of converting. */
-function holdsSnake(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return value.some(holdsSnake)
-  for (const key in value) if (camel.has(key) || holdsSnake(value[key as never])) return true
-  return false
-}
-
-function respelled(value: unknown, at: string, walk: { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }): unknown {
-  if (Array.isArray(value)) return value.map((item: unknown, index) => respelled(item, `${at}/${index}`, walk))
-  if (!isObject(value)) return value
-  const written: JsonObject = {}
-  for (const [key, inner] of Object.entries(value)) {
+/** Copies only objects in which a field is renamed, and those around them: most bodies have none. */
+function respelled(value: unknown, at: Place, walk: { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    let list: unknown[] | undefined
+    for (let i = 0; i < value.length; i++) {
+      const inner: unknown = respelled(value[i], below(at, i), walk)
+      if (inner !== value[i]) (list ??= [...value])[i] = inner
+    }
+    return list ?? value
+  }
+  const from = value as JsonObject
+  let written: JsonObject | undefined
+  for (const key in from) {
     const known = walk.hasOwnKeys ? undefined : camel.get(key)
     // If a field is present in both spellings, camelCase counts.
-    const field = known !== undefined && !Object.hasOwn(value, known) ? known : key
-    const place = at + step(field)
-    if (field !== key) walk.snake.push(place)
+    const field = known !== undefined && !Object.hasOwn(from, known) ? known : key
     const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
     // `response` of a result is the caller's own; `response` of a declaration is a schema.
     const isOwn = !walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))
-    setOwn(written, field, isOwn ? inner : respelled(inner, place, { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }))
+    const before = from[key]
+    let inner = before
+    if (field !== key) walk.snake.push(pointerOf(below(at, field)))
+    if (!isOwn && typeof before === 'object' && before !== null) {
+      const inside =
+        inDeclaration === walk.inDeclaration && !walk.hasOwnKeys && !ownKeys.has(field)
+          ? walk
+          : { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }
+      inner = respelled(before, below(at, field), inside)
+    }
+    if (!written && (field !== key || inner !== before)) written = upTo(from, key)
+    if (written) setOwn(written, field, inner)
   }
-  return written
+  return written ?? value
+}
+
+/** A copy of the fields before this one. */
+function upTo(from: JsonObject, end: string): JsonObject {
+  const copy: JsonObject = {}
+  for (const key in from) {
+    if (key === end) break
+    setOwn(copy, key, from[key])
+  }
+  return copy
 }
 
 /** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, the pointer to the body. */
