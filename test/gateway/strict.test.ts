@@ -114,7 +114,7 @@ describe.each(hosts)('through %s', (_, start) => {
       const seen = await upstream(sendJson(200, replies.messages))
       const ask = await start(one(seen.url, 'messages'))
       expect((await ask(paths.messages, post(body))).status).toBe(200)
-      expect(seen.calls[0]?.json['messages']).toMatchObject([{}, { content: [{ type: 'text', text: 'Hello' }] }, {}])
+      expect(seen.calls[0]?.json['messages']).toMatchObject([{}, { content: 'Hello' }, {}])
     }
   })
 })

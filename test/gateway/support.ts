@@ -107,7 +107,7 @@ export async function upstream(...scripts: ((response: ServerResponse, asked: Up
       if (!response.writableFinished) seen.aborted++
     })
     let text = ''
-    for await (const chunk of request) text += String(chunk)
+    for await (const chunk of request.setEncoding('utf8')) text += String(chunk)
     const call = { method: request.method ?? '', path: request.url ?? '', headers: request.headers, text, json: text ? JSON.parse(text) : {} }
     seen.calls.push(call)
     try {

@@ -53,7 +53,9 @@ function respelled(value: unknown, at: Place, walk: { snake: string[]; inDeclara
     let list: unknown[] | undefined
     for (let i = 0; i < value.length; i++) {
       const inner: unknown = respelled(value[i], below(at, i), walk)
-      if (inner !== value[i]) (list ??= [...value])[i] = inner
+      if (inner === value[i]) continue
+      list ??= [...value]
+      list[i] = inner
     }
     return list ?? value
   }
