@@ -397,8 +397,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'top_p and temperature are swapped',
     room: messages,
-    find: 'temperature: body.temperature, topP: body.top_p,',
-    replace: 'temperature: body.top_p, topP: body.temperature,',
+    find: "row('temperature', 'sampling.temperature', byCode),\n  row('top_p', 'sampling.topP', byCode),",
+    replace: "row('temperature', 'sampling.topP', byCode),\n  row('top_p', 'sampling.temperature', byCode),",
   },
   {
     fault: 'a prediction is forgotten with its note',
