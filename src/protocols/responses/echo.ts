@@ -7,39 +7,6 @@ import { fieldsOf, protocolName } from './own.ts'
 import { encodeBody } from './request.ts'
 import { startWriting } from './writing.ts'
 
-/** Fields that an answer repeats from its request. The client knows them already. */
-export const echoKeys: ReadonlySet<string> = new Set([
-  'instructions',
-  'metadata',
-  'parallel_tool_calls',
-  'temperature',
-  'tool_choice',
-  'tools',
-  'top_p',
-  'background',
-  'conversation',
-  'max_output_tokens',
-  'max_tool_calls',
-  'previous_response_id',
-  'prompt',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'reasoning',
-  'safety_identifier',
-  'text',
-  'top_logprobs',
-  'truncation',
-  'user',
-  'image',
-  'access_programs',
-  'frequency_penalty',
-  'presence_penalty',
-  'store',
-  'object',
-  'output_text',
-])
-
 /** The documented defaults of fields that the request left out. */
 const echoDefaults: JsonObject = {
   instructions: null,
@@ -64,6 +31,19 @@ const echoDefaults: JsonObject = {
   presence_penalty: 0,
   store: false,
 }
+
+/** Fields that an answer repeats from its request. The client knows them already. */
+export const echoKeys: ReadonlySet<string> = new Set([
+  ...Object.keys(echoDefaults),
+  'conversation',
+  'prompt',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'image',
+  'access_programs',
+  'object',
+  'output_text',
+])
 
 /** The echo of a request; without a request, the defaults. Secrets are left out here too, because callers can build a context themselves. */
 export function echoOf(request: CanonicalRequest | undefined, options: Options = {}): JsonObject {

@@ -3,61 +3,31 @@ import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { ToolChoice } from '../../canonical/tool.ts'
 import { TranslationError } from '../../errors.ts'
 import { check } from '../../kit/check.ts'
-import { present, some, someOf } from '../../kit/defined.ts'
+import { defined, some } from '../../kit/defined.ts'
 import { flatMap } from '../../kit/flat-map.ts'
 import { refuseForeignTools } from '../../kit/foreign-tools.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
-import { keysOf, unknownOf } from '../../kit/keys.ts'
+import { keysIn, keysOf } from '../../kit/keys.ts'
 import { withStrictTools } from '../../kit/strict-tools.ts'
 import { holdsNoTurn } from '../../kit/turns.ts'
 import type { Decoded, Encoded } from '../../protocol.ts'
 import { expandChoice, expandedIn, expandTools } from './client-tools.ts'
-import { decodeReasoningSpec, encodeReasoningSpec } from './effort.ts'
+import { decodeOlderSummary, encodeReasoningSpec } from './effort.ts'
+import { fields } from './fields.ts'
 import { encodeItems } from './history.ts'
 import { decodeItems } from './items.ts'
 import type { ResponsesReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, protocolName, wireOf } from './own.ts'
 import { ResponsesRequest } from './schema.ts'
-import { decodeCaching, decodeInclude, decodeOutput, decodeStream, encodeOutput, encodeSettings, encodeState, type Reading } from './settings.ts'
+import { decodeInclude, decodeOutput, encodeOutput, encodeState, noteUnwritten, type Reading, unknownIn } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 import { decodeTools, encodeTools, lacksSearch } from './tools.ts'
 import { startWriting, type Writing } from './writing.ts'
 
-const known = keysOf<ResponsesRequest>()(
-  'model',
-  'input',
-  'instructions',
-  'max_output_tokens',
-  'max_tool_calls',
-  'temperature',
-  'top_p',
-  'top_logprobs',
-  'presence_penalty',
-  'frequency_penalty',
-  'parallel_tool_calls',
-  'tools',
-  'tool_choice',
-  'text',
-  'reasoning',
-  'include',
-  'store',
-  'previous_response_id',
-  'conversation',
-  'background',
-  'truncation',
-  'context_management',
-  'prompt',
-  'prompt_cache_key',
-  'prompt_cache_options',
-  'prompt_cache_retention',
-  'metadata',
-  'safety_identifier',
-  'user',
-  'service_tier',
-  'stream',
-  'stream_options',
-  'moderation',
+const known = keysIn(
+  fields.keysIn(),
+  keysOf<ResponsesRequest>()('input', 'instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'prompt_cache_options', 'stream_options'),
 )
 
 /** @throws TranslationError `malformed` with the path, when the body is not a responses request */
@@ -65,48 +35,28 @@ export function decodeRequest(wire: unknown, options?: Options): Decoded<Canonic
   const { report } = startWriting('input', true, options)
   const body = check(protocolName, ResponsesRequest, wire)
   refuseOtherProtocols(body)
-  const { instructions, tools, tool_choice: toolChoice, top_logprobs: topLogprobs } = body
-  const fields: JsonObject = unknownOf(body, known) ?? {}
-  const reading: Reading = { fields, places: {}, report }
+  const { instructions, tools, tool_choice: toolChoice } = body
+  const unknown = unknownIn(body, known)
+  const reading: Reading = { unknown, places: {}, report }
   const messages = decodeInput(body.input ?? [], report, options?.expandClientTools)
   const declared = tools ? decodeTools(tools, '/tools', report) : undefined
   const offered = declared && expandTools(declared, report, options?.expandClientTools)
-  const choice = toolChoice == null ? undefined : decodeToolChoice(toolChoice, fields)
+  const choice = toolChoice == null ? undefined : decodeToolChoice(toolChoice, unknown)
   if (instructions != null)
     messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
-  const { asked, include, encrypted } = decodeInclude(body.include, reading)
-  const value: CanonicalRequest = present({
+  const value: CanonicalRequest = defined({
     messages,
-    model: body.model,
     tools: offered && [...offered],
     toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
-    parallelToolCalls: body.parallel_tool_calls,
-    output: decodeOutput(body.text, reading),
-    reasoning: decodeReasoningSpec(body.reasoning, reading),
-    sampling: someOf({ temperature: body.temperature, topP: body.top_p, presencePenalty: body.presence_penalty, frequencyPenalty: body.frequency_penalty }),
-    maxOutputTokens: body.max_output_tokens,
-    logprobs: asked || topLogprobs != null ? present({ enabled: asked ?? false, top: topLogprobs }) : undefined,
-    cache: someOf({ key: body.prompt_cache_key, retention: body.prompt_cache_retention, ...decodeCaching(body.prompt_cache_options, reading) }),
-    serviceTier: body.service_tier == null ? undefined : { tier: body.service_tier },
-    user: someOf({ safetyId: body.safety_identifier, user: body.user }),
-    metadata: body.metadata,
-    state: someOf({
-      store: body.store,
-      // Some clients send an empty string, which refers to nothing.
-      previousId: body.previous_response_id || undefined,
-      conversation: body.conversation,
-      background: body.background,
-      prompt: body.prompt,
-      include,
-      encryptedReasoning: encrypted,
-      truncation: body.truncation,
-      contextManagement: body.context_management,
-      maxToolCalls: body.max_tool_calls,
-    }),
-    safety: body.moderation == null ? undefined : { moderation: body.moderation },
-    stream: decodeStream(body.stream, body.stream_options, reading),
+    output: decodeOutput(body, reading),
+    reasoning: decodeOlderSummary(body, reading),
+    ...decodeInclude(body, reading),
   })
-  keep(value, some(fields))
+  fields.read(body, value)
+  // Their other fields do not turn them on.
+  if (value.logprobs) value.logprobs.enabled ??= false
+  if (value.stream) value.stream.enabled ??= false
+  keep(value, some(unknown))
   return { value, notes: report.notes, ...(Object.keys(reading.places).length > 0 && { fieldNames: reading.places }) }
 }
 
@@ -159,27 +109,26 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
 
-const handled = keysOf<CanonicalRequest>()(
-  'model',
-  'messages',
-  'tools',
-  'toolChoice',
-  'parallelToolCalls',
-  'output',
-  'reasoning',
-  'sampling',
-  'maxOutputTokens',
-  'candidateCount',
-  'logprobs',
-  'cache',
-  'serviceTier',
-  'user',
-  'metadata',
-  'state',
-  'safety',
-  'stream',
-  'ext',
-  'source',
+const handled = keysIn(
+  [
+    'messages',
+    'tools',
+    'toolChoice',
+    'output',
+    'reasoning',
+    'sampling',
+    'candidateCount',
+    'logprobs',
+    'cache',
+    'serviceTier',
+    'user',
+    'state',
+    'safety',
+    'stream',
+    'ext',
+    'source',
+  ],
+  fields.fieldsOf(),
 )
 
 /** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
@@ -199,7 +148,8 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   const instructions = encodeInstructions(messages, writing)
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
   const isOffered = callable?.length || native
-  const wire: JsonObject = {
+  noteUnwritten(value, writing)
+  const wire = fields.write(value, writing, {
     model: value.model,
     instructions,
     input: items,
@@ -207,13 +157,10 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
     tool_choice:
       toolChoice &&
       (isOffered || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], writing) : noChoice(toolChoice, writing)),
-    parallel_tool_calls: value.parallelToolCalls,
     text: encodeOutput(value.output, writing),
     reasoning: encodeReasoningSpec(value.reasoning, writing),
-    metadata: value.metadata,
-    ...encodeSettings(value, writing),
     ...encodeState(value, writing),
-  }
+  })
   return wireOf(wire, ext)
 }
 
