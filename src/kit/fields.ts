@@ -1,6 +1,6 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { FieldNames } from '../protocol.ts'
-import { isObject, type JsonObject, setOwn } from './json.ts'
+import { isObject, type JsonObject } from './json.ts'
 import type { Keys } from './keys.ts'
 
 /**
@@ -20,8 +20,8 @@ type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
   : CanonicalRequest[Name & keyof CanonicalRequest]
 
 type Conversion<Value, Writing> = {
-  /** Undefined: the value has no meaning here, and is kept as unknown. */
-  read?(value: unknown): Value | undefined
+  /** `holder`: the object that holds the value. Undefined: it has no meaning here, and is kept as unknown. Null: it means absence. */
+  read?: (value: unknown, holder: JsonObject) => Value | null | undefined
   /**
    * Undefined: nothing is written. What is lost is noted by this function. `field`: the canonical path. `false`: it depends on more than the
    * value, so code writes it.
@@ -29,27 +29,30 @@ type Conversion<Value, Writing> = {
   write?: false | ((value: NonNullable<Value>, writing: Writing, field: string) => unknown)
 }
 
-type Row<Writing> = Place & { field: string; group: string | undefined; name: string } & Conversion<never, Writing>
+/** `groups`: the group, in a list. */
+type Row<Writing> = Place & { field: string; group: string | undefined; groups: readonly string[]; name: string } & Conversion<never, Writing>
 
-/** `inside`: the object that holds the key. Undefined: the body. */
-type Place = { inside: string | undefined; key: string }
+/** `inside`: path of the object that holds the key. Undefined: the body. `outer`: its keys. */
+type Place = { inside: string | undefined; outer: readonly string[]; key: string }
 
 /** Makes the rows of a table. `wire`: the path in the body, e.g. `text/verbosity`. `field`: the canonical path. */
 export const rowFor =
   <Writing>() =>
   <Name extends FieldName>(wire: string, field: Name, conversion: Conversion<ValueOf<Name>, Writing> = {}): Row<Writing> => {
-    const [outer, inner] = field.split('.') as [string, string | undefined]
-    return { ...placeOf(wire), field, group: inner === undefined ? undefined : outer, name: inner ?? outer, ...(conversion as object) }
+    const groups = field.split('.')
+    const name = groups.pop() as string
+    return { ...placeOf(wire), field, group: groups[0], groups, name, ...(conversion as object) }
   }
 
 function placeOf(path: string): Place {
-  const [outer = '', inner] = path.split('/')
-  return inner === undefined ? { inside: undefined, key: outer } : { inside: outer, key: inner }
+  const outer = path.split('/')
+  const key = outer.pop() as string
+  return { inside: outer.length > 0 ? outer.join('/') : undefined, outer, key }
 }
 
 export type FieldTable<Writing> = {
-  /** Sets the fields that the body has. Null means absence. */
-  read(body: JsonObject, into: CanonicalRequest): void
+  /** Sets the fields that the body has. Null means absence. Returns the values that have no meaning here, where they were in the body. */
+  read(body: JsonObject, into: CanonicalRequest): JsonObject | undefined
   /** A body with the fields of the request. `into`: the body so far, whose keys come first. */
   write(request: CanonicalRequest, writing: Writing, into?: JsonObject): JsonObject
   names: FieldNames
@@ -62,21 +65,29 @@ export type FieldTable<Writing> = {
 export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<Writing> {
   return {
     read(body, into) {
-      for (const { inside, key, group, name, read } of rows) {
-        const holder = inside === undefined ? body : body[inside]
-        const value = inside === undefined ? body[key] : isObject(holder) ? holder[key] : undefined
-        if (value === undefined || value === null) continue
-        const known = read ? read(value) : value
-        if (known !== undefined) put(into as JsonObject, group, name, known)
+      let unread: JsonObject | undefined
+      let holder: JsonObject | undefined = body
+      let at: string | undefined
+      for (const { inside, outer, key, groups, name, read } of rows) {
+        if (inside !== at) holder = holderIn(body, outer)
+        at = inside
+        const value = holder?.[key]
+        if (!holder || value === undefined || value === null) continue
+        const known = read ? read(value, holder) : value
+        if (known === undefined) {
+          unread ??= {}
+          put(unread, outer, key, value)
+        } else if (known !== null) put(into as JsonObject, groups, name, known)
       }
+      return unread
     },
     write(request, writing, into = {}) {
-      for (const { inside, key, field, group, name, write } of rows) {
+      for (const { outer, key, field, group, name, write } of rows) {
         const holder: unknown = group === undefined ? request : request[group as keyof CanonicalRequest]
         const value = isObject(holder) ? holder[name] : undefined
         if (value === undefined || value === null || write === false) continue
         const written = write ? write(value as never, writing, field) : value
-        if (written !== undefined) put(into, inside, key, written)
+        if (written !== undefined) put(into, outer, key, written)
       }
       return into
     },
@@ -86,12 +97,26 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
   }
 }
 
-function put(into: JsonObject, inside: string | undefined, key: string, value: unknown): void {
-  if (inside === undefined) {
-    setOwn(into, key, value)
-    return
+function holderIn(body: JsonObject, outer: readonly string[]): JsonObject | undefined {
+  let holder = body
+  for (const key of outer) {
+    const inner = holder[key]
+    if (!isObject(inner)) return undefined
+    holder = inner
   }
-  const holder = into[inside]
-  if (isObject(holder)) setOwn(holder, key, value)
-  else into[inside] = { [key]: value }
+  return holder
+}
+
+function put(into: JsonObject, outer: readonly string[], key: string, value: unknown): void {
+  let holder = into
+  for (const one of outer) {
+    const inner = holder[one]
+    if (isObject(inner)) holder = inner
+    else {
+      const made = {}
+      holder[one] = made
+      holder = made
+    }
+  }
+  holder[key] = value
 }

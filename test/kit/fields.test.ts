@@ -51,3 +51,32 @@ test('the paths of notes, and the handled keys of both sides, follow from the ro
   expect(Object.keys(table.fieldsOf('sampling'))).toEqual(['topP', 'topK'])
   expect(Object.keys(table.fieldsOf())).toEqual(['model', 'maxOutputTokens'])
 })
+
+const deep = fieldTable([
+  rowFor<string[]>()('config/topK', 'sampling.topK', { read: (value, { isOff }) => (isOff ? null : value === 40 ? undefined : Number(value)) }),
+  rowFor<string[]>()('config/speech/voice', 'output.verbosity', {
+    read: value => (typeof value === 'string' ? value : undefined),
+    write: (value, notes, field) => {
+      notes.push(field)
+      return value
+    },
+  }),
+])
+
+test('fields are in objects at any depth', () => {
+  const into: CanonicalRequest = { messages: [] }
+  expect(deep.read({ config: { topK: 1, speech: { voice: 'v', other: 1 } } }, into)).toBeUndefined()
+  expect(into).toEqual({ messages: [], sampling: { topK: 1 }, output: { verbosity: 'v' } })
+  const notes: string[] = []
+  expect(deep.write(into, notes)).toEqual({ config: { topK: 1, speech: { voice: 'v' } } })
+  expect(notes).toEqual(['output.verbosity'])
+  expect(deep.names).toEqual({ 'sampling.topK': 'config/topK', 'output.verbosity': 'config/speech/voice' })
+  expect([deep.keysIn(), deep.keysIn('config'), deep.keysIn('config/speech')]).toEqual([[], ['topK'], ['voice']])
+})
+
+test('values without a meaning are returned where they were, and those that mean absence are not', () => {
+  const into: CanonicalRequest = { messages: [] }
+  expect(deep.read({ config: { topK: 40, speech: { voice: 5 } } }, into)).toEqual({ config: { topK: 40, speech: { voice: 5 } } })
+  expect(deep.read({ config: { topK: 40, isOff: true, speech: 'no object' } }, into)).toBeUndefined()
+  expect(into).toEqual({ messages: [] })
+})

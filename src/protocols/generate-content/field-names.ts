@@ -1,38 +1,17 @@
 import type { FieldNames } from '../../protocol.ts'
+import { fields } from './fields.ts'
 
 /** Where this wire has a canonical field. */
 export const fieldNames: FieldNames = {
+  ...fields.names,
   turns: 'contents',
-  'sampling.temperature': 'generationConfig/temperature',
-  'sampling.topP': 'generationConfig/topP',
-  'sampling.topK': 'generationConfig/topK',
-  'sampling.frequencyPenalty': 'generationConfig/frequencyPenalty',
-  'sampling.presencePenalty': 'generationConfig/presencePenalty',
-  'sampling.seed': 'generationConfig/seed',
-  maxOutputTokens: 'generationConfig/maxOutputTokens',
-  stop: 'generationConfig/stopSequences',
-  candidateCount: 'generationConfig/candidateCount',
-  logprobs: 'generationConfig/responseLogprobs',
-  'logprobs.top': 'generationConfig/logprobs',
-  'logprobs.enabled': 'generationConfig/responseLogprobs',
   'output.format': 'generationConfig/responseMimeType',
   'output.format.strict': 'generationConfig/responseMimeType',
-  'output.modalities': 'generationConfig/responseModalities',
-  'output.audio': 'generationConfig/speechConfig/voiceConfig/prebuiltVoiceConfig/voiceName',
-  'reasoning.effort': 'generationConfig/thinkingConfig/thinkingLevel',
-  'reasoning.budgetTokens': 'generationConfig/thinkingConfig/thinkingBudget',
-  'reasoning.display': 'generationConfig/thinkingConfig/includeThoughts',
   'reasoning.summary': 'generationConfig/thinkingConfig/includeThoughts',
   'reasoning.mode': 'generationConfig/thinkingConfig',
   toolChoice: 'toolConfig/functionCallingConfig',
   'toolChoice.mode': 'toolConfig/functionCallingConfig/mode',
   'toolChoice.name': 'toolConfig/functionCallingConfig/allowedFunctionNames',
-  'cache.contentRef': 'cachedContent',
-  'state.continuationToken': 'continuationToken',
-  'state.store': 'store',
-  'serviceTier.tier': 'serviceTier',
-  metadata: 'labels',
-  'safety.settings': 'safetySettings',
   parameters: 'parametersJsonSchema',
   output: 'responseJsonSchema',
   async: 'behavior',
@@ -101,7 +80,7 @@ export const fieldNames: FieldNames = {
 }
 
 /** Fields of a node nested in `holder`, with the name of the holder in both spellings. */
-function inside(holder: string, fields: FieldNames): FieldNames {
+function inside(holder: string, names: FieldNames): FieldNames {
   const other = holder.replaceAll(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
-  return Object.fromEntries(Object.entries(fields).flatMap(([field, written]) => [holder, other].map(key => [`${key}:${field}`, written])))
+  return Object.fromEntries(Object.entries(names).flatMap(([field, written]) => [holder, other].map(key => [`${key}:${field}`, written])))
 }

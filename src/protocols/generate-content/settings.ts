@@ -1,8 +1,7 @@
 import { isNeutral } from '../../canonical/neutral.ts'
-import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../canonical/request.ts'
-import { defined, present, some } from '../../kit/defined.ts'
-import { isObject, type JsonObject, merge } from '../../kit/json.ts'
-import { leaveState } from '../../kit/state.ts'
+import type { OutputFormat } from '../../canonical/request.ts'
+import { present } from '../../kit/defined.ts'
+import { isObject, type JsonObject } from '../../kit/json.ts'
 import { decodeSchema } from './json-schema.ts'
 import type { GeminiReport } from './notes.ts'
 import { under } from './own.ts'
@@ -15,7 +14,7 @@ import type { RequestWriting } from './writing.ts'
 const json = 'application/json'
 const words = 'text/x.enum'
 
-type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: string }
+export type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: string }
 
 /** `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
 export function decodeFormat(config: GeminiGenerationConfig): Format {
@@ -51,7 +50,8 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
   return isObject(schema) ? { type: 'schema', schema: decodeSchema(schema) } : schema === undefined ? { type: 'json' } : undefined
 }
 
-function encodeFormat(format: OutputFormat | undefined, own: JsonObject | undefined, report: GeminiReport): JsonObject {
+/** `own`: the unknown keys of `generationConfig`. */
+export function encodeFormat(format: OutputFormat | undefined, own: JsonObject | undefined, report: GeminiReport): JsonObject {
   switch (format?.type) {
     case undefined:
     case 'text':
@@ -74,111 +74,79 @@ function encodeFormat(format: OutputFormat | undefined, own: JsonObject | undefi
   }
 }
 
-/** `own`: the unknown keys of `generationConfig`. */
-export function encodeOutput(output: OutputSpec, own: JsonObject | undefined, { report, native }: RequestWriting): JsonObject {
-  const { format, modalities, audio, ...rest } = output
-  report.rest(rest, undefined, 'output.')
-  const spoken = modalities?.map(kind => modality.toWire(kind) ?? kind)
-  const asked = spoken && (native || spoken.some(word => word !== 'TEXT')) ? spoken : undefined
-  return { ...encodeFormat(format, own, report), ...defined({ responseModalities: asked }), ...encodeVoice(audio, own, { report, native }) }
-}
-
 const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
 
-/** The voice of an answer. `left`: the rest of `speechConfig`. */
-export function decodeVoice({ speechConfig }: GeminiGenerationConfig): { audio?: { voice: string }; left?: JsonObject | undefined } {
-  if (!speechConfig) return {}
+/** What a configuration of speech has in addition to the name of its voice. */
+export function besideVoice(speechConfig: JsonObject): JsonObject {
   const { voiceConfig: _, ...speech } = speechConfig
   const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
-  const { voiceName: voice, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
-  if (typeof voice !== 'string' || !voice) return { left: speechConfig }
-  const voiceConfig = { ...config, ...under('prebuiltVoiceConfig', prebuilt) }
-  return { audio: { voice }, left: some({ ...speech, ...under('voiceConfig', voiceConfig) }) }
+  const { voiceName: ___, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
+  return { ...speech, ...under('voiceConfig', { ...config, ...under('prebuiltVoiceConfig', prebuilt) }) }
 }
 
-function encodeVoice(audio: unknown, own: JsonObject | undefined, { native, report }: Pick<RequestWriting, 'native' | 'report'>): JsonObject {
-  if (audio === undefined) return {}
-  const voiceName = isObject(audio) ? audio['voice'] : undefined
-  if (typeof voiceName !== 'string') {
-    report.add('field.unsupported', undefined, 'output.audio')
-    return {}
-  }
-  if (!native) report.add('output.voice', undefined, 'output.audio')
-  return { speechConfig: merge(inside(own, 'speechConfig'), { voiceConfig: { prebuiltVoiceConfig: { voiceName } } }) }
+// ---- fields of one value; `field`: the canonical path
+
+export function onlyOwn(value: unknown, { native, report }: RequestWriting, field: string): unknown {
+  if (native) return value
+  report.rest({ [field]: value }, undefined)
+  return undefined
 }
 
-// ---- sampling and limits
+/** To what only its own provider can resolve. */
+export function reference(value: unknown, { native, options, report }: RequestWriting, field: string): unknown {
+  return native ? value : report.unresolvable(undefined, field, options)
+}
+
+export function encodeVoice(audio: unknown, { native, report }: RequestWriting, field: string): string | undefined {
+  const voice = isObject(audio) ? audio['voice'] : undefined
+  const isVoice = typeof voice === 'string'
+  if (!isVoice || !native) report.add(isVoice ? 'output.voice' : 'field.unsupported', undefined, field)
+  return isVoice ? voice : undefined
+}
+
+export function encodeModalities(modalities: readonly string[], { native }: RequestWriting): string[] | undefined {
+  const words = modalities.map(kind => modality.toWire(kind) ?? kind)
+  return native || words.some(word => word !== 'TEXT') ? words : undefined
+}
+
+export const encodeTopK = (topK: number, { native }: RequestWriting, field: string) => (!native && isNeutral(field, topK) ? undefined : topK)
 
 const largestSeed = 2 ** 31
+
+export function encodeSeed(seed: number, { native, report }: RequestWriting, field: string): number | undefined {
+  if (native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)) return seed
+  report.add('sampling.seed', undefined, field)
+  return undefined
+}
 
 /** Penalties have to be below 2 here; in other protocols 2 is allowed. */
 const largestPenalty = 1.99
 
-export function encodeSampling(sampling: Sampling, { native, report }: RequestWriting): JsonObject {
-  const { temperature, topP, topK, frequencyPenalty: _, presencePenalty: __, seed, ...rest } = sampling
-  report.rest(rest, undefined, 'sampling.')
-  const fits = seed === undefined || native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)
-  if (!fits) report.add('sampling.seed', undefined, 'sampling.seed')
-  const isOff = !native && isNeutral('sampling.topK', topK)
-  const penalty = (field: 'frequencyPenalty' | 'presencePenalty') => {
-    const given = sampling[field]
-    if (native || given !== 2) return given
-    report.add('sampling.penalty-clamped', undefined, `sampling.${field}`)
-    return largestPenalty
-  }
-  const penalties = { frequencyPenalty: penalty('frequencyPenalty'), presencePenalty: penalty('presencePenalty') }
-  return defined({ temperature, topP, topK: isOff ? undefined : topK, ...penalties, seed: fits ? seed : undefined })
+export function encodePenalty(penalty: number, { native, report }: RequestWriting, field: string): number {
+  if (native || penalty !== 2) return penalty
+  report.add('sampling.penalty-clamped', undefined, field)
+  return largestPenalty
+}
+
+export function encodeLimit(limit: number, { native, report }: RequestWriting, field: string): number | undefined {
+  if (native || limit >= 1) return limit
+  if (isNeutral(field, limit)) return undefined
+  report.add('max_tokens.least', undefined, field)
+  return 1
 }
 
 const mostStops = 5
 
-export function encodeLimits({ maxOutputTokens: limit, stop, candidateCount, logprobs }: CanonicalRequest, { native, report }: RequestWriting): JsonObject {
-  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
-  const tooLow = !native && maxOutputTokens !== undefined && maxOutputTokens < 1
-  if (tooLow) report.add('max_tokens.least', undefined, 'maxOutputTokens')
-  const tooMany = !native && stop !== undefined && stop.length > mostStops
-  if (tooMany) report.add('stop.too-many', undefined, 'stop')
-  const { enabled, top, ...rest } = logprobs ?? {}
-  report.rest(rest, undefined, 'logprobs.')
-  if (!native && top && !enabled) report.add('field.unsupported', undefined, 'logprobs.top')
-  return defined({
-    maxOutputTokens: tooLow ? 1 : maxOutputTokens,
-    stopSequences: stop && (native || stop.length > 0) ? stop.slice(0, tooMany ? mostStops : undefined) : undefined,
-    candidateCount,
-    responseLogprobs: native ? enabled : enabled || undefined,
-    logprobs: native || enabled ? top : undefined,
-  })
+export function encodeStop(stop: readonly string[], { native, report }: RequestWriting, field: string): readonly string[] | undefined {
+  if (native) return stop
+  if (stop.length > mostStops) report.add('stop.too-many', undefined, field)
+  return stop.length > 0 ? stop.slice(0, mostStops) : undefined
 }
 
-// ---- beside the configuration
-
-export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, report }: RequestWriting): string | undefined {
-  if (!serviceTier) return undefined
-  const { tier, ...rest } = serviceTier
-  report.rest(rest, undefined, 'serviceTier.')
-  if (tier === undefined) return undefined
-  if (native) return tierWords.toWire(tier) ?? tier
-  if (tier === 'auto') return undefined
+export function encodeTier(tier: string, { native, report }: RequestWriting, field: string): string | undefined {
+  if (!native && tier === 'auto') return undefined
   const word = tierWords.toWire(tier)
-  if (word !== undefined) return word
-  report.add(tier === 'fast' ? 'tier.nearest' : 'tier.unsupported', undefined, 'serviceTier.tier')
+  if (native || word !== undefined) return word ?? tier
+  report.add(tier === 'fast' ? 'tier.nearest' : 'tier.unsupported', undefined, field)
   return tier === 'fast' ? 'priority' : undefined
-}
-
-/** The reference to cached content, which only its own provider can resolve. */
-export function encodeCaching(cache: CacheSpec | undefined, { native, options, report }: RequestWriting): string | undefined {
-  if (!cache) return undefined
-  const { contentRef, mode, ...rest } = cache
-  report.rest(rest, undefined, 'cache.')
-  // This provider caches prefixes without being asked, which is what `implicit` means.
-  if (mode !== 'implicit') report.rest({ mode }, undefined, 'cache.')
-  if (contentRef !== undefined && !native) report.unresolvable(undefined, 'cache.contentRef', options)
-  return native ? contentRef : undefined
-}
-
-export function encodeState(state: StateSpec | undefined, { native, options, report }: RequestWriting): { store?: boolean; continuationToken?: string } {
-  if (!state) return {}
-  const { store, continuationToken, ...memory } = state
-  leaveState(native ? memory : { ...memory, ...defined({ continuationToken }) }, options, report)
-  return defined({ store, continuationToken: native ? continuationToken : undefined })
 }
