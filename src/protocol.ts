@@ -51,6 +51,8 @@ export type Protocol<Options extends object = object> = {
   /** Never throws: any body of any upstream becomes an error with the same status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
   encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError>
+  /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
+  errorJson(body: unknown): string
 
   /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
@@ -266,6 +268,8 @@ export type Address = {
   listingClaim(path: string, headers: Headers, query: URLSearchParams): number
   /** Body of a model listing. */
   list(models: ModelInfo[]): unknown
+  /** `JSON.stringify`, but faster, for the body of `list`. Absent: nothing is faster. */
+  listJson?(body: unknown): string
   /** Path and query of an upstream's model listing, with the largest page size. Absent: `/v1/models`, which is not paged. */
   listing?: string
   /** The model ids in an upstream's listing. Absent: the `id` of each member of `data`. */

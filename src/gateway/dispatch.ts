@@ -76,9 +76,10 @@ async function answerKnown(
   const { catalog, playground } = service
   switch (route.kind) {
     case 'list': {
+      const { address } = route.protocol
       const { models, failure } = await list(identity)
       if (failure) throw failure
-      return jsonAnswer(route.protocol.address.list(models))
+      return jsonAnswer(address.list(models), {}, address.listJson)
     }
     case 'describe': {
       const model = catalog.find(route.model, identity)

@@ -170,7 +170,7 @@ function answerOf(
   refusal: Refusal,
   { protocol, requestId, headers: more, asList }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
 ): GatewayAnswer {
-  const { status, headers, body } = refusal.wire ?? toText(wireOf(refusal, protocol, requestId))
+  const { status, headers, body } = refusal.wire ?? writtenFor(protocol, refusal, requestId)
   return {
     status,
     headers: safeHeaders({ 'content-type': 'application/json', ...headers, ...refusal.headers, ...more }),
@@ -214,6 +214,9 @@ function sizeOf(headers: Record<string, string>): number {
 const asksForList = (route: Route, { query }: GatewayRequest) =>
   route.kind === 'generate' && route.stream === true && route.protocol.address.asList?.(query) === true
 
-function toText({ status, headers, body }: { status: number; headers: Record<string, string>; body: unknown }) {
-  return { status, headers, body: JSON.stringify(body) }
+function writtenFor(protocol: Protocol, refusal: Refusal, requestId: string) {
+  const { status, headers, body } = wireOf(refusal, protocol, requestId)
+  // The body of an error of the same protocol may be the upstream's own, in any shape.
+  const isTheirs = refusal.error.protocol === protocol.name
+  return { status, headers, body: isTheirs ? JSON.stringify(body) : protocol.errorJson(body) }
 }

@@ -29,6 +29,6 @@ export type GatewayAnswer = {
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array>
 }
 
-export function jsonAnswer(body: unknown, headers: Headers = {}): GatewayAnswer {
-  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }
+export function jsonAnswer(body: unknown, headers: Headers = {}, write: (body: unknown) => string = JSON.stringify): GatewayAnswer {
+  return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: write(body) }
 }

@@ -1,4 +1,5 @@
 import { defined } from '../../kit/defined.ts'
+import { openaiModels } from '../../kit/serializers.generated.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/chat/completions'
@@ -34,5 +35,6 @@ export const address: Address = {
   // The default shape of model lists, which clients expect unless the request shows another.
   listingClaim: asked => (asked === '/v1/models' || asked.startsWith('/v1/models/') ? 1 : 0),
   list: models => ({ object: 'list', data: models.map(describe) }),
+  listJson: openaiModels,
   describe,
 }

@@ -1,4 +1,5 @@
 import { isObject } from '../../kit/json.ts'
+import { openaiError } from '../../kit/serializers.generated.ts'
 import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
@@ -40,6 +41,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   outcome,
   decodeError,
   encodeError,
+  errorJson: openaiError,
   streamDecoder,
   streamEncoder,
   frames,

@@ -1,3 +1,4 @@
+import { googleError } from '../../kit/serializers.generated.ts'
 import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
@@ -32,6 +33,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   outcome,
   decodeError,
   encodeError,
+  errorJson: googleError,
   streamDecoder,
   streamEncoder,
   frames,

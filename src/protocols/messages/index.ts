@@ -1,4 +1,5 @@
 import { isObject } from '../../kit/json.ts'
+import { messagesError } from '../../kit/serializers.generated.ts'
 import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
@@ -33,6 +34,7 @@ export const messages: Protocol<MessagesOptions> = {
   outcome,
   decodeError,
   encodeError,
+  errorJson: messagesError,
   streamDecoder,
   streamEncoder,
   frames,

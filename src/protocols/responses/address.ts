@@ -1,4 +1,5 @@
 import { only } from '../../kit/json.ts'
+import { openaiModels } from '../../kit/serializers.generated.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { storedAt } from './stored.ts'
 
@@ -31,6 +32,7 @@ export const address: Address = {
   // The model list is the same as that of chat-completions, which serves both.
   listingClaim: () => 0,
   list: models => ({ object: 'list', data: models.map(describe) }),
+  listJson: openaiModels,
   describe,
   counting: {
     ask: request => only(request, counted),

@@ -1,4 +1,5 @@
 import { isObject } from '../../kit/json.ts'
+import { openaiError } from '../../kit/serializers.generated.ts'
 import { keepingSource } from '../../kit/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
@@ -42,6 +43,7 @@ export const responses: Protocol<ResponsesOptions> = {
   outcome,
   decodeError,
   encodeError,
+  errorJson: openaiError,
   streamDecoder,
   streamEncoder,
   frames,
