@@ -20,8 +20,11 @@ type ValueOf<Name> = Name extends `${infer G extends Group & string}.${infer K}`
   : CanonicalRequest[Name & keyof CanonicalRequest]
 
 type Conversion<Value, Writing> = {
-  /** `holder`: the object that holds the value. Undefined: it has no meaning here, and is kept as unknown. Null: it means absence. */
-  read?: (value: unknown, holder: JsonObject) => Value | null | undefined
+  /**
+   * `holder`: the object that holds the value. Undefined: it has no meaning here, and is kept as unknown. Null: it means absence. `false`: the
+   * canonical field is only written here, and never read.
+   */
+  read?: false | ((value: unknown, holder: JsonObject) => Value | null | undefined)
   /**
    * Undefined: nothing is written. What is lost is noted by this function. `field`: the canonical path. `false`: it depends on more than the
    * value, so code writes it.
@@ -62,13 +65,15 @@ export type FieldTable<Writing> = {
   fieldsOf(group?: string): Keys
 }
 
+/** Where several rows read one canonical field, the last one that the body has counts. */
 export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<Writing> {
+  const isRead = rows.filter(({ read }) => read !== false)
   return {
     read(body, into) {
       let unread: JsonObject | undefined
       let holder: JsonObject | undefined = body
       let at: string | undefined
-      for (const { inside, outer, key, groups, name, read } of rows) {
+      for (const { inside, outer, key, groups, name, read } of isRead) {
         if (inside !== at) holder = holderIn(body, outer)
         at = inside
         const value = holder?.[key]
@@ -91,8 +96,8 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
       }
       return into
     },
-    names: Object.fromEntries(rows.map(({ field, inside, key }) => [field, inside === undefined ? key : `${inside}/${key}`])),
-    keysIn: inside => rows.filter(row => row.inside === inside).map(({ key }) => key),
+    names: Object.fromEntries(isRead.map(({ field, inside, key }) => [field, inside === undefined ? key : `${inside}/${key}`])),
+    keysIn: inside => isRead.filter(row => row.inside === inside).map(({ key }) => key),
     fieldsOf: group => Object.assign(Object.create(null), Object.fromEntries(rows.filter(row => row.group === group).map(({ name }) => [name, true]))),
   }
 }

@@ -80,3 +80,26 @@ test('values without a meaning are returned where they were, and those that mean
   expect(deep.read({ config: { topK: 40, isOff: true, speech: 'no object' } }, into)).toBeUndefined()
   expect(into).toEqual({ messages: [] })
 })
+
+test('a field may have an older name, and one wire field may be written from several', () => {
+  const older = fieldTable([
+    row('max_tokens', 'maxOutputTokens', { write: false }),
+    row('limit', 'maxOutputTokens'),
+    row('tier', 'serviceTier.tier'),
+    row('tier', 'serviceTier.speed', { read: false }),
+  ])
+  const read = (body: object) => {
+    const into: CanonicalRequest = { messages: [] }
+    older.read({ ...body }, into)
+    return into
+  }
+  expect(read({ max_tokens: 1, tier: 'flex' })).toEqual({ messages: [], maxOutputTokens: 1, serviceTier: { tier: 'flex' } })
+  expect(read({ limit: 2, max_tokens: 1 })).toEqual({ messages: [], maxOutputTokens: 2 })
+  expect(read({ limit: null, max_tokens: 1 })).toEqual({ messages: [], maxOutputTokens: 1 })
+  expect(older.write({ messages: [], maxOutputTokens: 3, serviceTier: { speed: 'fast' } }, [])).toEqual({ limit: 3, tier: 'fast' })
+  expect(older.names).toEqual({ maxOutputTokens: 'limit', 'serviceTier.tier': 'tier' })
+  expect([older.keysIn(), Object.keys(older.fieldsOf('serviceTier'))]).toEqual([
+    ['max_tokens', 'limit', 'tier'],
+    ['tier', 'speed'],
+  ])
+})
