@@ -8,9 +8,6 @@ import type { Writing } from './writing.ts'
 
 const isKnown = new Set(Object.keys(ChatRequest.shape))
 
-/** All request fields that control reasoning on servers of this protocol. The first is defined by the protocol. */
-const isControl = new Set(['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'thinking_budget', 'include_reasoning', 'chat_template_kwargs'])
-
 const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 const tokens = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? value : undefined)
 const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
@@ -18,7 +15,7 @@ const isOn = flag('enabled', 'disabled')
 const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])
 const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
 
-/** The meaning of each field. Earlier rows win over later ones. */
+/** The meaning of each field that controls reasoning on servers of this protocol. Earlier rows win over later ones. */
 const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
   { path: ['reasoning_effort'], field: 'effort', read: knownEffort },
   { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
@@ -38,6 +35,8 @@ const readings: { path: readonly [key: string, inner?: string]; field: keyof Rea
   { path: ['reasoning', 'effort'], field: 'effort', read: word },
   { path: ['thinking', 'type'], field: 'mode', read: word },
 ]
+
+const isControl = new Set(readings.map(({ path: [key] }) => key))
 
 /** The reasoning controls of a request, and the keys that are not in its schema. */
 export function splitControls(body: JsonObject): { controls: JsonObject; unknown: JsonObject } {
