@@ -1,19 +1,19 @@
-import type { CanonicalRequest, OutputFormat } from '../../canonical/request.ts'
-import { defined, present, some, someOf } from '../../kit/defined.ts'
+import type { OutputFormat } from '../../canonical/request.ts'
+import { defined, present, some } from '../../kit/defined.ts'
 import { isObject, type JsonObject } from '../../kit/json.ts'
 import { keysOf, unknownOf } from '../../kit/keys.ts'
 import { wrapRoot } from '../../kit/wrapped-output.ts'
 import { protocolName, withInner } from './own.ts'
 import type { ChatRequest } from './schema.ts'
 import type { Put } from './settings.ts'
-import type { Writing } from './writing.ts'
+import type { RequestWriting, Writing } from './writing.ts'
 
 type Schemed = { name?: string | null; description?: string | null; schema?: JsonObject | null; strict?: boolean | null }
 
 const knownOfFormat = keysOf<{ type: string; json_schema: unknown }>()('type', 'json_schema')
 const knownOfSchema = keysOf<Schemed>()('name', 'description', 'schema', 'strict')
 
-function decodeFormat(wire: ChatRequest['response_format'], put: Put): OutputFormat | undefined {
+export function decodeFormat(wire: ChatRequest['response_format'], put: Put): OutputFormat | undefined {
   if (!wire) return undefined
   const { type, json_schema: inner } = wire as { type: string; json_schema?: unknown }
   const unknown = unknownOf(wire, knownOfFormat)
@@ -34,35 +34,25 @@ function decodeFormat(wire: ChatRequest['response_format'], put: Put): OutputFor
   return strict === undefined ? format : { ...format, strict }
 }
 
-export function decodeOutput({ response_format, verbosity, modalities, audio }: ChatRequest, put: Put): CanonicalRequest['output'] {
-  return someOf({ format: decodeFormat(response_format, put), verbosity, modalities, audio })
+/** Text alone is the default, and servers that know only text refuse the field. */
+export function encodeModalities(modalities: readonly string[], { native, report }: Writing, field: string): readonly string[] | undefined {
+  if (!native && modalities.some(one => one !== 'text' && one !== 'audio')) report.add('output.modality', '', field)
+  return modalities.some(one => one !== 'text') ? modalities : undefined
 }
 
-export function encodeOutput({ output, stream }: CanonicalRequest, writing: Writing): JsonObject {
-  if (!output) return {}
-  const { format, verbosity, modalities, audio, ...rest } = output
-  writing.report.rest(rest, '', 'output.')
-  if (!writing.native && modalities?.some(one => one !== 'text' && one !== 'audio')) writing.report.add('output.modality', '', 'output.modalities')
-  return {
-    response_format: format && encodeFormat(format, writing),
-    verbosity,
-    // Text alone is the default, and servers that know only text refuse the field.
-    modalities: modalities?.some(one => one !== 'text') ? modalities : undefined,
-    audio: encodeVoice(audio, stream?.enabled === true, writing),
-  }
-}
-
-function encodeVoice(audio: unknown, streams: boolean, { native, report }: Writing): unknown {
+export function encodeVoice(audio: unknown, { native, report, request }: RequestWriting, field: string): unknown {
   if (native || !isObject(audio) || audio['format'] !== undefined) return audio
-  report.add('output.voice', '', 'output.audio')
+  report.add('output.voice', '', field)
   report.add('output.sound-format', '/audio/format')
   // Streams support only `pcm16`.
-  return { ...audio, format: streams ? 'pcm16' : 'wav' }
+  return { ...audio, format: request.stream?.enabled ? 'pcm16' : 'wav' }
 }
 
-function encodeFormat(format: OutputFormat, writing: Writing): unknown {
+export function encodeFormat(format: OutputFormat | undefined, writing: Writing): unknown {
   const { report } = writing
-  switch (format.type) {
+  switch (format?.type) {
+    case undefined:
+      return undefined
     case 'text':
       return { type: 'text' }
     case 'json':

@@ -1,8 +1,9 @@
 import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { Tool } from '../../canonical/tool.ts'
 import { check } from '../../kit/check.ts'
-import { defined, present, some, someOf } from '../../kit/defined.ts'
+import { present, some, someOf } from '../../kit/defined.ts'
 import type { JsonObject } from '../../kit/json.ts'
+import { keysIn, keysOf, unknownOf } from '../../kit/keys.ts'
 import { gatherTools } from '../../kit/late-tools.ts'
 import { leaveState } from '../../kit/state.ts'
 import { type PlainRequest, withStrictTools } from '../../kit/strict-tools.ts'
@@ -10,35 +11,24 @@ import { holdsNoTurn } from '../../kit/turns.ts'
 import type { Decoded, Encoded, FieldNames } from '../../protocol.ts'
 import { limitMarks, takeMark } from './cache.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
-import { decodeOutput, encodeOutput } from './format.ts'
+import { fields } from './fields.ts'
+import { decodeFormat, encodeFormat } from './format.ts'
 import { decodeMessages, encodeMessages } from './messages.ts'
 import { createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
 import { keep, protocolName, wireOf } from './own.ts'
 import { placesOf } from './proxy-places.ts'
 import { ChatRequest } from './schema.ts'
-import {
-  decodeCache,
-  decodeLogprobSpec,
-  decodeMetadata,
-  decodePrediction,
-  decodeSampling,
-  decodeStream,
-  encodeCache,
-  encodeLimit,
-  encodeLogprobSpec,
-  encodeOptional,
-  encodePrediction,
-  encodeSampling,
-  encodeStop,
-  encodeStream,
-  encodeTier,
-  encodeUser,
-  type Put,
-} from './settings.ts'
+import { decodePrediction, encodeAuto, encodePrediction, isText, type Put } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
 import { createNames, decodeTools, encodeTools, isLost } from './tools.ts'
-import type { Writing } from './writing.ts'
+import type { RequestWriting, Writing } from './writing.ts'
+
+/** The keys that are known in objects that hold only fields of the table. */
+const knownIn = {
+  prompt_cache_options: keysIn(fields.keysIn('prompt_cache_options'), {}),
+  stream_options: keysIn(fields.keysIn('stream_options'), {}),
+}
 
 /** @throws TranslationError `malformed` when the body is not a chat request */
 export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
@@ -46,39 +36,32 @@ export function decodeRequest(wire: unknown, options: Options = {}): Decoded<Can
   const body = check(protocolName, ChatRequest, wire)
   const { controls, unknown } = splitControls(body)
   const { spec: reasoning, left, places } = decodeControls(controls)
-  const { cache: auto, left: fields = {} } = takeMark({ ...unknown, ...left })
+  const { cache: auto, left: kept = {} } = takeMark({ ...unknown, ...left })
   const put: Put = (key, rest) => {
-    if (rest) fields[key] = rest
+    if (rest) kept[key] = rest
   }
   const choice = body.tool_choice ?? body.function_call
   put('tool_choice', some(unknownOfToolChoice(choice)))
+  let inner: keyof typeof knownIn
+  for (inner in knownIn) put(inner, unknownOf(body[inner] ?? {}, knownIn[inner]))
+  // Values that are no text have no canonical field.
+  if (body.metadata) put('metadata', someOf(Object.fromEntries(Object.entries(body.metadata).filter(([, value]) => !isText(value)))))
   const value: CanonicalRequest = present({
-    model: body.model,
     messages: decodeMessages(body.messages, report, options),
     tools: decodeTools(body),
     toolChoice: decodeToolChoice(choice),
-    parallelToolCalls: body.parallel_tool_calls,
-    output: decodeOutput(body, put),
+    output: someOf({ format: decodeFormat(body.response_format, put) }),
     reasoning,
-    sampling: decodeSampling(body),
-    maxOutputTokens: body.max_completion_tokens ?? body.max_tokens,
-    stop: typeof body.stop === 'string' ? [body.stop] : body.stop,
-    candidateCount: body.n,
-    logprobs: decodeLogprobSpec(body),
-    cache: decodeCache(body, auto, put),
-    serviceTier: someOf({ tier: body.service_tier }),
-    user: someOf({ safetyId: body.safety_identifier, user: body.user }),
-    metadata: decodeMetadata(body.metadata, put),
-    state: someOf({ store: body.store }),
-    safety: someOf({ moderation: body.moderation }),
+    cache: someOf({ auto }),
     prediction: decodePrediction(body.prediction, report, put),
-    stream: decodeStream(body, put),
   })
+  fields.read(body, value)
+  for (const group of [value.logprobs, value.stream]) if (group) group.enabled ??= false
   if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
   // Where the older field is set beside the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
-  if (body.max_completion_tokens != null && body.max_tokens != null) fields['max_tokens'] = body.max_tokens
-  if (body.tool_choice != null && body.function_call != null) fields['function_call'] = body.function_call
-  keep(value, some(fields))
+  if (body.max_completion_tokens != null && body.max_tokens != null) kept['max_tokens'] = body.max_tokens
+  if (body.tool_choice != null && body.function_call != null) kept['function_call'] = body.function_call
+  keep(value, some(kept))
   const fieldNames: FieldNames = { ...places, ...placesOf(value.messages, value.tools, body), ...olderNames(body) }
   return { value, notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
 }
@@ -102,6 +85,23 @@ function olderNames(body: ChatRequest): FieldNames {
 const isOlderLimit = (body: ChatRequest) => body.max_completion_tokens == null && body.max_tokens != null
 const isOlderChoice = (body: ChatRequest) => body.tool_choice == null && body.function_call != null
 
+/** What is written of each group of fields. */
+const handledIn = {
+  output: keysIn(['format'], fields.fieldsOf('output')),
+  cache: keysIn(['auto', 'contentRef'], fields.fieldsOf('cache')),
+  sampling: fields.fieldsOf('sampling'),
+  logprobs: fields.fieldsOf('logprobs'),
+  serviceTier: fields.fieldsOf('serviceTier'),
+  user: fields.fieldsOf('user'),
+  safety: fields.fieldsOf('safety'),
+  stream: fields.fieldsOf('stream'),
+}
+
+const handled = keysIn(
+  [...Object.keys(fields.fieldsOf()), ...Object.keys(handledIn)],
+  keysOf<CanonicalRequest>()('messages', 'tools', 'toolChoice', 'reasoning', 'state', 'prediction', 'ext', 'source'),
+)
+
 /**
  * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.
  * @throws TranslationError `inexpressible` for references that only another provider can resolve, unless `onUnresolvable` is `note`
@@ -114,7 +114,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wraps = !native && options.ccCustomTools === 'wrap'
   const given = gatherTools(value, { protocol: protocolName, report })
   const { nameOf, renamed } = createNames(native, { tools: given, wraps })
-  const writing: Writing = {
+  const writing: RequestWriting = {
+    request: value,
     report,
     wraps,
     isLost: name => isLost(name, value.tools, options),
@@ -125,67 +126,31 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     spaceOf: name => spaceOf(name, value.tools),
     told: new Set(),
   }
-  // The most common keys come last, because V8 searches this list from its end.
-  const {
-    parallelToolCalls: _parallel,
-    output: _output,
-    reasoning,
-    sampling,
-    stop,
-    candidateCount,
-    logprobs,
-    cache,
-    serviceTier,
-    user,
-    metadata,
-    state: _state,
-    safety,
-    prediction,
-    ext: _,
-    source: _source,
-    stream,
-    maxOutputTokens,
-    toolChoice: _choice,
-    tools: _tools,
-    messages,
-    model,
-    ...rest
-  } = value
-  report.rest(rest, '')
+  const { messages, output, reasoning, cache, prediction } = value
+  report.unwritten(value, handled, '')
+  let group: keyof typeof handledIn
+  for (group in handledIn) {
+    const specs = value[group]
+    if (specs) report.unwritten(specs, handledIn[group], '', `${group}.`)
+  }
   report.ext(ext, '')
-  const { store: asked, ...memory } = value.state ?? {}
-  // Not storing is the default of this protocol, and some servers refuse the field.
-  const store = native ? asked : asked || undefined
+  const { store: _, ...memory } = value.state ?? {}
   leaveState(memory, options, report)
+  if (cache?.contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
   const conversation = native || (options.ccCacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
-  const maxField = options.ccMaxTokensField ?? 'max_completion_tokens'
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions, writing)
   const encoded = encodeMessages(conversation, writing)
-  const written = defined({
-    model,
+  const written = fields.write(value, writing, {
+    model: value.model,
     messages: encoded,
     ...definitions,
     ...choice,
-    ...encodeOutput(value, writing),
+    response_format: encodeFormat(output?.format, writing),
     ...encodeControls(reasoning, writing),
-    ...encodeSampling(sampling, writing),
-    [maxField]: encodeLimit(maxOutputTokens, writing),
-    stop: encodeStop(stop, writing),
-    n: candidateCount,
-    ...encodeLogprobSpec(logprobs, writing),
-    ...encodeCache(cache, writing),
-    service_tier: encodeTier(serviceTier, writing),
-    ...encodeUser(user, writing),
-    ...encodeOptional(
-      { metadata, store, moderation: safety?.moderation },
-      { metadata, 'state.store': store, 'safety.moderation': safety?.moderation },
-      writing,
-    ),
+    ...encodeAuto(cache?.auto, writing),
     prediction: prediction && encodePrediction(prediction.parts, writing),
-    ...encodeStream(stream, writing),
   })
-  if (safety?.settings !== undefined) report.add('field.unsupported', '', 'safety.settings')
   const wire = wireOf(written, ext)
   report.settle(wire)
   const context = some({ tools: Object.keys(renamed).length > 0 ? { ...renamed } : undefined, output: writing.output })

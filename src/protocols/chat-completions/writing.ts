@@ -1,4 +1,5 @@
 import type { Message, Part, Place, ToolCallPart } from '../../canonical/message.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
 import type { EncodingContext } from '../../protocol.ts'
 import type { ChatReport } from './notes.ts'
 import type { Options } from './options.ts'
@@ -24,6 +25,8 @@ export type Writing = {
   /** The calls that were written, by id. */
   calls: Map<string, ToolCallPart>
 }
+
+export type RequestWriting = Writing & { request: CanonicalRequest }
 
 /** What writing media needs of it, in streams as well. */
 export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
