@@ -546,6 +546,8 @@ describe('fields of other protocols', () => {
     ['one stop sequence', { stop: ['a'] }, { stop: ['a'] }, []],
     ['a limit of nothing', { maxOutputTokens: 0 }, { max_completion_tokens: 1 }, ['limit.raised']],
     ['top_k', { sampling: { topK: 5, topP: 0.5 } }, { top_p: 0.5 }, ['field.unsupported']],
+    ['a seed', { sampling: { seed: 7, temperature: 0.5 } }, { seed: 7, temperature: 0.5 }, []],
+    ['penalties', { sampling: { frequencyPenalty: 0.1, presencePenalty: 0.2 } }, { frequency_penalty: 0.1, presence_penalty: 0.2 }, []],
     ['a tier nobody knows here', { serviceTier: { tier: 'ultrafast' } }, {}, ['tier.unsupported']],
     ['a long user id', { user: { safetyId: 'u'.repeat(200) } }, {}, ['field.optional']],
     ['a stream', { stream: { enabled: true } }, { stream: true, stream_options: { include_usage: true } }, []],
@@ -588,6 +590,13 @@ describe('fields of other protocols', () => {
   test('the older name of the limit, on demand', () => {
     expect(field({ maxOutputTokens: 5 }, { ccMaxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
   })
+})
+
+test('a request for probabilities or with options of a stream has a switch, and empty options say nothing', () => {
+  const read = (body: object) => decodeRequest({ messages: [], ...body }).value
+  expect(read({ top_logprobs: 2 }).logprobs).toEqual({ enabled: false, top: 2 })
+  expect(read({ stream_options: { include_usage: true } }).stream).toEqual({ enabled: false, includeUsage: true })
+  expect(read({ stream_options: {} })).not.toHaveProperty('stream')
 })
 
 test.each([
