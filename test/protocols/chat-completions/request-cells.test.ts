@@ -72,7 +72,7 @@ describe('structured output (2.9)', () => {
       'sound',
       { modalities: ['text', 'audio'], audio: { voice: 'ash', format: 'wav' } },
       { modalities: undefined, audio: undefined },
-      ['field.unsupported /modalities', 'field.unsupported /audio'],
+      ['field.unsupported /audio', 'field.unsupported /modalities'],
     ],
     ['a prediction', { prediction: { type: 'content', content: 'x' } }, { prediction: undefined }, ['field.unsupported /prediction']],
   ])('toward responses: %s', (_, given, expected, notes) => hold(fromChat('responses', given), expected, notes))
