@@ -70,7 +70,6 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
 
 /** Files that only some protocol folders have, with the reason; every other file name stands in all of them. */
 const notInAll: Record<string, string> = {
-  'fields.ts': 'the other folders get their table of request fields next',
   'assistant.ts': 'only chat-completions has one message with a slot for each kind of part',
   'messages.ts': 'only chat-completions has a message for each result of a tool',
   'call-queue.ts': 'only readers of chat-completions take a call for whole when another begins',
