@@ -68,6 +68,7 @@ export type FieldTable<Writing> = {
 /** Where several rows read one canonical field, the last one that the body has counts. */
 export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<Writing> {
   const isRead = rows.filter(({ read }) => read !== false)
+  const written = byOutermost(rows.filter(({ write }) => write !== false))
   return {
     read(body, into) {
       let unread: JsonObject | undefined
@@ -87,12 +88,16 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
       return unread
     },
     write(request, writing, into = {}) {
-      for (const { outer, key, field, group, name, write } of rows) {
-        const holder: unknown = group === undefined ? request : request[group as keyof CanonicalRequest]
-        const value = isObject(holder) ? holder[name] : undefined
-        if (value === undefined || value === null || write === false) continue
-        const written = write ? write(value as never, writing, field) : value
-        if (written !== undefined) put(into, outer, key, written)
+      for (const [outermost, fields] of written) {
+        // Most requests have few of the groups.
+        const given = request[outermost] as JsonObject | null | undefined
+        if (given === undefined || given === null) continue
+        for (const { outer, key, field, group, name, write } of fields) {
+          const value = group === undefined ? given : given[name]
+          if (value === undefined || value === null) continue
+          const wire = write ? write(value as never, writing, field) : value
+          if (wire !== undefined) put(into, outer, key, wire)
+        }
       }
       return into
     },
@@ -100,6 +105,16 @@ export function fieldTable<Writing>(rows: readonly Row<Writing>[]): FieldTable<W
     keysIn: inside => isRead.filter(row => row.inside === inside).map(({ key }) => key),
     fieldsOf: group => Object.assign(Object.create(null), Object.fromEntries(rows.filter(row => row.group === group).map(({ name }) => [name, true]))),
   }
+}
+
+/** The rows by the outermost canonical field, in the order of their first row. */
+function byOutermost<Writing>(rows: readonly Row<Writing>[]): (readonly [keyof CanonicalRequest, Row<Writing>[]])[] {
+  const outermost = new Map<string, Row<Writing>[]>()
+  for (const row of rows) {
+    const key = row.group ?? row.name
+    outermost.set(key, [...(outermost.get(key) ?? []), row])
+  }
+  return [...outermost] as [keyof CanonicalRequest, Row<Writing>[]][]
 }
 
 function holderIn(body: JsonObject, outer: readonly string[]): JsonObject | undefined {

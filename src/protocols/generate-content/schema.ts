@@ -91,7 +91,6 @@ const toolConfig = z.looseObject({
 export type GeminiToolConfig = z.infer<typeof toolConfig>
 
 const thinkingConfig = z.looseObject({ includeThoughts: flag, thinkingBudget: whole, thinkingLevel: text })
-export type GeminiThinkingConfig = z.infer<typeof thinkingConfig>
 
 export const GeminiGenerationConfig = z.looseObject({
   temperature: count,

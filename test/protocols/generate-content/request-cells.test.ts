@@ -377,7 +377,7 @@ describe('the voice of an answer (2.9)', () => {
       'generate-content → responses',
       inVoice(),
       {},
-      ['field.unsupported /generationConfig/responseModalities', `field.unsupported ${voice}`],
+      [`field.unsupported ${voice}`, 'field.unsupported /generationConfig/responseModalities'],
     ],
     [
       'and among blocks',
