@@ -530,6 +530,7 @@ describe('writing what another protocol said', () => {
     ['JSON', { output: { format: { type: 'json' } } }, { text: { format: { type: 'json_object' } } }, []],
     ['text alone is the default', { output: { modalities: ['text'] } }, {}, []],
     ['a long safety id', { user: { safetyId: 'x'.repeat(80) } }, { safety_identifier: expect.stringMatching(/^[0-9a-f]{64}$/) }, ['user.hashed']],
+    ['a limit of tool calls', { state: { store: true, maxToolCalls: 3 } }, { max_tool_calls: 3 }, []],
     ['log probabilities', { logprobs: { enabled: true, top: 2 } }, { top_logprobs: 2, include: ['message.output_text.logprobs'] }, []],
     [
       'an allowed subset',
