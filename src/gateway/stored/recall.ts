@@ -31,7 +31,7 @@ export async function recall({ replyStore }: Service, came: Ask, owner: Identity
   // When the provider resolves everything, the request need not be decoded.
   const mayRefer = (replyStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
   const referred = mayRefer ? historyIn(came.body.value, protocol) : []
-  // The new key comes first: see "Speed" in docs/architecture.md.
+  // The new key comes first: see "What V8 punishes" in docs/performance.md.
   if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...came }
 
   const { replies, items } = await lookUp(replyStore, referred, { stored, owner, signal: came.request.signal })

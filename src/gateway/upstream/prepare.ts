@@ -147,7 +147,7 @@ function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Ca
   return kept && asking?.added ? withMembers(kept, asking.added) : kept
 }
 
-/** Settings for translating the answer. New keys come before the spread: see "Speed" in docs/architecture.md. */
+/** Settings for translating the answer. New keys come before the spread: see "What V8 punishes" in docs/performance.md. */
 function answerSettings(
   { config: { defaults }, replyStore, isRepeated }: Service,
   ask: Ask,
