@@ -23,11 +23,14 @@ describe.each(pairs)('$name', ({ from, to }) => {
         fc.pre(value !== undefined && isUsual(value) && !untoldIn(value, to.name))
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).wire)
         // Arguments may hold `__proto__`, which nobody reads.
-        const read = whole === undefined ? undefined : attempt(() => to.decodeResponse(whole).value)
-        fc.pre(read !== undefined)
-        const { source: _, ...made } = read
+        fc.pre(whole !== undefined && attempt(() => to.decodeResponse(whole)) !== undefined)
         const { response } = collect(decodeStream(to, encodeStream(to, explode(value), { fieldNames }).wires))
-        expect(canonicalJson(to.encodeResponse(response).wire)).toBe(canonicalJson(to.encodeResponse(made).wire))
+        // Both as a reader of this protocol would write them.
+        const again = (wire: unknown) => {
+          const { source: _, ...read } = to.decodeResponse(wire).value
+          return canonicalJson(to.encodeResponse(read).wire)
+        }
+        expect(again(to.encodeResponse(response).wire)).toBe(again(whole))
       }),
       runs(1000),
     )
@@ -57,7 +60,7 @@ function isUsual({ id, model, error, candidates }: CanonicalResponse): boolean {
 function isSound(part: Part): boolean {
   if (part.type === 'text' && part.text === '' && part.citations) return false
   if (part.type === 'tool-result' || part.type === 'search-result') return false
-  if (part.type === 'reasoning') return part.segments.some(({ text }) => text) || part.signature !== undefined
+  if (part.type === 'reasoning') return part.segments.some(({ text }) => text) || Boolean(part.signature?.value)
   return part.type !== 'tool-call' || (part.name !== '' && (part.kind === 'freeform' || parseObject(part.input || '{}') !== undefined))
 }
 

@@ -186,7 +186,8 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   report.ext(ext, undefined)
   const native = source?.protocol === protocolName
   if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
-  const written = candidates.map(candidate => encodeCandidate(markCut(candidate), { native, options, report }))
+  // Servers of this protocol send whole calls, with or without arguments.
+  const written = candidates.map(candidate => encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }))
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const wire: JsonObject = {
     ...inside,

@@ -14,7 +14,7 @@ import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encode
 import { encodeErrorBody, noteError } from './error.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from './finish.ts'
 import type { GeminiOptions, Options } from './options.ts'
-import { ownFields, ownObject } from './own.ts'
+import { ownFields, ownObject, protocolName } from './own.ts'
 import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
 import { isSameGrounding, joinGrounding, writeLogprobs } from './response.ts'
 import { encodeUsage } from './usage.ts'
@@ -112,6 +112,8 @@ function isUnfinished(state: EncoderState, { candidate, part, final }: EventOf<'
   const lane = state.lanes[candidate]
   const pending = [...(lane?.open ? [lane.open] : []), ...(lane?.queue ?? [])].find(({ key }) => key === `${part}`)
   const call = final ?? pending?.part
+  // Servers of this protocol send whole calls, with or without arguments.
+  if (state.start.source?.protocol === protocolName) return false
   return pending !== undefined && call?.type === 'tool-call' && call.kind === 'function' && !isWholeInput(call.input)
 }
 
