@@ -1,29 +1,17 @@
 import type { ExtMap } from '../../canonical/message.ts'
 import { defined } from '../../kit/defined.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
+import { createOwn } from '../../kit/own.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'chat-completions'
 
-/** Keeps unknown keys in the node. Changes the node. */
-export function keep<T extends object>(node: T & { ext?: ExtMap }, fields: JsonObject | undefined): T {
-  if (!fields) return node
-  node.ext = {}
-  node.ext[protocolName] = { fields }
-  return node
-}
-
-/** The unknown keys of a node that was read from this protocol. */
-export const ownOf = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
-
-/** The fields with those of an object under a key. Undefined: none. */
-export function withInner(fields: JsonObject | undefined, key: string, inner: object | undefined): JsonObject | undefined {
-  return inner ? { ...fields, [key]: inner } : fields
-}
+export { withInner } from '../../kit/own.ts'
+export const { keep, ownOf } = createOwn(protocolName)
 
 /** A wire object: the unknown keys, overridden by the known ones. */
 export function wireOf<T extends JsonObject>(known: T, ext: ExtMap | undefined): T & JsonObject {
-  const fields = ext?.[protocolName]?.fields
+  const fields = ownOf(ext)
   return (fields ? withUnknown(known, fields) : defined(known)) as T & JsonObject
 }
 

@@ -1,9 +1,12 @@
 import type { ExtMap } from '../../canonical/message.ts'
 import { present } from '../../kit/defined.ts'
 import { isObject, type JsonObject, setOwn } from '../../kit/json.ts'
+import { createOwn } from '../../kit/own.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'generate-content'
+
+export const { ownOf: ownFields, ownUnder: ownObject } = createOwn(protocolName)
 
 /** `ext` for the unknown keys of a node, where null means absence. Undefined: there are none. */
 export function extOf(fields: JsonObject | undefined): ExtMap | undefined {
@@ -11,15 +14,6 @@ export function extOf(fields: JsonObject | undefined): ExtMap | undefined {
   const known = present(fields)
   for (const _ in known) return { [protocolName]: { fields: known } }
   return undefined
-}
-
-/** The unknown keys of a node that this protocol kept. */
-export const ownFields = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
-
-/** The unknown keys of an object in a node, by its key. */
-export function ownObject(ext: ExtMap | undefined, key: string): JsonObject | undefined {
-  const kept = ownFields(ext)?.[key]
-  return isObject(kept) ? kept : undefined
 }
 
 /** What is written anew, with what was left of the original: objects are joined by key, lists of the same length by index. `lost`: another list is left out. */
