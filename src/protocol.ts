@@ -14,7 +14,7 @@ import type { CanonicalResponse } from './canonical/response.ts'
 export type Protocol<Options extends object = object> = {
   name: string
   address: Address
-  /** By code: every note that its codecs may make, in addition to the common ones of `kit/report.ts`. */
+  /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/report.ts`. */
   notes: NoteTable
   /** Its mapping options, for configurations and command lines. */
   options: Record<string, OptionWords>

@@ -1,5 +1,5 @@
-import { isObject } from '../kit/json.ts'
-import { printable } from '../kit/text.ts'
+import { isObject } from '../kit/json/json.ts'
+import { printable } from '../kit/text/text.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 

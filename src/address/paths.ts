@@ -1,4 +1,4 @@
-import { unescaped } from '../kit/text.ts'
+import { unescaped } from '../kit/text/text.ts'
 import type { Protocol, RequestMatch, StoredMatch, StoredReplies } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 

@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { placeOfFault } from '../kit/json-fault.ts'
+import { placeOfFault } from '../kit/json/fault.ts'
 
 /** @throws Error with the file and the position, but without any of the text, which may contain keys */
 export async function readJsonFile(file: string): Promise<unknown> {

@@ -5,7 +5,7 @@ import { usualKeyEnv } from '../clients/index.ts'
 import type { GatewayConfig, Logger } from '../gateway/gateway.ts'
 import { demo } from '../gateway/options.ts'
 import { gateway } from '../hosts/connect.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject } from '../kit/json/json.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import { readJsonFile } from './json-file.ts'
 

@@ -1,5 +1,5 @@
 import type { Note } from '../canonical/note.ts'
-import { setOwn } from '../kit/json.ts'
+import { setOwn } from '../kit/json/json.ts'
 import type { Headers, Protocol } from '../protocol.ts'
 import { isKeyHeader } from './admission/credential.ts'
 import type { ChannelEntry } from './options.ts'

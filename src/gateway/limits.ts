@@ -1,6 +1,6 @@
 import type { RateLimiterAbstract } from 'rate-limiter-flexible'
 import RateLimiterMemory from 'rate-limiter-flexible/lib/RateLimiterMemory.js'
-import { isObject } from '../kit/json.ts'
+import { isObject } from '../kit/json/json.ts'
 import type { Settled } from './options.ts'
 
 /** Counts calls per minute and name. */

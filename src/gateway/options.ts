@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isVersion, matchListing, matchOf } from '../address/paths.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject } from '../kit/json/json.ts'
 import type { OptionWords } from '../protocol.ts'
 import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { conversationOptions, type Settings } from '../translate/settings.ts'

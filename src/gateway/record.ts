@@ -1,5 +1,5 @@
 import type { Usage } from '../canonical/response.ts'
-import { isObject } from '../kit/json.ts'
+import { isObject } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
 import { failureKind, type Refusal } from './error.ts'

@@ -1,6 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import { placeOfFault } from '../kit/json-fault.ts'
+import { placeOfFault } from '../kit/json/fault.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { collectStream } from '../translate/fold.ts'

@@ -1,8 +1,8 @@
 import type { Message } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import { pointerOf } from '../kit/path.ts'
-import { isTurn } from '../kit/turns.ts'
+import { isTurn } from '../kit/conversation/turns.ts'
+import { pointerOf } from '../kit/notes/path.ts'
 import type { FieldNames } from '../protocol.ts'
 
 type Place = { protocol: string; notes: Note[]; fieldNames: FieldNames }

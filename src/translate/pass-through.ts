@@ -1,4 +1,4 @@
-import { endedEarly } from '../kit/failed-reply.ts'
+import { endedEarly } from '../kit/errors/failed-reply.ts'
 import type { Protocol, StreamUsage } from '../protocol.ts'
 import { encoded, joined } from '../sse/bytes.ts'
 import { parseData } from '../sse/data.ts'

@@ -1,8 +1,8 @@
 import type { MediaSource, Message, Part, Place } from '../canonical/message.ts'
 import type { CanonicalRequest, StateSpec } from '../canonical/request.ts'
-import { flatMap } from '../kit/flat-map.ts'
-import { isObject } from '../kit/json.ts'
-import { pointerOf } from '../kit/path.ts'
+import { isObject } from '../kit/json/json.ts'
+import { pointerOf } from '../kit/notes/path.ts'
+import { flatMap } from '../kit/text/flat-map.ts'
 import type { FieldNames } from '../protocol.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../canonical/message.ts'
-import type { commonNotes, Report } from '../kit/report.ts'
+import type { commonNotes, Report } from '../kit/notes/report.ts'
 import type { translateNotes } from './notes.ts'
 
 type PairReport = Report<typeof translateNotes & typeof commonNotes>

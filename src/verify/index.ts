@@ -3,7 +3,7 @@
  * @module wireglot/verify
  */
 import { checkAddress } from '../address/check.ts'
-import { printable } from '../kit/text.ts'
+import { printable } from '../kit/text/text.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { createAsker } from './ask.ts'
 import { checkProtocol } from './generate.ts'

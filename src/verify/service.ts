@@ -1,7 +1,7 @@
 import { checkAddress } from '../address/check.ts'
 import { idsInAny } from '../address/listed.ts'
 import { isVersion, urlOf } from '../address/paths.ts'
-import { isObject, type JsonObject, parseJson } from '../kit/json.ts'
+import { isObject, type JsonObject, parseJson } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { type Asker, gist, type Heard, isHtml, mendOf } from './ask.ts'

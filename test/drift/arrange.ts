@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../src/kit/json.ts'
+import { isObject, type JsonObject } from '../../src/kit/json/json.ts'
 import type { Kind } from './judge.ts'
 import type { Site } from './walk.ts'
 

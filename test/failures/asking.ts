@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type TranslateOptions, translateRequest } from '../../src/api.ts'
-import { isObject } from '../../src/kit/json.ts'
+import { isObject } from '../../src/kit/json/json.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type Note, normalizeResponse, textOf } from '../../src/index.ts'
-import { wrapSignature } from '../../src/kit/envelope.ts'
+import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import {
   asking,
   dataOf,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { membersOf } from '../../src/gateway/body/outline.ts'
 import { readInPieces, writtenInPieces } from '../../src/gateway/body/pieces.ts'
 import { translateRequest } from '../../src/index.ts'
-import type { JsonObject } from '../../src/kit/json.ts'
+import type { JsonObject } from '../../src/kit/json/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'
 import { asking, listen, mounted, one, type Protocol, pairs, replies, requests, sendJson, upstream } from './support.ts'
 

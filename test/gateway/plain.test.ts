@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { long, readJson } from '../../src/gateway/body/body.ts'
-import { holdsEnvelope, joinId, wrapSignature, wrapSignatureInBase64 } from '../../src/kit/envelope.ts'
+import { holdsEnvelope, joinId, wrapSignature, wrapSignatureInBase64 } from '../../src/kit/signatures/envelope.ts'
 
 const envelope = { signature: { issuer: 'anthropic', value: 'c2lnbmF0dXJl' } }
 const wrapped = wrapSignature(envelope)

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import type { UsageRecord } from '../../src/gateway/hooks.ts'
-import { wrapSignature } from '../../src/kit/envelope.ts'
+import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { asking, hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod/mini'
 import { TranslationError } from '../../src/errors.ts'
-import { check } from '../../src/kit/check.ts'
-import { open } from '../../src/kit/wire.ts'
+import { check } from '../../src/kit/schema/check.ts'
+import { open } from '../../src/kit/schema/wire.ts'
 
 const Text = z.looseObject({ type: z.literal('text'), text: z.string() })
 const Image = z.looseObject({ type: z.literal('image'), source: z.looseObject({ url: z.string() }) })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dataUrl, parseDataUrl } from '../../src/kit/data-url.ts'
+import { dataUrl, parseDataUrl } from '../../src/kit/media/data-url.ts'
 
 const bytes = (...all: (number | string)[]) =>
   Buffer.concat(all.map(one => (typeof one === 'string' ? Buffer.from(one, 'latin1') : Buffer.from([one])))).toString('base64')

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { defined } from '../../src/kit/defined.ts'
+import { defined } from '../../src/kit/fields/defined.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
 test('what is undefined is left out, and an own key stays one, whatever its name', () => {

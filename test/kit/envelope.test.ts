@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Signature } from '../../src/canonical/message.ts'
-import { holdsEnvelope, isEnvelope, joinId, mayHoldEnvelope, unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../src/kit/envelope.ts'
+import { holdsEnvelope, isEnvelope, joinId, mayHoldEnvelope, unwrapSignature, wrapSignature, wrapSignatureInBase64 } from '../../src/kit/signatures/envelope.ts'
 
 const signature: fc.Arbitrary<Signature> = fc.record(
   {

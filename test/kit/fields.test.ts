@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
-import { fieldTable, rowFor } from '../../src/kit/fields.ts'
+import { fieldTable, rowFor } from '../../src/kit/fields/fields.ts'
 
 const row = rowFor<string[]>()
 const table = fieldTable([

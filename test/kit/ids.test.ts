@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { hashHex, hashId, mapCallId, mapName } from '../../src/kit/ids.ts'
+import { hashHex, hashId, mapCallId, mapName } from '../../src/kit/conversation/ids.ts'
 
 const valid = /^[A-Za-z0-9_-]{1,64}$/
 

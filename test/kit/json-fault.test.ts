@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { jsonFault } from '../../src/kit/json-fault.ts'
+import { jsonFault } from '../../src/kit/json/fault.ts'
 
 const isJson = (text: string): boolean => {
   try {

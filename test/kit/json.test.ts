@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { advanceJson, keepsNumbers, parseObject, startJson } from '../../src/kit/json.ts'
+import { advanceJson, keepsNumbers, parseObject, startJson } from '../../src/kit/json/json.ts'
 
 describe('JSON text as it arrives', () => {
   const wholeAfter = (pieces: string[]) => {

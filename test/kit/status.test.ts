@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { kindOfStatus } from '../../src/kit/status.ts'
+import { kindOfStatus } from '../../src/kit/errors/status.ts'
 import { all } from '../../src/testing/bodies.ts'
 
 test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { withStrictTools } from '../../src/kit/strict-tools.ts'
+import { withStrictTools } from '../../src/kit/tools/strict-tools.ts'
 
 const closed = { type: 'object', properties: {}, required: [], additionalProperties: false }
 const of = (schema: unknown, more: object = {}) => ({ ...closed, properties: { q: schema }, required: ['q'], ...more })

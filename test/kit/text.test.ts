@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lengthOf } from '../../src/kit/text.ts'
+import { lengthOf } from '../../src/kit/text/text.ts'
 
 test('characters are counted as iterating over the text counts them, halves of pairs included', () => {
   const unit = fc.constantFrom('a', 'é', '狐', '\ud83e', '\udd8a', '🦊')

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../src/canonical/message.ts'
-import { isObject } from '../../src/kit/json.ts'
+import { isObject } from '../../src/kit/json/json.ts'
 import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { runs } from '../support/runs.ts'

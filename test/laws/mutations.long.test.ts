@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
-import { unwrapSignature } from '../../src/kit/envelope.ts'
+import { unwrapSignature } from '../../src/kit/signatures/envelope.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { pairs } from '../../src/testing/bodies.ts'

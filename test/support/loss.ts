@@ -1,5 +1,5 @@
-import { unwrapSignature } from '../../src/kit/envelope.ts'
-import { unescaped } from '../../src/kit/text.ts'
+import { unwrapSignature } from '../../src/kit/signatures/envelope.ts'
+import { unescaped } from '../../src/kit/text/text.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { type Change, changed, changeOf, keysOf, mark } from '../../src/testing/change.ts'
 import { wordsOf } from '../../src/testing/from-schema.ts'

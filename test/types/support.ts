@@ -95,5 +95,7 @@ export function reasonsHold(protocol: string, known: Tables, ...exceptions: Tabl
 
 function textsOf(folder: string): string[] {
   const place = new URL(`../../src/${folder}/`, import.meta.url)
-  return readdirSync(place).map(file => readFileSync(new URL(file, place), 'utf8'))
+  return readdirSync(place, { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => readFileSync(new URL(file, place), 'utf8'))
 }

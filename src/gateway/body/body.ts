@@ -1,5 +1,5 @@
-import { mayHoldEnvelope } from '../../kit/envelope.ts'
-import type { JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json/json.ts'
+import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, textOf } from '../../sse/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../../kit/json.ts'
+import { isObject } from '../../kit/json/json.ts'
 import { refuse } from '../error.ts'
 import type { ReadBody } from './body.ts'
 import { namesTwoModels } from './outline.ts'

@@ -1,5 +1,5 @@
-import { beginsEnvelope } from '../../kit/envelope.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
+import { beginsEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, textOf } from '../../sse/bytes.ts'
 import { mayHoldAny, mayHoldTwice, searchable } from './bytes.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kit/json.ts'
+import type { JsonObject } from '../../kit/json/json.ts'
 import { textOf } from '../../sse/bytes.ts'
 import { keyOf, type Member } from './outline.ts'
 

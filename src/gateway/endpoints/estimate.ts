@@ -1,4 +1,4 @@
-import { isObject } from '../../kit/json.ts'
+import { isObject } from '../../kit/json/json.ts'
 
 /** In tokens. */
 const perImage = 1_600

@@ -1,4 +1,4 @@
-import { dotted } from '../../kit/path.ts'
+import { dotted } from '../../kit/notes/path.ts'
 import type { Protocol, StoredReplies } from '../../protocol.ts'
 import { referencesOf } from '../../translate/history.ts'
 import type { Reference, Resolvers } from '../../translate/references.ts'

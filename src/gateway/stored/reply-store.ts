@@ -1,5 +1,5 @@
 import type { Message } from '../../canonical/message.ts'
-import { isObject, parseObject } from '../../kit/json.ts'
+import { isObject, parseObject } from '../../kit/json/json.ts'
 import { refuse } from '../error.ts'
 import type { Identity, Store } from '../hooks.ts'
 import { ConfigError, type Settled, type StoreEntry, storeDefaults } from '../options.ts'

@@ -1,4 +1,4 @@
-import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/json.ts'
+import { isBottomless, isObject, type JsonObject, parseJson } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { encoded, join, textOf } from '../../sse/bytes.ts'
 import { createTextReader } from '../../sse/text.ts'

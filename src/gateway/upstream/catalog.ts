@@ -1,4 +1,4 @@
-import { defined } from '../../kit/defined.ts'
+import { defined } from '../../kit/fields/defined.ts'
 import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { Identity } from '../hooks.ts'

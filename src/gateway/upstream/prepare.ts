@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
 import { neededBy } from '../../clients/index.ts'
-import { isObject } from '../../kit/json.ts'
+import { isObject } from '../../kit/json/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'

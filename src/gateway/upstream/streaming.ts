@@ -1,4 +1,4 @@
-import { isObject, without } from '../../kit/json.ts'
+import { isObject, without } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 

@@ -1,6 +1,6 @@
 import type { Note } from '../../canonical/note.ts'
-import { isObject, type JsonObject, without as outOf } from '../../kit/json.ts'
-import { pointer } from '../../kit/path.ts'
+import { isObject, type JsonObject, without as outOf } from '../../kit/json/json.ts'
+import { pointer } from '../../kit/notes/path.ts'
 import type { Protocol } from '../../protocol.ts'
 import { streamOptions } from './streaming.ts'
 

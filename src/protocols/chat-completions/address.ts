@@ -1,5 +1,5 @@
-import { defined } from '../../kit/defined.ts'
-import { openaiModels } from '../../kit/serializers.generated.ts'
+import { openaiModels } from '../../kit/errors/serializers.generated.ts'
+import { defined } from '../../kit/fields/defined.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/chat/completions'

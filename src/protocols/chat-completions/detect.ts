@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import type { Detection } from '../../protocol.ts'
 
 const requestFields = [

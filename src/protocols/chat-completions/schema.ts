@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { anyObject, anything, boolean, count, flag, number, open, others, string, text, texts, unknown, whole } from '../../kit/wire.ts'
+import { anyObject, anything, boolean, count, flag, number, open, others, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
 
 // https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break an old client. Where
 // the reference says nullable, and where servers of this protocol send null, null counts as absence.

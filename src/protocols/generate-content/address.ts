@@ -1,6 +1,6 @@
-import { defined } from '../../kit/defined.ts'
-import { isObject } from '../../kit/json.ts'
-import { unescaped } from '../../kit/text.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import { isObject } from '../../kit/json/json.ts'
+import { unescaped } from '../../kit/text/text.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 /** The operation follows the model in the path, after a colon that some clients escape. */

@@ -1,9 +1,9 @@
 import type { Note } from '../../canonical/note.ts'
-import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
+import { type commonNotes, createReport, type Report } from '../../kit/notes/report.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
-import { protocolName } from './own.ts'
+import { protocolName } from './content/own.ts'
 
-/** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
+/** Every note that the codecs of this protocol may make, beside the common ones of `kit/notes/report.ts`. */
 export const notes = {
   'system.mid-conversation-as-user': { kind: 'approximated', reason: 'the target has no system message at this place of the conversation', source: '2.1' },
   'system.hoisted': { kind: 'approximated', reason: 'an instruction of mid-conversation now stands before the conversation', source: '2.1' },

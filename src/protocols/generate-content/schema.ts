@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { anyObject, anything, count, flag, number, others, string, text, texts, whole } from '../../kit/wire.ts'
+import { anyObject, anything, count, flag, number, others, string, text, texts, whole } from '../../kit/schema/wire.ts'
 
 /** Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a new field must never break an old client. */
 

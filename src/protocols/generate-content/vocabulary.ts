@@ -1,6 +1,6 @@
 import type { MediaPart, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
-import { twoWay } from '../../kit/two-way.ts'
+import { twoWay } from '../../kit/fields/two-way.ts'
 
 /** `finishReason`. There is none for tool calls: a reply that calls ends with `STOP`. */
 export const finishReason = twoWay<string, FinishReason>([

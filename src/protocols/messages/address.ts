@@ -1,5 +1,5 @@
-import { defined } from '../../kit/defined.ts'
-import { only } from '../../kit/json.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
 const path = '/v1/messages'

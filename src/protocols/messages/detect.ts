@@ -1,5 +1,5 @@
-import { flatMap } from '../../kit/flat-map.ts'
-import { isObject, type JsonObject } from '../../kit/json.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
+import { flatMap } from '../../kit/text/flat-map.ts'
 import type { Detection } from '../../protocol.ts'
 
 const eventTypes = new Set(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])

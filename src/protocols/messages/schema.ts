@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
-import { wordsAt } from '../../kit/guard.ts'
-import { anyObject, anything, count, flag, open, string, text, texts, unknown, whole } from '../../kit/wire.ts'
+import { wordsAt } from '../../kit/schema/guard.ts'
+import { anyObject, anything, count, flag, open, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
 
 /** Shapes as in the public reference of the Messages API; loose, because a new field must never break an old client. */
 

@@ -1,8 +1,8 @@
 import type { CacheTtl, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
-import { isObject } from '../../kit/json.ts'
-import type { SchemaSubset } from '../../kit/schema-subset.ts'
-import { twoWay } from '../../kit/two-way.ts'
+import { twoWay } from '../../kit/fields/two-way.ts'
+import { isObject } from '../../kit/json/json.ts'
+import type { SchemaSubset } from '../../kit/tools/schema-subset.ts'
 
 /** `stop_reason`. */
 export const stopReason = twoWay<string, FinishReason>([

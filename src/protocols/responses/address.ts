@@ -1,7 +1,7 @@
-import { only } from '../../kit/json.ts'
-import { openaiModels } from '../../kit/serializers.generated.ts'
+import { openaiModels } from '../../kit/errors/serializers.generated.ts'
+import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
-import { storedAt } from './stored.ts'
+import { storedAt } from './response/stored.ts'
 
 const path = '/v1/responses'
 /** Client headers that are passed on: those that identify the caller, and those that ask for newer forms of the protocol. */

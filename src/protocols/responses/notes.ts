@@ -1,9 +1,9 @@
 import type { Note } from '../../canonical/note.ts'
-import { type commonNotes, createReport, type Report } from '../../kit/report.ts'
+import { type commonNotes, createReport, type Report } from '../../kit/notes/report.ts'
 import type { FieldNames, NoteTable } from '../../protocol.ts'
-import { protocolName } from './own.ts'
+import { protocolName } from './content/own.ts'
 
-/** Every note that the codecs of this protocol may make, beside the common ones of `kit/report.ts`. */
+/** Every note that the codecs of this protocol may make, beside the common ones of `kit/notes/report.ts`. */
 export const notes = {
   'store.default': { kind: 'synthesized', reason: 'answers are stored here unless the request says otherwise', source: '2.14' },
   'reasoning.older-summary': { kind: 'approximated', reason: 'the older name of `summary`; it is read as that', source: '6.3' },

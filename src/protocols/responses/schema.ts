@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { anything, count, flag, number, open, string, text, texts, whole, wholeNumber } from '../../kit/wire.ts'
+import { anything, count, flag, number, open, string, text, texts, whole, wholeNumber } from '../../kit/schema/wire.ts'
 
 // Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Unknown keys are allowed
 // everywhere: a field that is added there must never break an older reader.

@@ -1,7 +1,7 @@
 import type { ServerToolKind, ServerToolPart } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
-import { twoWay } from '../../kit/two-way.ts'
-import { protocolName } from './own.ts'
+import { twoWay } from '../../kit/fields/two-way.ts'
+import { protocolName } from './content/own.ts'
 
 type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
 

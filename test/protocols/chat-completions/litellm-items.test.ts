@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../../src/index.ts'
-import { withoutWire } from '../../../src/kit/source.ts'
+import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 
 const { 'chat-completions': chat } = protocols

@@ -5,7 +5,7 @@ import type { CanonicalEvent, Delta } from '../../../src/canonical/event.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Part } from '../../../src/canonical/message.ts'
 import type { FinishReason } from '../../../src/canonical/response.ts'
-import { isObject } from '../../../src/kit/json.ts'
+import { isObject } from '../../../src/kit/json/json.ts'
 import { decodeStream, encodeStream } from './run.ts'
 
 const text = fc.constantFrom('', 'a', 'b c', '\n', '🙂', '{"q":', '"x"}', '{}', '1', ' ')

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
 import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
-import { withoutWire } from '../../../src/kit/source.ts'
+import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { chunk, decodeStream, encodeStream } from './run.ts'
 

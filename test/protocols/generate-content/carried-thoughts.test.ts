@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
-import { carryThoughts, giveBack, nothingGathered } from '../../../src/protocols/generate-content/carried-thoughts.ts'
+import { carryThoughts, giveBack, nothingGathered } from '../../../src/protocols/generate-content/content/carried-thoughts.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiPart } from '../../../src/protocols/generate-content/schema.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Citation } from '../../../src/canonical/message.ts'
 import { translateResponse } from '../../../src/index.ts'
-import { decodeGrounding, encodeGrounding } from '../../../src/protocols/generate-content/citations.ts'
+import { decodeGrounding, encodeGrounding } from '../../../src/protocols/generate-content/content/citations.ts'
 
 const web = (uri: string, title = 't') => ({ web: { uri, title } })
 const support = (segment: object, ...groundingChunkIndices: number[]) => ({ segment, groundingChunkIndices })

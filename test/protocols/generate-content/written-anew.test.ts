@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { withoutWire } from '../../../src/kit/source.ts'
+import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 
 type Body = Record<string, unknown>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { createStreamTranslator, type MappingOptions, type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
-import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { chat, items, user } from '../../support/examples/wires.ts'
 

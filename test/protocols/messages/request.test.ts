@@ -3,7 +3,7 @@ import { translateRequest } from '../../../src/api.ts'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { TranslationError } from '../../../src/errors.ts'
-import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type MessagesOptions, messages } from '../../../src/protocols/messages/index.ts'
 

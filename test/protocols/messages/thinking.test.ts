@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/index.ts'
-import { unwrapSignature } from '../../../src/kit/envelope.ts'
-import { withoutWire } from '../../../src/kit/source.ts'
+import { withoutWire } from '../../../src/kit/fields/source.ts'
+import { unwrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 
 const reply = (more: object = {}) => ({

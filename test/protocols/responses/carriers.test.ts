@@ -3,7 +3,7 @@ import { collect } from '../../../src/canonical/collect.ts'
 import { explode } from '../../../src/canonical/explode.ts'
 import { checkGrammar } from '../../../src/canonical/grammar.ts'
 import type { Message, Part } from '../../../src/canonical/message.ts'
-import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { decode, encode } from './support.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, type TranslateOptions, translateRequest } from '../../../src/index.ts'
-import { wrapSignatureInBase64 } from '../../../src/kit/envelope.ts'
+import { wrapSignatureInBase64 } from '../../../src/kit/signatures/envelope.ts'
 
 type Body = Record<string, unknown>
 type More = Partial<TranslateOptions> & Record<string, unknown>

@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Note } from '../../../src/canonical/note.ts'
-import { isObject, type JsonObject } from '../../../src/kit/json.ts'
+import { isObject, type JsonObject } from '../../../src/kit/json/json.ts'
 import type { CodecOptions, MachineState, StreamMachine } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
 

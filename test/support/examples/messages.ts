@@ -1,4 +1,4 @@
-import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 

@@ -1,5 +1,5 @@
 import { translateRequest } from '../../../src/api.ts'
-import { wrapSignature } from '../../../src/kit/envelope.ts'
+import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 

@@ -1,0 +1,83 @@
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { flatMap } from '../text/flat-map.ts'
+
+/** Can this part be an instruction? Instructions are text, or parts that only their own protocol knows. */
+export function isInstruction({ type }: Part): boolean {
+  return type === 'text' || type === 'control' || type === 'opaque'
+}
+
+/** Is it a message of the user, the model or a tool? */
+export function isTurn({ role }: Message): boolean {
+  return role !== 'system' && role !== 'developer'
+}
+
+/** Do encoded messages hold no conversation? For protocols that accept instructions inside of it, also alone, if the source has no other messages. */
+export function holdsNoTurn(written: readonly object[], messages: readonly Message[]): boolean {
+  if (written.some(wire => !('role' in wire) || (wire.role !== 'system' && wire.role !== 'developer'))) return false
+  return written.length === 0 || messages.some(isTurn) || messages.every(({ origin }) => origin === 'instructions')
+}
+
+/** Do the parts contain a thought with the signature of this one already? Some clients copy what one call carries to other calls. */
+export function isRepeatedThought({ type, signature }: Part, parts: readonly Part[]): boolean {
+  if (type !== 'reasoning' || !signature?.value) return false
+  return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
+}
+
+/** The ids of all calls in a conversation. */
+export function callIds(messages: readonly Message[]): Set<string> {
+  const ids = new Set<string>()
+  for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call') ids.add(part.id)
+  return ids
+}
+
+/** A message of the target wire, with its own role names. `sources`: the canonical messages it is made of. */
+export type Turn<Role extends string> = { role: Role; parts: Part[]; sources: Message[] }
+
+/** Joins adjacent messages of the model into one turn if they contain tool calls, reasoning or built-in tools; all others stay separate. */
+export function joinAssistants<Model extends string>(messages: readonly Message[], model: Model): Turn<Model | 'user' | 'system'>[] {
+  const turns: Turn<Model | 'user' | 'system'>[] = []
+  let run: Message[] = []
+  const flush = () => {
+    const bound = run.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'reasoning' || type === 'server-tool'))
+    if (bound) turns.push({ role: model, parts: flatMap(run, ({ parts }) => parts), sources: run })
+    else for (const message of run) turns.push({ role: model, parts: [...message.parts], sources: [message] })
+    run = []
+  }
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      run.push(message)
+      continue
+    }
+    flush()
+    const role = message.role === 'system' || message.role === 'developer' ? 'system' : 'user'
+    turns.push({ role, parts: [...message.parts], sources: [message] })
+  }
+  flush()
+  return turns
+}
+
+/** Callbacks for each call and each matched result. `earlier`: a previous result of the same call. */
+type Matching = { call?(call: ToolCallPart): void; result?(result: ToolResultPart, call: ToolCallPart, earlier: ToolResultPart | undefined): void }
+
+/** The result of each tool call; with several results of a call, the last one. */
+export function matchResults<Role extends string>(turns: readonly Turn<Role>[], model: Role, on: Matching = {}): Map<ToolCallPart, ToolResultPart> {
+  const results = new Map<ToolCallPart, ToolResultPart>()
+  const open = new Map<string, { turn: Turn<Role>; calls: ToolCallPart[] }>()
+  for (const turn of turns)
+    for (const part of turn.parts) {
+      if (turn.role === model && part.type === 'tool-call') {
+        // Several calls of a turn may have one id: then results are matched in the order of the calls.
+        const before = open.get(part.id)
+        if (before?.turn === turn) before.calls.push(part)
+        else open.set(part.id, { turn, calls: [part] })
+        on.call?.(part)
+      } else if (part.type === 'tool-result') {
+        const calls = open.get(part.callId)?.calls
+        const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
+        if (!call) continue
+        on.result?.(part, call, results.get(call))
+        results.set(call, part)
+      }
+    }
+  return results
+}

@@ -1,0 +1,30 @@
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+
+/** Splits the details of an error: `misalignment`, which chat-completions and responses have in common, and all others. */
+export function splitDetails(details: unknown): { shared: { misalignment?: JsonObject }; others: unknown } {
+  if (!isObject(details) || !isObject(details['misalignment'])) return { shared: {}, others: details }
+  const { misalignment, ...others } = details
+  return { shared: { misalignment: misalignment as JsonObject }, others: Object.keys(others).length > 0 ? others : undefined }
+}
+
+/** Does the kind of an error, with its usual status, tell its type, which alone would mean `ofType`? Two types are general: a fault of the client, and one of the server. */
+export const tellsType = (ofType: ErrorKind, kind: ErrorKind, usual: number): boolean =>
+  ofType === kind || ofType === (usual >= 500 ? 'internal' : 'invalid_request')
+
+/** Is the status of an error of another protocol lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
+export function losesStatus({ status, kind, protocol }: CanonicalError, told: CanonicalError): boolean {
+  return protocol !== undefined && protocol !== told.protocol && status !== told.status && kind !== 'overloaded'
+}
+
+/** What stands in place of a message, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or nothing. */
+export function listed(said: unknown): string | undefined {
+  const isEmpty = typeof said === 'object' && Object.keys(said ?? {}).length === 0
+  return said === undefined || typeof said === 'string' || isEmpty ? undefined : JSON.stringify(said).slice(0, 2000)
+}
+
+/** The known keys of an error beside its message that hold no text, so that they are not read. `isCode`: is it a code all the same? */
+export function unreadOf({ type, code, param }: JsonObject, isCode: (code: unknown) => boolean): JsonObject {
+  const isText = (value: unknown) => value == null || typeof value === 'string'
+  return Object.fromEntries(Object.entries({ type, code, param }).filter(([key, value]) => !isText(value) && !(key === 'code' && isCode(value))))
+}

@@ -1,0 +1,41 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { Message, Place } from '../../canonical/message.ts'
+import type { CanonicalResponse, Finish } from '../../canonical/response.ts'
+import { pointerOf } from '../notes/path.ts'
+import type { commonNotes, Report } from '../notes/report.ts'
+
+/** Notes everything in a failed reply except its error, since only the error is written. */
+export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Untold): void {
+  const { candidates, ext, ...beside } = { ...response, error: undefined }
+  report.rest(beside, '')
+  report.ext(ext, '')
+  for (const { messages, logprobs, finish, at, ext: own } of candidates) {
+    report.rest({ logprobs }, at)
+    report.ext(own, at)
+    noteFinish(finish, at, report)
+    for (const message of messages) noteMessage(message, report)
+  }
+}
+
+/** Notes the finish reason of an answer in a failed reply, unless it is the failure itself: of several answers, others may have ended well. */
+export function noteFinish(finish: Finish | undefined, at: Place | undefined, report: Pick<Untold, 'add'>): void {
+  if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
+}
+
+type Untold = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf'>
+
+/** A message, and the odds of its tokens where they stand beside it. */
+function noteMessage({ at, parts }: Message, report: Untold): void {
+  if (parts.length > 0) report.add('field.unsupported', at)
+  for (const part of parts)
+    if ('logprobs' in part && part.logprobs && !report.placeOf('logprobs', part.at).startsWith(`${pointerOf(at ?? '')}/`))
+      report.rest({ logprobs: part.logprobs }, part.at)
+}
+
+/** The error of a stream that ends before its reply does. */
+export const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
+
+/** The error of an answer whose finish reason is `error`. Undefined: it did not fail. */
+export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
+  return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its answer' } : undefined
+}

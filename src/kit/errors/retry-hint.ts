@@ -1,0 +1,44 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+
+/** The value of a header, whatever the case of its name. `name` is in lower case. */
+export function headerOf(headers: Record<string, string> | undefined, name: string): string | undefined {
+  for (const [key, value] of Object.entries(headers ?? {})) if (key === name || key.toLowerCase() === name) return String(value)
+  return undefined
+}
+
+const amount = /^\d{1,12}(\.\d+)?$/
+
+/** Milliseconds to wait before a retry. `now`: Unix seconds, needed when `retry-after` is a date. Undefined: no hint. */
+export function retryHint(headers: Record<string, string> | undefined, now: number | undefined): number | undefined {
+  const exact = headerOf(headers, 'retry-after-ms')?.trim()
+  if (exact !== undefined && amount.test(exact)) return Math.round(Number(exact))
+  const rough = headerOf(headers, 'retry-after')?.trim()
+  if (rough === undefined) return undefined
+  if (amount.test(rough)) return Math.round(Number(rough) * 1000)
+  const date = Date.parse(rough)
+  return now === undefined || Number.isNaN(date) ? undefined : Math.max(0, date - now * 1000)
+}
+
+/** `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110). */
+const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/
+
+/** The headers that say whether and when to retry, unchanged: `x-should-retry`, and a `retry-after` that is a date, which cannot be converted without a clock. */
+export function retryWords(headers: Record<string, string> | undefined): Record<string, string> {
+  const again = headerOf(headers, 'x-should-retry')
+  const when = headerOf(headers, 'retry-after')
+  return {
+    ...((again === 'true' || again === 'false') && { 'x-should-retry': again }),
+    ...(when !== undefined && httpDate.test(when) && { 'retry-after': when }),
+  }
+}
+
+/** The headers of an error response. `requestId`: the name of the header for the request id. */
+export function errorHeaders(error: CanonicalError, requestId: string): Record<string, string> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (error.requestId !== undefined) headers[requestId] = error.requestId
+  const ms = error.retryAfterMs
+  if (ms === undefined) return headers
+  headers['retry-after'] = String(Math.ceil(ms / 1000))
+  if (ms % 1000 !== 0) headers['retry-after-ms'] = String(ms)
+  return headers
+}

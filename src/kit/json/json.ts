@@ -1,0 +1,159 @@
+import { setOwn } from '../../canonical/copy.ts'
+import { flatMap } from '../text/flat-map.ts'
+
+export { setOwn }
+
+export type JsonObject = Record<string, unknown>
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** A deep merge of objects; values of `over` win unless they are undefined. */
+export function merge(under: JsonObject, over: JsonObject): JsonObject {
+  const merged = { ...under }
+  for (const key in over) {
+    const value = over[key]
+    if (value === undefined) continue
+    const below = Object.hasOwn(merged, key) ? merged[key] : undefined
+    setOwn(merged, key, isObject(below) && isObject(value) ? merge(below, value) : value)
+  }
+  return merged
+}
+
+/** Equal as JSON, key order aside; a key that holds undefined counts as absent. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => same(item, b[i]))
+  if (!isObject(a) || !isObject(b)) return false
+  for (const key of Object.keys(a)) if (a[key] !== undefined && !(Object.hasOwn(b, key) && same(a[key], b[key]))) return false
+  for (const key of Object.keys(b)) if (b[key] !== undefined && !(Object.hasOwn(a, key) && a[key] !== undefined)) return false
+  return true
+}
+
+/** A copy with only these keys. */
+export function only(object: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(flatMap(keys, key => (Object.hasOwn(object, key) ? [[key, object[key]]] : [])))
+}
+
+/** A copy without these keys. */
+export function without(object: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)))
+}
+
+/** The value of a JSON text. Undefined: not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** In levels. Recursive functions such as `JSON.stringify` overflow the stack at a few thousand. */
+const deepest = 1_000
+
+/** The object of a JSON text. Undefined: not a JSON object. */
+export function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text)
+  return isObject(value) ? value : undefined
+}
+
+/** The same, but undefined also for an object that is too deep to be written again. */
+export function parseShallow(text: string): JsonObject | undefined {
+  return isBottomless(text) ? undefined : parseObject(text)
+}
+
+/** Is this JSON so deep that recursive functions overflow the stack? */
+export function isBottomless(text: string): boolean {
+  if (text.length <= 2 * deepest) return false
+  let left = deepest
+  for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return isDeep(text)
+  return false
+}
+
+function isDeep(text: string): boolean {
+  let inString = false
+  let depth = 0
+  for (let i = 0; i < text.length && depth <= deepest; i++) {
+    const char = text.charCodeAt(i)
+    if (char === 0x5c) i++
+    else if (char === 0x22) inString = !inString
+    else if (!inString && (char === 0x7b || char === 0x5b)) depth++
+    else if (!inString && (char === 0x7d || char === 0x5d)) depth--
+  }
+  return depth > deepest
+}
+
+/** Does every number of this JSON text keep its value when it is parsed? Numbers with many digits, such as long ids, do not. */
+export function keepsNumbers(text: string): boolean {
+  if (!/\d[\d.]{15}|\d[eE]/.test(text)) return true
+  return numbersIn(text).every(number => digitsOf(number) === digitsOf(String(Number(number))))
+}
+
+/** Does the value contain a number? */
+export function holdsNumber(value: unknown): boolean {
+  return typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
+}
+
+/** The numbers of a JSON text, as written. A single pattern that also skips strings would overflow the stack on long ones. */
+function numbersIn(text: string): string[] {
+  const found: string[] = []
+  const token = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+  const mark = /["\\]/g
+  for (let next = token.exec(text); next; next = token.exec(text)) {
+    if (next[0] !== '"') {
+      found.push(next[0])
+      continue
+    }
+    mark.lastIndex = token.lastIndex
+    for (let inside = mark.exec(text); inside?.[0] === '\\'; inside = mark.exec(text)) mark.lastIndex++
+    if (mark.lastIndex === 0) break
+    token.lastIndex = mark.lastIndex
+  }
+  return found
+}
+
+/** A normal form: the digits without leading and trailing zeros, and the place of the first one. */
+function digitsOf(number: string): string {
+  const [, sign, whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const digits = (whole + fraction).replace(/^0+/, '')
+  if (digits === '') return /^-?\d/.test(number) ? '0' : number
+  return `${sign}${digits.replace(/(?<!0)0+$/, '')}e${Number(exponent) - fraction.length + digits.length}`
+}
+
+/**
+ * Follows JSON text as it arrives. `whole`: one object, array or string is complete. Numbers and literals are never complete, because
+ * more digits may follow. Plain data.
+ */
+export type JsonProgress = { depth: number; inString: boolean; escaped: boolean; begun: boolean; whole: boolean }
+
+export function startJson(): JsonProgress {
+  return { depth: 0, inString: false, escaped: false, begun: false, whole: false }
+}
+
+/** Takes the next piece of text; changes `progress`. Returns where in the text the value ends; its length, if it does not end there. */
+export function advanceJson(progress: JsonProgress, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    if (progress.whole) return i
+    const char = text.charCodeAt(i)
+    if (progress.inString) {
+      if (progress.escaped) progress.escaped = false
+      else if (char === 0x5c) progress.escaped = true
+      else if (char === 0x22) {
+        progress.inString = false
+        if (progress.depth === 0) progress.whole = true
+      }
+    } else if (char === 0x22) {
+      progress.inString = true
+      progress.begun = true
+    } else if (char === 0x7b || char === 0x5b) {
+      progress.depth++
+      progress.begun = true
+    } else if (char === 0x7d || char === 0x5d) {
+      progress.depth--
+      if (progress.depth === 0) progress.whole = true
+    }
+  }
+  return text.length
+}

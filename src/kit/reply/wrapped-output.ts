@@ -1,0 +1,103 @@
+import type { JsonSchema } from '../../canonical/tool.ts'
+import { isObject, type JsonObject } from '../json/json.ts'
+
+const shared = ['$defs', 'definitions'] as const
+const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems']
+
+/**
+ * The schema of an object `{ value }` around a schema of another type, for servers that accept only objects as the root of a schema.
+ * Undefined: the schema may describe an object already.
+ */
+export function wrapRoot(schema: JsonSchema): JsonObject | undefined {
+  if (!isObject(schema)) return undefined
+  const { type } = schema
+  const isOther = type === undefined ? describing.some(key => schema[key] !== undefined) : type !== 'object'
+  if (!isOther) return undefined
+  const wrapped: JsonObject = { type: 'object', properties: {}, required: ['value'], additionalProperties: false }
+  const value = { ...schema }
+  // References to them begin at the root.
+  for (const key of shared) {
+    if (value[key] === undefined) continue
+    wrapped[key] = value[key]
+    delete value[key]
+  }
+  return { ...wrapped, properties: { value } }
+}
+
+const opening = /^\s*\{\s*"value"\s*:/
+const openingBegun = /^\s*(\{\s*("(v(a(l(u(e("\s*)?)?)?)?)?)?)?)?$/
+
+/** Reads `{"value": …}` as it arrives. `form`: `word` for a string that is wanted without its quotes. Plain data. */
+export type OutputUnwrapping = {
+  form: 'value' | 'word'
+  phase: 'before' | 'opened' | 'inside' | 'closed' | 'raw'
+  held: string
+  depth: number
+  inString: boolean
+  escaped: boolean
+}
+
+export function startUnwrappingOutput(form: OutputUnwrapping['form']): OutputUnwrapping {
+  return { form, phase: 'before', held: '', depth: 0, inString: false, escaped: false }
+}
+
+/** Reads the next piece of the text and returns the next piece of the value. A text of another form is returned as it is. */
+export function unwrapOutput(state: OutputUnwrapping, text: string): string {
+  let rest = text
+  if (state.phase === 'before') {
+    rest = state.held + text
+    const start = opening.exec(rest)
+    if (!start && openingBegun.test(rest)) {
+      state.held = rest
+      return ''
+    }
+    state.held = ''
+    state.phase = start ? 'opened' : 'raw'
+    rest = rest.slice(start?.[0].length ?? 0)
+  }
+  if (state.phase === 'raw') return rest
+  if (state.phase === 'closed') return ''
+  if (state.phase === 'opened') {
+    rest = rest.trimStart()
+    if (rest === '') return ''
+    state.phase = 'inside'
+  }
+  const value = rest.slice(0, endOfValue(state, rest))
+  if (state.form === 'value') return value
+  state.held += value
+  return ''
+}
+
+/** What is left at the end of the text. */
+export function endOutput(state: OutputUnwrapping): string {
+  const { held, form } = state
+  state.held = ''
+  if (form === 'value' || state.phase === 'before') return held
+  try {
+    const word: unknown = JSON.parse(held)
+    return typeof word === 'string' ? word : held.trim()
+  } catch {
+    return held
+  }
+}
+
+/** Where the value ends, which is before the brace that closes the object around it. Changes the state. */
+function endOfValue(state: OutputUnwrapping, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const char = text.charAt(i)
+    if (state.inString) {
+      if (state.escaped) state.escaped = false
+      else if (char === '\\') state.escaped = true
+      else if (char === '"') state.inString = false
+    } else if (char === '"') state.inString = true
+    else if (char === '{' || char === '[') state.depth++
+    else if (char === '}' || char === ']') {
+      if (state.depth === 0) {
+        state.phase = 'closed'
+        return i
+      }
+      state.depth--
+    }
+  }
+  return text.length
+}

@@ -1,0 +1,45 @@
+import type { FreeformTool, FunctionTool } from '../../canonical/tool.ts'
+import { defined } from '../fields/defined.ts'
+import { parseObject } from '../json/json.ts'
+
+/** A freeform tool for a wire that has only functions: a function with one string argument `input`. */
+export function wrapFreeform({
+  name,
+  description,
+  format,
+  namespace,
+  deferLoading,
+  allowedCallers,
+  async,
+  cache: _,
+  ...node
+}: FreeformTool & { cache?: never }): FunctionTool {
+  const grammar = format?.type === 'grammar' ? ` Must match this ${format.syntax} grammar:\n${format.definition}` : ''
+  return defined({
+    ...node,
+    type: 'function' as const,
+    name,
+    description,
+    namespace,
+    deferLoading,
+    allowedCallers,
+    async,
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: `Raw text.${grammar}` } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  })
+}
+
+/** The arguments of a wrapped tool whose text is `input`. */
+export function wrapInput(input: string): string {
+  return JSON.stringify({ input })
+}
+
+/** The text in the arguments of a wrapped tool; undefined when they are something else. */
+export function unwrapInput(args: string): string | undefined {
+  const object = parseObject(args)
+  return object && Object.keys(object).length === 1 && typeof object['input'] === 'string' ? object['input'] : undefined
+}

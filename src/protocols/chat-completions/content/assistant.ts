@@ -1,0 +1,219 @@
+import type { Message, OpaquePart, Part, Place, ReasoningPart, TextPart } from '../../../canonical/message.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { serverToolText } from '../../../kit/tools/server-tools.ts'
+import type { ChatAssistantMessage, ChatChoice } from '../schema.ts'
+import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
+import { decodeCall, decodeLegacyCall, encodeCall, encodeLegacyCall, takesOneCall } from './calls.ts'
+import { carriersIn, carriesThoughts, carryThoughts, giveBack } from './carried-thoughts.ts'
+import { encodeCarriers, splitCarriers, unknownBeside, unknownOfCarriers } from './carriers.ts'
+import { attachCitations, encodeCitations, noteLostBoundaries, unknownOfAnnotations } from './citations.ts'
+import { decodeContent, encodeParts, isInContent } from './content.ts'
+import { decodeImages, encodeImage } from './images.ts'
+import { arrange } from './layout.ts'
+import { keep, ownOf, protocolName, withUnknown } from './own.ts'
+import type { Reading } from './reading.ts'
+import { decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
+import { extractTags } from './think-tags.ts'
+import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
+
+/** In a reply the role may be missing. */
+type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
+
+const known = keysOf<ChatAssistantMessage>()('role', 'content', 'name', 'refusal', 'audio', 'tool_calls', 'function_call', 'annotations')
+
+/**
+ * An assistant message of a conversation or a reply. The wire has a field for each kind of part, so their order is not known. The
+ * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
+ */
+export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Message {
+  const { content, name, refusal, audio, tool_calls, function_call, annotations } = wire
+  const extra = unknownOf(wire, known)
+  // Most messages have no further keys.
+  const { carriers, rest } = extra ? splitCarriers(extra) : { carriers: {}, rest: {} }
+  const reasoning = decodeReasoning(carriers, at, reading.from)
+  const images = decodeImages(rest['images'], at)
+  if (images) delete rest['images']
+
+  const calls: Part[] = (tool_calls ?? []).map((call, i) => decodeCall(call, { at: below(below(at, 'tool_calls'), i), ordinal: i, reading }))
+  // Some servers send an empty call with every text.
+  if (function_call?.name === '') rest['function_call'] = function_call
+  else if (function_call) calls.push(decodeLegacyCall(function_call, below(at, 'function_call'), reading.legacyId()))
+  const others: Part[] = []
+  if (refusal) others.push({ type: 'refusal', text: refusal, at: below(at, 'refusal') })
+  if (images) others.push(...images)
+  if (audio) others.push(decodeAudioAnswer(audio, at))
+  const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
+  const said = onlyEmpty ? [] : decodeContent(content, at, reading.report)
+  const taken = reading.thinkTags ? extractTags(said) : said
+  const body = [...taken]
+  if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
+  if (annotations) {
+    const left = attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations
+    if (left) rest['annotations'] = left
+  }
+  const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
+  // LiteLLM lists the signatures of calls again in the message.
+  const { provider_specific_fields: ofProxy } = carriers
+  const listed = isObject(ofProxy) && 'thought_signatures' in ofProxy ? new Set(calls.map(({ signature }) => signature?.value)) : undefined
+  const textSignatures = reasoning.textSignatures.filter(({ signature }) => !listed?.has(signature.value))
+  const slots = { reasoning: reasoning.parts, body, others, calls }
+  const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
+  if (reading.seals) for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
+  const message: Message = { role: 'assistant', origin: 'message', parts, at }
+  if (name !== undefined && name !== null) message.name = name
+  return keep(message, some(extra ? merge(rest, unknownOfCarriers(carriers)) : rest))
+}
+
+/** Writes an assistant message. Undefined: none of its parts could be written. */
+export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
+  const { parts, name, ext, at, towards } = from
+  const { report, native } = writing
+  report.ext(ext, at)
+
+  const single = towards === 'client' && takesOneCall(writing.options.context)
+  const known: JsonObject = { role: 'assistant', content: undefined, name }
+  const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
+  const filling: Filling = { towards, single, writing }
+  const carries = towards === 'client' && !single && !native && carriesThoughts(writing.options)
+  let since: Part[] = []
+  for (const read of parts) {
+    const part = withoutEmptyProof(read)
+    fill(slots, part, filling)
+    if (!carries) continue
+    if (part.type !== 'tool-call') since.push(part)
+    else {
+      Object.assign(slots.calls.at(-1) ?? {}, carryThoughts(since, part))
+      since = []
+    }
+  }
+  const { calls, images } = slots
+  if (images.length > 0) known['images'] = images
+  if (calls.length > 0) known['tool_calls'] = calls
+
+  Object.assign(known, encodeBody(slots, { writing, towards }), encodeCarriers(slots.reasoning, from, writing))
+  const isEmpty = known['content'] === undefined && Object.keys(defined(known)).length === 1
+  if (isEmpty && towards === 'server' && !native) return undefined
+  const silent = calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined || images.length > 0
+  known['content'] ??= silent || native || towards === 'client' ? null : ''
+  if (towards === 'client') known['refusal'] ??= null
+  const fields = ownOf(ext)
+  const message = fields ? withUnknown(known, unknownBeside(fields, known, { at, report })) : defined(known)
+  // They are those of citations, which have them.
+  if (slots.texts.length > 0 && known['annotations'] === undefined) delete message['annotations']
+  if (towards === 'server' && calls.length > 0) standIn(message, writing)
+  return message
+}
+
+/** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
+function standIn(message: JsonObject, { options, report }: Writing): void {
+  if (options.ccMissingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
+  const field = options.ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
+  message[field] = ' '
+  report.addMade('reasoning.placeholder', message, `/${field}`)
+}
+
+const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_items']
+
+/** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
+type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
+
+/** `single`: the client knows only `function_call`. */
+type Filling = { towards: 'client' | 'server'; single: boolean; writing: Writing }
+
+/** Puts a part into its slot. Makes a note for a part that has none. */
+function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): void {
+  const { known, calls, images, body, texts, reasoning } = slots
+  const { report, native } = writing
+  if (native && part.type !== 'text' && isInContent(part)) {
+    body.push(part)
+    return
+  }
+  switch (part.type) {
+    case 'text':
+      texts.push(part)
+      body.push(part)
+      break
+    case 'reasoning':
+      reasoning.push(part)
+      break
+    case 'refusal':
+      report.ext(part.ext, part.at)
+      known['refusal'] = joined(known['refusal'], part.text)
+      break
+    case 'tool-call':
+      if (!single) calls.push(encodeCall(part, towards, writing))
+      else if (known['function_call'] === undefined) known['function_call'] = encodeLegacyCall(part, writing)
+      else report.add('tool-call.single', part.at)
+      break
+    case 'media':
+      // A message has one field for audio.
+      if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
+      else if (isAudible(part) && (towards === 'client' || native)) known['audio'] = encodeAudioAnswer(part, writing)
+      else if (towards === 'client' || native) images.push(...encodeImage(part, writing))
+      else report.add('part.unsupported', part.at)
+      break
+    case 'opaque':
+      if (part.protocol !== protocolName) report.add('part.unknown', part.at)
+      else if (isObject(part.raw) && isInCalls(part)) calls.push(part.raw)
+      else body.push(part)
+      break
+    case 'server-tool':
+      if (towards === 'server' && writing.options.serverToolHistory === 'text') {
+        report.add('server-tool.as-text', part.at)
+        const line: TextPart = { type: 'text', text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n` }
+        texts.push(line)
+        body.push(line)
+      } else report.add('part.unsupported', part.at)
+      break
+    case 'search-result':
+    case 'tool-result':
+    case 'control':
+      report.add('part.unsupported', part.at)
+      break
+    default:
+      part satisfies never
+  }
+}
+
+/** Is it a call of a type that is not known? */
+export const isInCalls = ({ at }: OpaquePart): boolean => at !== undefined && /\/tool_calls\/\d+$/.test(pointerOf(at))
+
+const joined = (before: unknown, text: string) => (typeof before === 'string' ? before + text : text)
+
+const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'logprobs', 'signature', 'phase')
+
+/** Writes `content`, and towards clients `annotations`. */
+function encodeBody({ body, texts }: Pick<Slots, 'body' | 'texts'>, { writing, towards }: Pick<Filling, 'writing' | 'towards'>): JsonObject {
+  const { report, native, options } = writing
+  const opens = opensEnvelopes(towards, options)
+  const annotations = towards === 'client' || native ? encodeCitations(texts, report) : []
+  if (!opens) for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
+  if (towards === 'server' && !native) for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
+  const listed = annotations.length > 0 ? { annotations } : {}
+
+  // A string holds no unknown keys. A layout counts in one text.
+  const isList =
+    native && (body.length > texts.length || texts.some(({ ext }) => ownOf(ext)) || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
+  if (isList) return { content: encodeParts(body.map(bare), writing), ...listed }
+  for (const part of texts) {
+    const { at } = part
+    if (part.cache) report.add('cache.place', at, 'cache')
+    report.unwritten(part, handled, at)
+    if (towards === 'server') report.rest({ logprobs: part.logprobs }, at)
+    report.ext(part.ext, at)
+  }
+  for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
+  if (!native) noteLostBoundaries(texts, report)
+  const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
+  return content === undefined || (content === '' && texts.every(({ signature }) => signature)) ? listed : { content, ...listed }
+}
+
+/** The part without the fields that are written elsewhere: citations, log probabilities, signatures and phases. */
+function bare(part: Part): Part {
+  if (part.type !== 'text') return part
+  const { citations: _citations, logprobs: _logprobs, signature: _signature, phase: _phase, ...rest } = part
+  return rest
+}

@@ -1,0 +1,35 @@
+import type { MediaPart, Place } from '../../../canonical/message.ts'
+import { defined, present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import type { ChatAssistantMessage } from '../schema.ts'
+import { keep, wireOf } from './own.ts'
+import type { Writing } from './writing.ts'
+
+const known = keysOf<NonNullable<ChatAssistantMessage['audio']>>()('id', 'data', 'transcript', 'expires_at')
+
+/** `audio` of a message → a part. */
+export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: Place): MediaPart {
+  const { id, data, transcript, expiresAt } = present({ id: wire.id, data: wire.data, transcript: wire.transcript, expiresAt: wire.expires_at })
+  const source: MediaPart['source'] = data === undefined ? { type: 'reference', id: id ?? '' } : { type: 'base64', data }
+  const part = defined({ type: 'media' as const, kind: 'audio' as const, source, transcript, id: id || undefined, expiresAt, at: below(at, 'audio') })
+  return keep<MediaPart>(part, unknownOf(wire, known))
+}
+
+/** Audio that is complete in the part, or that the provider of this protocol stores. */
+export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (source.type === 'base64' || source.type === 'reference')
+
+const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'transcript', 'id', 'expiresAt', 'at', 'ext')
+
+/** `audio` of a message: complete in a reply, by id in a request. */
+export function encodeAudioAnswer(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): JsonObject {
+  const { source, transcript, id, expiresAt, at, ext } = part
+  report.unwritten(part, handled, at)
+  if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')
+  report.ext(ext, at)
+  const shown = id ?? (source.type === 'reference' ? source.id || undefined : undefined)
+  const data = source.type === 'base64' ? source.data : undefined
+  if (native) return wireOf({ id: shown, data, transcript, expires_at: expiresAt }, ext)
+  return { id: shown ?? 'audio_0', ...defined({ data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
+}

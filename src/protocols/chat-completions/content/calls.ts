@@ -1,0 +1,168 @@
+import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { hashId, mapCallId } from '../../../kit/conversation/ids.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { pointerOf } from '../../../kit/notes/path.ts'
+import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
+import { wrapInput } from '../../../kit/tools/freeform.ts'
+import type { TranslationContext } from '../../../protocol.ts'
+import { noteName } from '../request/tools.ts'
+import type { ChatFunctionCall, ChatToolCall } from '../schema.ts'
+import { keep, protocolName, wireOf, withInner } from './own.ts'
+import type { Reading } from './reading.ts'
+import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
+
+/** Call ids that every server of this protocol accepts. */
+export const validCallId = /^[\x21-\x7e]{1,40}$/
+
+/** The id of a call as the receiver accepts it. `mistralIds` concerns only servers. */
+export function encodeCallId(id: string, towards: 'client' | 'server', { native, options }: Writing): string {
+  if (native) return id
+  if (towards === 'client' || !options.mistralIds) return mapCallId(id, validCallId)
+  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9)
+}
+
+/** Arguments should be text; some servers send an object, or nothing at first. */
+export function readInput(input: unknown): string {
+  if (typeof input === 'string') return input
+  return input === undefined || input === null ? '' : JSON.stringify(input)
+}
+
+type WireCall = { id?: string; type?: string; index?: number; function?: unknown; custom?: unknown }
+const known = {
+  function: { outer: keysOf<WireCall>()('id', 'type', 'index', 'function'), inner: keysOf<ChatFunctionCall>()('name', 'arguments') },
+  custom: { outer: keysOf<WireCall>()('id', 'type', 'index', 'custom'), inner: keysOf<{ name: string; input: string }>()('name', 'input') },
+}
+
+/** One of `tool_calls`. `ordinal`: its index in the list. */
+export function decodeCall(wire: ChatToolCall, { at, ordinal, reading }: { at: Place; ordinal: number; reading: Reading }): Part {
+  const { type, index } = wire
+  const id = wire.id ?? ''
+  const issuer = carriedIssuer[reading.from]
+  const { signature: beside, left } = readCarried(wire, issuer)
+  const { id: called, signature = beside ?? thoughtInId(id, issuer) } = splitId(id)
+  const key = type === 'custom' ? 'custom' : 'function'
+  const body = left[key]
+  if (!isObject(body) || (type !== key && type !== undefined && type !== null)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  const { name, arguments: args, input: text } = body as { name: string; arguments?: unknown; input?: unknown }
+  const input = key === 'custom' ? text : args
+  if (isObject(input)) reading.report.add('tool-call.input-object', at, 'function/arguments')
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id: called || reading.idOf(ordinal),
+    name,
+    kind: key === 'custom' ? 'freeform' : 'function',
+    input: readInput(input),
+    at,
+  }
+  if (!called) part.idOrigin = 'synthesized'
+  if (signature) part.signature = signature
+  const { outer, inner } = known[key]
+  const unknown = withInner(unknownOf(left, outer), key, unknownOf(body, inner))
+  // An `index` equal to the place in the list is not kept as an unknown key.
+  return keep(part, index === undefined || index === null || index === ordinal ? unknown : { ...unknown, index })
+}
+
+/** The older single call of a message. */
+export function decodeLegacyCall(wire: ChatFunctionCall, at: Place, id: string): ToolCallPart {
+  const part: ToolCallPart = { type: 'tool-call', id, idOrigin: 'synthesized', name: wire.name, kind: 'function', input: readInput(wire.arguments), at }
+  return keep(part, unknownOf(wire, known.function.inner))
+}
+
+/** Does the client know only the older `function_call`, of which a reply has one? This is so if it declared `functions` and no `tools`. */
+export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
+  const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
+  return from === protocolName && callable.length > 0 && callable.every(({ at }) => at !== undefined && pointerOf(at).startsWith('/functions/'))
+}
+
+/** The part of a request that `takesOneCall` needs when the reply is encoded. */
+export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 'tools'> {
+  const { tools = [] } = request
+  return takesOneCall({ from: protocolName, request }) ? { tools: tools.filter(({ type }) => type !== 'server') } : {}
+}
+
+export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
+  const { report } = writing
+  noteBeside(part, writing)
+  if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
+  const wire = wireOf({ name: writing.nameOf(part.name, part.namespace), arguments: inputOf(part, writing) }, part.ext)
+  if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/arguments')
+  return wire
+}
+
+const handled = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'signature',
+  'itemId',
+  'status',
+  'caller',
+  'async',
+  'cache',
+  'cut',
+  'at',
+  'ext',
+)
+
+/** Makes notes for the fields of a call that no spelling of calls has. */
+export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing, 'report' | 'native'>): void {
+  const { itemId, status, caller, async, at } = part
+  report.unwritten(part, handled, at)
+  if (!isDirect(caller)) report.rest({ caller }, at)
+  if (async) report.rest({ async }, at)
+  if (part.cache && !native) report.add('cache.place', at, 'cache')
+  report.onceEach('message.ids', at, { itemId, status })
+  report.ext(part.ext, at)
+}
+
+export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
+  const { id, name, namespace, at } = part
+  const { report } = writing
+  const wraps = towards === 'server' && writing.wraps === true && part.kind === 'freeform'
+  noteBeside(part, writing)
+  writing.calls.set(id, part)
+  const written = encodeCallId(id, towards, writing)
+  if (written !== id) report.add('tool-call.id', at, 'id')
+  const proof = encodeProof(part, written, { towards, writing })
+  if (wraps) report.add('freeform.wrapped', at)
+  const called = noteName(name, namespace, { at, writing })
+  const known =
+    wraps || part.kind === 'function'
+      ? { id: proof.id, type: 'function', function: { name: called, arguments: wraps ? wrapInput(part.input) : inputOf(part, writing) } }
+      : { id: proof.id, type: 'custom', custom: { name: called, input: part.input } }
+  const wire = wireOf(proof.beside ? Object.assign(known, proof.beside) : known, part.ext)
+  if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
+  return wire
+}
+
+/** Does the model itself call, which is not told here? */
+export const isDirect = (caller: unknown): boolean => caller === undefined || same(caller, { type: 'direct' })
+
+const inputOf = (part: ToolCallPart, writing: Writing): string => (isMadeUp(part, writing) ? '{}' : part.input)
+
+/** Does the call get made-up arguments? Function calls without arguments get an empty object, because servers parse the arguments. */
+function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: Writing): boolean {
+  return !native && kind === 'function' && !cut && input.trim() === ''
+}
+
+/** Writes the signature of a call into its id or beside it. A server that does not open envelopes must not get one that a client sent back. */
+function encodeProof(
+  { signature, at }: ToolCallPart,
+  id: string,
+  { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
+): { id: string; beside?: JsonObject } {
+  if (!signature || thoughtInId(id, '')?.value === signature.value) return { id }
+  const { ccSignature } = writing.options
+  if (towards === 'client' && ccSignature === 'id') return { id: joinId(id, signature) }
+  const opens = opensEnvelopes(towards, writing.options)
+  if (towards === 'client' ? ccSignature !== 'none' : opens || isTaken(signature, writing)) return { id, beside: encodeCarried(signature) }
+  writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
+  return { id }
+}

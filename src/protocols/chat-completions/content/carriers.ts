@@ -1,0 +1,188 @@
+import type { Part, Place, ReasoningPart } from '../../../canonical/message.ts'
+import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { keysOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, merge, only, same, without } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { ChatReport } from '../notes.ts'
+import { validCallId } from './calls.ts'
+import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
+import { protocolName } from './own.ts'
+import { encodeLiteLists, encodeProofs, isItems, liteListOf, needsDetails, reasoningText } from './reasoning.ts'
+import { encodeCarried, isTaken, readCarried } from './signatures.ts'
+import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
+
+/**
+ * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages,
+ * replies and deltas alike.
+ */
+const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature', 'reasoning_items'] as const
+
+/** Takes the carriers of reasoning out of a message. Those of an unexpected type stay among the unknown keys. */
+export function splitCarriers(unknown: JsonObject): { carriers: JsonObject; rest: JsonObject } {
+  const { came, left } = readCarried(unknown, protocolName)
+  const taken = carrierKeys.filter(key => carries(key, unknown[key]))
+  const carriers = Object.assign({}, came, only(unknown, taken))
+  const rest = taken.length === 0 ? left : without(left, taken)
+  const { came: again, left: others } = splitProxyFields(rest, carriers)
+  return { carriers: merge(carriers, again), rest: others }
+}
+
+/** Takes lists of reasoning out of `provider_specific_fields`, where proxies put or repeat them. `carriers`: the top-level fields, which may say something else. */
+export function splitProxyFields(fields: JsonObject, carriers: JsonObject): { came: JsonObject; left: JsonObject } {
+  const { provider_specific_fields: beside, ...left } = fields
+  if (!isObject(beside)) return { came: {}, left: fields }
+  const taken = listKeys.filter(key => Array.isArray(beside[key]) && same(carriers[key] ?? beside[key], beside[key]))
+  if (taken.length === 0) return { came: {}, left: fields }
+  const others = without(beside, taken)
+  return {
+    came: { provider_specific_fields: only(beside, taken) },
+    left: Object.keys(others).length > 0 ? { ...left, provider_specific_fields: others } : left,
+  }
+}
+
+/** Entries come in lists, texts as they are; several signatures come in a list, too. */
+function carries(key: (typeof carrierKeys)[number], value: unknown): boolean {
+  if (key === 'reasoning_items') return isItems(value)
+  if (typeof value === 'string') return key !== 'reasoning_details' && key !== 'thinking_blocks'
+  return Array.isArray(value) && key !== 'reasoning_content' && key !== 'reasoning'
+}
+
+const carried: [key: string, known: ReadonlySet<string>][] = [
+  ['reasoning_details', new Set(['type', 'text', 'summary', 'data', 'signature', 'id', 'format', 'index'])],
+  ['thinking_blocks', new Set(['type', 'thinking', 'signature', 'data'])],
+]
+const listKeys = carried.map(([key]) => key)
+
+/** Unknown keys of the entries of carriers, under the key of the list that holds them. */
+export function unknownOfCarriers(carriers: JsonObject): JsonObject {
+  const unknown: JsonObject = {}
+  for (const [key, known] of carried) {
+    const entries = carriers[key]
+    if (!Array.isArray(entries)) continue
+    const left = entries.map((entry: unknown) => (isObject(entry) ? unknownOf(entry, known) : entry))
+    if (left.some(one => !isObject(one) || Object.keys(one).length > 0)) unknown[key] = left
+  }
+  const { provider_specific_fields: beside } = carriers
+  if (!isObject(beside)) return unknown
+  const left = unknownOfCarriers(without(beside, Object.keys(carriers)))
+  return Object.keys(left).length > 0 ? { ...unknown, provider_specific_fields: left } : unknown
+}
+
+/** The unknown keys of a message, without those of entries that are not written so. `known`: the written lists. */
+export function unknownBeside(fields: JsonObject, known: JsonObject, { at, report }: { at: Place | undefined; report: ChatReport }): JsonObject {
+  const left = { ...fields }
+  const { provider_specific_fields: ofProxy } = fields
+  if (isObject(ofProxy)) left['provider_specific_fields'] = { ...ofProxy }
+  for (const from of [left, left['provider_specific_fields']])
+    for (const key of listKeys) {
+      const unknown = isObject(from) ? from[key] : undefined
+      const list = from === left ? known[key] : undefined
+      if (!isObject(from) || !Array.isArray(unknown) || (Array.isArray(list) && list.length === unknown.length)) continue
+      delete from[key]
+      report.add('field.unknown', below(at ?? '', key))
+    }
+  return left
+}
+
+const types = new Set<unknown>(['reasoning.text', 'reasoning.summary', 'reasoning.encrypted', 'thinking', 'redacted_thinking'])
+
+/** The unknown keys of an entry. A known key with a value of another type also counts as unknown. */
+function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
+  const isKnown = (name: string, value: unknown) =>
+    value === null || (known.has(name) && (name === 'type' ? types.has(value) : typeof value === (name === 'index' ? 'number' : 'string')))
+  return Object.fromEntries(Object.entries(entry).filter(([name, value]) => !isKnown(name, value)))
+}
+
+/** Writes the carriers of reasoning. */
+export function encodeCarriers(reasoning: readonly ReasoningPart[], from: AssistantToWrite, writing: Writing): JsonObject {
+  const { report, options } = writing
+  const { towards, at } = from
+  const opens = opensEnvelopes(towards, options)
+  const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
+  const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
+  const ownText = encodeTextProof(from, writing)
+  if (!writing.native && !(opens && allowed) && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
+  // Servers get no layout.
+  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? record(pieces) : undefined, pieces, writing }), ...ownText }
+  for (const part of reasoning) report.add('reasoning.dropped', part.at)
+  return ownText
+}
+
+/** `recorded`: for receivers that open envelopes. */
+function writeCarriers(
+  reasoning: readonly ReasoningPart[],
+  { parts, towards, at }: AssistantToWrite,
+  { recorded, pieces, writing }: { recorded: Recorded | undefined; pieces: readonly Piece[]; writing: Writing },
+): JsonObject {
+  const { report, options, native } = writing
+  for (const part of reasoning) noteReasoning(part, towards, writing)
+  const usable = reasoning.map(part => keepSignature(part, towards, writing))
+
+  const field = options.ccReasoning ?? 'reasoning_content'
+  const text = reasoningText(usable)
+  const written: JsonObject = {}
+  if (text && field !== 'details') written[field] = text
+  const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
+  const { lists, left } = recorded ? { lists: {}, left: telling } : encodeLiteLists(telling)
+  Object.assign(written, lists)
+  const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
+  const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
+  const isWritten = (proves || (detailed && left.length > 0)) && options.ccSignature !== 'none'
+  if (isWritten) Object.assign(written, encodeProofs({ textSignatures: [], ...recorded, parts: left }, native))
+  else if (recorded && !native && needsOrder(pieces)) report.add('parts.order-lost', at)
+  if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
+  if (!native && Object.keys(written).length > 0) {
+    for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
+    if (usable.length === 0 && recorded?.textSignatures.length) report.once('reasoning.dialect-field', at)
+  }
+  return written
+}
+
+export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
+
+/** The parts that a layout records, in their order. */
+export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'native'>): Piece[] {
+  return flatMap(parts, (part): Piece[] => {
+    if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
+    if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]
+    return part.type === 'tool-call' ? [{ kind: 'call', id: native ? part.id : mapCallId(part.id, validCallId) }] : []
+  })
+}
+
+/** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
+function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing): JsonObject {
+  const { report, options } = writing
+  const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
+  if (towards === 'client') {
+    if (options.ccSignature === 'none' || options.ccReasoning === 'omit')
+      for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')
+    return {}
+  }
+  if (opensEnvelopes(towards, options)) return {}
+  const last = signed.at(-1)
+  const written = last && isTaken(last.signature, writing) ? last : undefined
+  for (const one of signed) if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
+  return written ? encodeCarried(written.signature) : {}
+}
+
+const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'cache', 'at', 'ext')
+
+function noteReasoning(part: ReasoningPart, towards: string, { report }: Writing): void {
+  const { at } = part
+  if (part.cache && towards === 'server') report.add('cache.place', at, 'cache')
+  report.unwritten(part, handled, at)
+  report.ext(part.ext, at)
+}
+
+/** The part, without its signature if the receiver cannot use it. */
+function keepSignature(part: ReasoningPart, towards: 'client' | 'server', writing: Writing): ReasoningPart {
+  const { signature, ...rest } = part
+  const { report, options, native } = writing
+  if (!signature) return part
+  if (towards === 'client' && options.ccSignature !== 'none') return part
+  if (towards === 'server' && (isTaken(signature, writing) || (native && liteListOf(part)) || opensEnvelopes(towards, options))) return part
+  report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
+  return rest
+}

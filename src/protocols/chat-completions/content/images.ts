@@ -1,0 +1,33 @@
+import type { MediaPart, Place } from '../../../canonical/message.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import type { ChatImagePart } from '../schema.ts'
+import { decodeImage, encodeMedia } from './media.ts'
+import type { PartWriting } from './writing.ts'
+
+/** Images of a reply, which OpenRouter puts beside its text. */
+
+/** Undefined: `images` is no list of images. */
+export function decodeImages(images: unknown, at: Place): MediaPart[] | undefined {
+  if (!Array.isArray(images) || images.length === 0 || !images.every(isImage)) return undefined
+  return images.map((image, i) => decodeImage(image, below(below(at, 'images'), i)))
+}
+
+function isImage(image: unknown): image is ChatImagePart {
+  if (!isObject(image) || image['type'] !== 'image_url') return false
+  const { image_url: inner } = image
+  return typeof inner === 'string' || (isObject(inner) && typeof inner['url'] === 'string')
+}
+
+/** The entries of `images`. An empty list: the image has no place, and a note was made. */
+export function encodeImage(part: MediaPart, writing: PartWriting): JsonObject[] {
+  const { report, options, native } = writing
+  const empty = part.source.type === 'base64' && part.source.data === ''
+  if (part.kind !== 'image' || empty || !(native || options.ccImages === 'write')) {
+    report.add('part.unsupported', part.at)
+    return []
+  }
+  const entries = encodeMedia(part, writing)
+  if (entries.length > 0 && !native) report.add('media.images-field', part.at)
+  return entries
+}

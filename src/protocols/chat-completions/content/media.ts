@@ -1,0 +1,163 @@
+import type { MediaPart, Place } from '../../../canonical/message.ts'
+import { TranslationError } from '../../../errors.ts'
+import { defined, present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
+import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
+import type { ChatAudioPart, ChatFilePart, ChatImagePart } from '../schema.ts'
+import { encodeMark, type Marks, readMark } from './cache.ts'
+import { protocolName, wireOf, withInner } from './own.ts'
+import type { PartWriting } from './writing.ts'
+
+const knownOfImage = keysOf<ChatImagePart & Marks>()('type', 'image_url', 'prompt_cache_breakpoint', 'cache_control')
+const knownInImage = keysOf<{ url: string; detail: unknown }>()('url', 'detail')
+const details: ReadonlySet<unknown> = new Set<MediaPart['detail']>(['auto', 'low', 'high', 'original'])
+
+export function decodeImage(wire: ChatImagePart, at: Place): MediaPart {
+  const image = typeof wire.image_url === 'string' ? { url: wire.image_url } : wire.image_url
+  const data = parseDataUrl(image.url)
+  const part: MediaPart = { type: 'media', kind: 'image', source: data ? { type: 'base64', ...data } : { type: 'url', url: image.url }, at }
+  const { detail } = image
+  const isKnown = details.has(detail)
+  if (isKnown) part.detail = detail as NonNullable<MediaPart['detail']>
+  const inner = unknownOf(image, knownInImage)
+  const left = isKnown || detail === undefined || detail === null ? inner : { ...inner, detail }
+  return readMark(part, wire, withInner(unknownOf(wire, knownOfImage), 'image_url', left))
+}
+
+const audioMimes = new Map([
+  ['wav', 'audio/wav'],
+  ['mp3', 'audio/mpeg'],
+])
+const audioFormats = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+])
+
+const knownOfAudio = keysOf<ChatAudioPart & Marks>()('type', 'input_audio', 'prompt_cache_breakpoint', 'cache_control')
+const knownInAudio = keysOf<ChatAudioPart['input_audio']>()('data', 'format')
+
+export function decodeAudio(wire: ChatAudioPart, at: Place): MediaPart {
+  const { data, format } = wire.input_audio
+  const source: MediaPart['source'] = { type: 'base64', data, mime: audioMimes.get(format) ?? `audio/${format}` }
+  const fields = withInner(unknownOf(wire, knownOfAudio), 'input_audio', unknownOf(wire.input_audio, knownInAudio))
+  return readMark<MediaPart>({ type: 'media', kind: 'audio', source, at }, wire, fields)
+}
+
+const knownOfFile = keysOf<ChatFilePart & Marks>()('type', 'file', 'prompt_cache_breakpoint', 'cache_control')
+const knownInFile = keysOf<ChatFilePart['file']>()('file_data', 'file_id', 'filename')
+
+/** `file_data` should be a data URL. The type of bare base64 is taken from the file name or the first bytes; if unknown, it is read as a document. */
+export function decodeFile(wire: ChatFilePart, at: Place): MediaPart {
+  const { file } = wire
+  const { file_data, file_id, filename } = present({ file_data: file.file_data, file_id: file.file_id, filename: file.filename })
+  const data = file_data === undefined ? undefined : parseDataUrl(file_data)
+  const mime = data ? data.mime : (typeOfFile(filename) ?? sniff(file_data ?? ''))
+  let source: MediaPart['source']
+  if (file_data === undefined) source = { type: 'file-id', id: file_id ?? '', issuer: protocolName }
+  else if (isLink(file_data)) source = { type: 'url', url: file_data }
+  else source = defined({ type: 'base64' as const, data: data ? data.data : file_data, mime })
+  const isRead = source.type === 'base64' && (isDocument(mime) || (mime === undefined && !data))
+  const part: MediaPart = { type: 'media', kind: isRead ? 'document' : 'file', source, at }
+  if (filename !== undefined) part.filename = filename
+  const inner = unknownOf(file, knownInFile)
+  const left = file_data !== undefined && file_id !== undefined ? { ...inner, file_id } : inner
+  return readMark(part, wire, withInner(unknownOf(wire, knownOfFile), 'file', left))
+}
+
+const isLink = (text: string) => /^https?:\/\//.test(text)
+
+const isDocument = (mime: string | undefined) => mime === 'application/pdf' || mime?.startsWith('text/')
+
+// ---- canonical → wire
+
+/** Media → one block, or an empty list with a note if no block type can hold it. For text documents see `content.ts`. */
+export function encodeMedia(part: MediaPart, writing: PartWriting): JsonObject[] {
+  const { kind, source, at } = part
+  const { report, options, native } = writing
+  if (source.type === 'file-id' && (source.issuer !== protocolName || (kind === 'image' && !native))) {
+    if (options.onUnresolvable !== 'note')
+      throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id means something only to its issuer')
+    report.add('file.foreign-id', at)
+    return []
+  }
+  const block = encodeKind(part, writing)
+  if (block) return [block]
+  report.add('part.unsupported', at)
+  return []
+}
+
+function encodeKind(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+  switch (part.kind) {
+    case 'image':
+      return encodeImage(part, writing)
+    case 'audio':
+      return encodeAudio(part, writing)
+    case 'video':
+      return undefined
+    case 'document':
+    case 'file':
+      return encodeFile(part, writing)
+    default:
+      return part.kind satisfies never
+  }
+}
+
+function encodeImage(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+  const { source, filename, title, detail, at, ext } = part
+  const { report } = writing
+  const isStored = source.type === 'file-id'
+  if (source.type !== 'url' && source.type !== 'base64' && !isStored) return undefined
+  leave(part, { filename, title }, writing)
+  // A client has left this form of another protocol in its history, and the own protocol has none.
+  if (isStored) return wireOf({ type: 'input_image', file_id: source.id, detail, ...encodeMark(part, writing) }, ext)
+  const url = source.type === 'url' ? source.url : dataUrl(source.mime ?? 'image/png', source.data)
+  if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
+  const image = detail === undefined || detail === 'ultra_high' ? { url } : { url, detail }
+  const block = wireOf({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
+  if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, '/image_url/url')
+  return block
+}
+
+function encodeAudio(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+  const { source, filename, title, detail, ext } = part
+  if (source.type !== 'base64') return undefined
+  const { mime = '' } = source
+  const format = audioFormats.get(mime) ?? (writing.native && mime.startsWith('audio/') ? mime.slice('audio/'.length) : undefined)
+  if (format === undefined) return undefined
+  leave(part, { filename, title, detail }, writing)
+  return wireOf({ type: 'input_audio', input_audio: { data: source.data, format }, ...encodeMark(part, writing) }, ext)
+}
+
+function encodeFile(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+  const { source, filename, title, detail, at, ext } = part
+  const { report, native } = writing
+  if (source.type !== 'base64' && source.type !== 'file-id' && !(source.type === 'url' && native)) return undefined
+  leave(part, { detail, ...(filename !== undefined && { title }) }, writing)
+  if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
+  const isNameless = filename === undefined && title === undefined && source.type === 'base64' && !native
+  const file = defined({
+    file_data: source.type === 'base64' ? dataUrl(source.mime ?? 'application/pdf', source.data) : source.type === 'url' ? source.url : undefined,
+    file_id: source.type === 'file-id' ? source.id : undefined,
+    filename: isNameless ? nameOfFile((source.type === 'base64' && source.mime) || 'application/pdf') : (filename ?? title),
+  })
+  const block = wireOf({ type: 'file', file, ...encodeMark(part, writing) }, ext)
+  if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, '/file/file_data')
+  if (isNameless) report.addMade('media.filename', block, '/file/filename')
+  return block
+}
+
+const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'detail', 'id', 'cache', 'citations', 'at', 'ext')
+
+/** Makes notes for fields that no block type has. `unplaced`: fields that this block type lacks. */
+function leave(part: MediaPart, unplaced: object, { report }: PartWriting): void {
+  const { citations, at } = part
+  report.rest(unplaced, at)
+  report.unwritten(part, handled, at)
+  if (citations?.enabled) report.rest({ citations }, at)
+  report.ext(part.ext, at)
+}

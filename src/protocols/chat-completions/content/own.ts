@@ -1,0 +1,32 @@
+import type { ExtMap } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { createOwn } from '../../../kit/fields/own.ts'
+import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
+
+/** The name of this protocol, as users see it. */
+export const protocolName = 'chat-completions'
+
+export { withInner } from '../../../kit/fields/own.ts'
+export const { keep, ownOf } = createOwn(protocolName)
+
+/** A wire object: the unknown keys, overridden by the known ones. */
+export function wireOf<T extends JsonObject>(known: T, ext: ExtMap | undefined): T & JsonObject {
+  const fields = ownOf(ext)
+  return (fields ? withUnknown(known, fields) : defined(known)) as T & JsonObject
+}
+
+/** The known keys over the unknown ones, at all levels. A list of unknown keys belongs to a list of as many entries. */
+export function withUnknown(known: JsonObject, unknown: JsonObject): JsonObject {
+  const wire = { ...unknown }
+  for (const key in known) {
+    const value = known[key]
+    if (value !== undefined) setOwn(wire, key, over(Object.hasOwn(unknown, key) ? unknown[key] : undefined, value))
+  }
+  return wire
+}
+
+function over(unknown: unknown, value: unknown): unknown {
+  if (isObject(unknown) && isObject(value)) return withUnknown(value, unknown)
+  if (!Array.isArray(unknown) || !Array.isArray(value) || unknown.length !== value.length) return value
+  return value.map((one, i) => over(unknown[i], one))
+}

@@ -1,0 +1,16 @@
+import type { ChatReport } from '../notes.ts'
+
+/** The context for decoding an assistant message. */
+export type Reading = {
+  /** The sender of the message. */
+  from: 'client' | 'server'
+  /** Reasoning between tags in the text becomes reasoning parts, see `extractThinkTags`. */
+  thinkTags?: boolean | undefined
+  /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
+  seals?: boolean | undefined
+  report: ChatReport
+  /** For calls without an id: `ordinal` counts the calls of the message. */
+  idOf(ordinal: number): string
+  /** The same for the older single function call. */
+  legacyId(): string
+}

@@ -1,0 +1,130 @@
+import type { Signature } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject, merge, parseObject } from '../../../kit/json/json.ts'
+import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
+import { protocolName } from './own.ts'
+
+/** Only under this key a signature is in a list. */
+const listKey = 'thought_signatures'
+
+/** The protocol defines no field for the signature of a call or a text. These are the paths that its servers and clients use. */
+const places = [
+  // What only this library reads. It says more than a bare signature does.
+  ['extra_content', 'wireglot', 'signature'],
+  // Google's compatible endpoint.
+  ['extra_content', 'google', 'thought_signature'],
+  // Proxies in front of it.
+  ['provider_specific_fields', 'thought_signature'],
+  ['function', 'provider_specific_fields', 'thought_signature'],
+  // The same as a list, of which the first is that of the call.
+  ['provider_specific_fields', listKey],
+  ['function', 'provider_specific_fields', listKey],
+] as const
+const [ours, ofGoogle, ofProxy] = places
+
+export type Carried = {
+  signature?: Signature
+  /** Reasoning details that the signature of a call carries. */
+  load?: Load
+  /** The fields that held it, as they came. */
+  came: JsonObject
+  /** The node without these fields. */
+  left: JsonObject
+}
+
+/**
+ * The issuer of a signature in these fields, by sender. A client sends back what was written for it. The signature of a server of
+ * this protocol must come back to that server, the only one known to take it in this shape.
+ */
+export const carriedIssuer = { client: 'generate-content', server: `${protocolName}/google` } as const
+
+/** The same for a server that is a proxy: it looks for the signature in its own field. */
+const proxyIssuer = `${protocolName}/proxy`
+
+/** `node`: a call, a message or a delta; `issuer`: one of `carriedIssuer`. */
+export function readCarried(node: JsonObject, issuer: string): Carried {
+  const carried: Carried = { came: {}, left: node }
+  for (const path of places) {
+    if (carried.left[path[0]] === undefined) continue
+    const { value, came, left } = take(carried.left, path)
+    if (value === undefined) continue
+    const { signature, load } = open(value, issuer === carriedIssuer.server && path !== ofGoogle ? proxyIssuer : issuer)
+    if (signature) carried.signature ??= signature
+    if (load) carried.load ??= load
+    carried.came = merge(carried.came, nest(path, came))
+    carried.left = left ?? {}
+  }
+  return carried
+}
+
+function open(value: string, issuer: string): Pick<Carried, 'signature' | 'load'> {
+  if (!isEnvelope(value)) return { signature: { value, issuer, form: 'thought' } }
+  const envelope = unwrapSignature(value)
+  // A damaged envelope gives no signature.
+  if (envelope?.attach !== attach) return defined({ signature: envelope?.signature })
+  const { details, units, own } = parseObject(envelope.signature.value) ?? {}
+  const load = { details: Array.isArray(details) ? details : [], units: typeof units === 'number' ? units : 0 }
+  return defined({ signature: typeof own === 'string' ? open(own, issuer).signature : undefined, load })
+}
+
+/** What LiteLLM puts between the id of a call and its signature, for clients that keep nothing but ids. */
+const separator = '__thought__'
+
+/** The signature inside an id of a call as LiteLLM writes it. The id stays as it is: the result of the call has it, too. */
+export function thoughtInId(id: string, issuer: string): Signature | undefined {
+  const cut = id.indexOf(separator)
+  const value = cut > 0 ? id.slice(cut + separator.length) : ''
+  if (value === '') return undefined
+  return { value, issuer: issuer === carriedIssuer.server ? proxyIssuer : issuer, form: 'thought' }
+}
+
+/** The path to the first leaf of `came`. */
+export function pathIn(came: JsonObject): string {
+  const [[key, value] = ['', undefined]] = Object.entries(came)
+  return isObject(value) ? `${key}/${pathIn(value)}` : key
+}
+
+/** Takes the text at the end of a path out, or the list that begins with it. `left` is undefined when nothing else remains. */
+function take(from: JsonObject, [key = '', ...inner]: readonly string[]): { value?: string; came?: unknown; left: JsonObject | undefined } {
+  const found = from[key]
+  const inside: ReturnType<typeof take> = isObject(found) && inner.length > 0 ? take(found, inner) : { left: undefined }
+  const first: unknown = key === listKey && Array.isArray(found) ? found[0] : found
+  const value = inner.length > 0 ? inside.value : typeof first === 'string' && first ? first : undefined
+  if (value === undefined) return { left: from }
+  const { [key]: _, ...rest } = from
+  return { value, came: inner.length > 0 ? inside.came : found, left: some(inside.left ? { ...rest, [key]: inside.left } : rest) }
+}
+
+const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObject => ({ [key]: inner.length > 0 ? nest(inner, value) : value })
+
+const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
+
+/** The wire fields of a signature. One that Google made is bare in its field, so that its own endpoint takes the history too; the rest stands beside it. */
+export function encodeCarried(signature: Signature): JsonObject {
+  if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
+  const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}
+  return isGoogles(signature) && signature.model === undefined ? bare : merge(bare, nest(ours, wrapSignature({ signature })))
+}
+
+const isGoogles = ({ issuer, form }: Signature) => Object.values<string>(carriedIssuer).includes(issuer) && form === 'thought'
+
+/** Does a server that does not open envelopes take the signature? One of Google's that came bare belongs to the server that the client speaks to. */
+export const isTaken = (signature: Signature, { native }: { native: boolean }): boolean =>
+  isOwnIssuer(signature.issuer) || (native && signature.model === undefined && isGoogles(signature))
+
+/** Was it signed by a server of this protocol? */
+export const isOwnIssuer = (issuer: string): boolean => issuer === protocolName || issuer.startsWith(`${protocolName}/`)
+
+const textOf = (signature: Signature) => (isGoogles(signature) && signature.model === undefined ? signature.value : wrapSignature({ signature }))
+
+/** Reasoning details, and the UTF-16 units of text between the previous call and this one. */
+export type Load = { details: readonly unknown[]; units: number }
+
+/** The `attach` value of an envelope that carries a `Load`. */
+const attach = 'details'
+
+/** The same with a load. `signature`: the call's own, if it has one. */
+export function encodeLoaded(load: Load, signature: Signature | undefined): JsonObject {
+  const value = JSON.stringify(defined({ ...load, own: signature && textOf(signature) }))
+  return nest(ofGoogle, wrapSignature({ signature: { value, issuer: protocolName }, attach }))
+}

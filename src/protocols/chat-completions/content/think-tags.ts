@@ -1,0 +1,61 @@
+import type { Part } from '../../../canonical/message.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+
+/** State of reading reasoning between tags in text, as raw templates of open models write it. `held`: text that may be the start of a tag. */
+export type Tags = { inside: boolean; held: string }
+
+export type Piece = { kind: 'text' | 'reasoning'; text: string }
+
+const opening = ['<think>', '<thinking>', '<thought>']
+const closing = ['</think>', '</thinking>', '</thought>']
+
+/** Splits the next text at its tags and removes them. Changes `tags`. */
+export function splitTags(tags: Tags, text: string): Piece[] {
+  const pieces: Piece[] = []
+  const put = (said: string) => {
+    if (said) pieces.push({ kind: tags.inside ? 'reasoning' : 'text', text: said })
+  }
+  let rest = tags.held + text
+  for (;;) {
+    const wanted = tags.inside ? closing : opening
+    const [next] = wanted
+      .map(tag => ({ tag, at: rest.indexOf(tag) }))
+      .filter(({ at }) => at >= 0)
+      .sort((a, b) => a.at - b.at)
+    if (!next) {
+      const half = rest.lastIndexOf('<')
+      const begun = half >= 0 && wanted.some(tag => tag.startsWith(rest.slice(half)))
+      tags.held = begun ? rest.slice(half) : ''
+      put(begun ? rest.slice(0, half) : rest)
+      return pieces
+    }
+    put(rest.slice(0, next.at))
+    tags.inside = !tags.inside
+    rest = rest.slice(next.at + next.tag.length)
+  }
+}
+
+/** Returns the held text, which is no tag after all. */
+export function flushTags(tags: Tags): Piece[] {
+  const { held, inside } = tags
+  tags.held = ''
+  return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
+}
+
+/** The parts of a complete reply, with reasoning between tags as parts of its own. The same list if there is none. */
+export function extractTags(parts: readonly Part[]): readonly Part[] {
+  if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag)))) return parts
+  return flatMap(parts, (part): Part[] => {
+    if (part.type !== 'text') return [part]
+    const tags: Tags = { inside: false, held: '' }
+    const pieces = [...splitTags(tags, part.text), ...flushTags(tags)]
+    const { at } = part
+    const last = pieces.findLastIndex(({ kind }) => kind === 'text')
+    const where = at === undefined ? {} : { at }
+    // The other fields of the text stay with its last piece.
+    return pieces.map(({ kind, text }, i) => {
+      if (kind === 'reasoning') return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
+      return i === last ? { ...part, text } : { type: 'text', text, ...where }
+    })
+  })
+}

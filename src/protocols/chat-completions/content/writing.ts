@@ -1,0 +1,46 @@
+import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { EncodingContext } from '../../../protocol.ts'
+import type { ChatReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+
+/** The state of encoding one request or reply. */
+export type Writing = {
+  report: ChatReport
+  options: Options
+  /** The request or reply was read from this protocol, so it is written without limits and repairs. */
+  native: boolean
+  /** The wire name of a tool. Makes no notes, see `noteName`. */
+  nameOf(name: string, namespace?: string): string
+  /** The namespace of a tool that is chosen by its name alone. */
+  spaceOf?(name: string): string | undefined
+  /** Is the tool of this name one that cannot be declared here? */
+  isLost?(name: string): boolean
+  /** Freeform tools and their calls are written as functions. */
+  wraps?: boolean
+  /** Names that already have their note. Absent: no tool is declared, so each call makes its own note. */
+  told?: Set<string>
+  /** How the reply's text is wrapped, see `EncodingContext`. */
+  output?: EncodingContext['output']
+  /** The calls that were written, by id. */
+  calls: Map<string, ToolCallPart>
+}
+
+export type RequestWriting = Writing & { request: CanonicalRequest }
+
+/** What writing media needs of it, in streams as well. */
+export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
+
+/** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
+export const opensEnvelopes = (towards: 'client' | 'server', { foreignProofs }: Options): boolean => towards === 'client' || foreignProofs === 'wrap'
+
+/** The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written. */
+export type AssistantToWrite = {
+  parts: readonly Part[]
+  reasoning: 'all' | 'none'
+  /** The receiver. A client gets foreign signatures in envelopes, a server gets only those of servers of this protocol. */
+  towards: 'client' | 'server'
+  name?: string | undefined
+  at?: Place | undefined
+  ext?: Message['ext']
+}

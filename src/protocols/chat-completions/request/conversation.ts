@@ -1,0 +1,348 @@
+import type { ControlPart, MediaPart, Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import { readable } from '../../../kit/conversation/readable.ts'
+import { withoutStaleResults } from '../../../kit/conversation/stale-results.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { splitId } from '../../../kit/signatures/envelope.ts'
+import { isUnresolvable } from '../../../kit/signatures/state.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { decodeAssistant, encodeAssistant } from '../content/assistant.ts'
+import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from '../content/cache.ts'
+import { encodeCallId, isDirect } from '../content/calls.ts'
+import { decodeContent, encodeParts, plainly } from '../content/content.ts'
+import { keep, protocolName, wireOf } from '../content/own.ts'
+import type { Reading } from '../content/reading.ts'
+import { putBack } from '../content/stored-proofs.ts'
+import { opensEnvelopes, type Writing } from '../content/writing.ts'
+import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsOptions } from '../options.ts'
+import type { ChatMessage } from '../schema.ts'
+import { placeInstructions } from './instructions.ts'
+
+type PlainMessage = Extract<ChatMessage, { role: 'user' | 'system' | 'developer' }>
+type ResultMessage = Extract<ChatMessage, { role: 'tool' | 'function' }>
+
+const knownOfPlain = keysOf<PlainMessage>()('role', 'content', 'name')
+const knownOfResult = keysOf<ResultMessage>()('role', 'content', 'tool_call_id', 'name')
+
+/** `messages` → canonical messages, one for each. */
+export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
+  const calls = new Map<string, ToolCallPart>()
+  const open: ToolCallPart[] = []
+  let legacy = 0
+  const decode = (raw: ChatMessage, i: number): Message => {
+    const at = below('/messages', i)
+    if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
+    if (raw.role !== 'assistant') return decodePlain(raw, at, report)
+    const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
+    const message = decodeAssistant(putBack(raw, ccStored), at, reading)
+    for (const part of message.parts)
+      if (part.type === 'tool-call') {
+        calls.set(part.id, part)
+        open.push(part)
+      }
+    return message
+  }
+  return wire.map((raw, i) => takeMessageMark(decode(raw, i)))
+}
+
+function decodePlain(wire: PlainMessage, at: Place, report: ChatReport): Message {
+  const { role, content, name } = wire
+  const message: Message = { role, origin: 'message', parts: decodeContent(content, at, report), at }
+  if (name !== undefined && name !== null) message.name = name
+  return keep(message, unknownOf(wire, knownOfPlain))
+}
+
+type Calls = { calls: Map<string, ToolCallPart>; open: ToolCallPart[]; report: ChatReport }
+
+/** A message without a call id (old clients leave it out) is the result of the oldest call that has none yet. */
+function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: Calls): Message {
+  const { role, content, tool_call_id: given, name } = wire as { role: string; content?: PlainMessage['content']; tool_call_id?: unknown; name?: unknown }
+  const isLegacy = role === 'function'
+  const { id: linked } = splitId(typeof given === 'string' ? given : '')
+  const asked = linked ? calls.get(linked) : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
+  if (!linked && !isLegacy) report.add('tool-result.call-id', at)
+  if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
+  const part: ToolResultPart = {
+    type: 'tool-result',
+    callId: linked || asked?.id || 'call_unknown',
+    kind: asked?.kind ?? 'function',
+    content: content === '' ? [] : decodeContent(content, at, report),
+    at,
+  }
+  if (typeof name === 'string') part.name = name
+  return keep({ role: 'tool', origin: 'message', parts: [part], at }, unknownOf(wire, knownOfResult))
+}
+
+/**
+ * A conversation → `messages`. Those of other protocols are regrouped: one assistant
+ * message per turn, then the results of its calls in the order of the calls, then everything else.
+ */
+export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
+  const turns = writing.native ? [...messages] : placeInstructions(regroup(withoutStaleResults(messages, writing.report), writing), writing)
+  const inToolTurns = toolTurns(turns)
+  const written: JsonObject[] = []
+  let media: JsonObject[] = []
+  for (const turn of turns) {
+    const mark = encodeMessageMark(turn, writing)
+    if (turn.role !== 'tool' && media.length > 0) {
+      written.push({ role: 'user', content: media })
+      media = []
+    }
+    switch (turn.role) {
+      case 'assistant': {
+        const message = encodeHistory(turn, inToolTurns.has(turn), writing)
+        if (message) written.push(Object.assign(message, mark))
+        break
+      }
+      case 'tool':
+        for (const part of turn.parts) {
+          if (part.type !== 'tool-result') writing.report.add('part.unsupported', part.at)
+          else {
+            const message = encodeResult(part, turn, { writing, media })
+            if (part.synthesized) writing.report.addMade('tool-result.synthesized', message)
+            written.push(Object.assign(message, mark))
+          }
+        }
+        break
+      case 'user':
+      case 'system':
+      case 'developer': {
+        const message = encodePlain(turn, writing)
+        if (message) written.push(Object.assign(message, mark))
+        break
+      }
+      default:
+        turn.role satisfies never
+    }
+  }
+  if (media.length > 0) written.push({ role: 'user', content: media })
+  return written
+}
+
+/** The assistant messages between two user messages of which one holds a tool call. DeepSeek wants the reasoning of all of them back. */
+function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
+  const found = new Set<Message>()
+  let turn: Message[] = []
+  const settle = () => {
+    if (turn.some(message => callsOf(message).length > 0)) for (const message of turn) found.add(message)
+    turn = []
+  }
+  for (const message of messages)
+    if (message.role === 'assistant') turn.push(message)
+    else if (message.role === 'user') settle()
+  settle()
+  return found
+}
+
+function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing): JsonObject | undefined {
+  const { parts, name, at, ext } = message
+  const wanted = writing.options.ccReasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
+  const reasoning = wanted === 'always' || (wanted === 'tool-turns' && inToolTurn) ? 'all' : 'none'
+  return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
+}
+
+function encodePlain(message: Message, writing: Writing): JsonObject | undefined {
+  const { role, parts, name, ext } = message
+  noteEnvelope(message, writing.report)
+  const blocks = encodeParts(parts, writing)
+  // All parts were left out, with notes. Servers would refuse an empty message.
+  if (blocks.length === 0 && !writing.native) return undefined
+  return wireOf({ role, content: blocks.length === 0 ? undefined : plainly(blocks), name }, ext)
+}
+
+function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
+  report.onceEach('message.ids', at, { itemId: id, status })
+  if (phase !== undefined && phase !== null) report.add('message.phase', at, 'phase')
+  report.ext(ext, at)
+}
+
+const handled = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'status',
+  'synthesized',
+  'caller',
+  'cache',
+  'at',
+  'ext',
+)
+
+/** One `tool` message. Media, which it cannot hold, are added to `media`. */
+function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: JsonObject[] }): JsonObject {
+  const { callId, name, namespace, content, isError, itemId, status, synthesized, caller, cache, at } = part
+  const { report, options, native } = writing
+  report.unwritten(part, handled, at)
+  if (!isDirect(caller)) report.rest({ caller }, at)
+  report.onceEach('message.ids', at, { itemId, status })
+  if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
+  report.ext(part.ext, at)
+  report.ext(ext, messageAt)
+
+  // The name is noted as lost only when it is not that of the call.
+  const call = writing.calls.get(callId)
+  if (!native && name !== call?.name) report.rest({ name }, at)
+  if (!native && namespace !== call?.namespace) report.rest({ namespace }, at)
+  const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
+  const texts = native ? shown : shown.filter(inner => inner.type !== 'media')
+  if (!native) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
+  const marks = native || options.ccCacheMarks === 'cache_control'
+  const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
+  if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
+  else if (cache && !native) report.add('cache.place', at, 'cache')
+  if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
+  const id = encodeCallId(callId, 'server', writing)
+  if (id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
+  return wireOf({ role: 'tool', tool_call_id: id, content: plainly(blocks), name: native ? name : undefined }, ext)
+}
+
+/** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
+const unmarked =
+  (report: ChatReport) =>
+  (part: Part): Part => {
+    if (!part.cache) return part
+    report.add('cache.place', part.at, 'cache')
+    const { cache: _, ...rest } = part
+    return rest as Part
+  }
+
+function prefix(blocks: JsonObject[], text: string): void {
+  const first = blocks[0]
+  if (first && typeof first['text'] === 'string') blocks[0] = { ...first, text: text + first['text'] }
+  else blocks.unshift({ type: 'text', text })
+}
+
+function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: JsonObject[] }): void {
+  const { report, options } = writing
+  if (options.ccToolMedia === 'drop') {
+    report.add('tool-result.media-dropped', part.at)
+    return
+  }
+  const blocks = encodeParts([part], writing)
+  if (blocks.length === 0) return
+  report.add('tool-result.media-moved', part.at)
+  media.push({ type: 'text', text: `[${part.kind} for ${encodeCallId(callId, 'server', writing)}]` }, ...blocks)
+}
+
+/** Regroups messages into the turns of this wire, see `encodeMessages`. Removes control parts. */
+function regroup(messages: readonly Message[], writing: Writing): Message[] {
+  const { report } = writing
+  const turns: Message[] = []
+  /** Results that follow a part of another type in their message. */
+  const late = new Set<Part>()
+  for (const message of messages) {
+    const results: ToolResultPart[] = []
+    const rest: Part[] = []
+    for (const part of message.parts) {
+      if (part.type === 'control') noteControl(part, writing)
+      else if (part.type !== 'tool-result') rest.push(part)
+      else {
+        results.push(part)
+        if (rest.length > 0) late.add(part)
+      }
+    }
+    if (results.length + rest.length === 0 && message.parts.length > 0) {
+      report.ext(message.ext, message.at)
+      continue
+    }
+    if (message.role === 'assistant') {
+      const last = turns.at(-1)
+      noteEnvelope(message, report)
+      const bare: Message = defined({ role: message.role, origin: message.origin, name: message.name, at: message.at, ext: message.ext, parts: rest })
+      if (last?.role === 'assistant') last.parts = [...last.parts, ...rest]
+      else turns.push(bare)
+    }
+    // When a message is split, its own unknown keys have no place.
+    if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
+    if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
+    for (const part of results)
+      turns.push(
+        defined({
+          role: 'tool' as const,
+          origin: message.origin,
+          at: message.at,
+          ext: results.length === 1 && rest.length === 0 ? message.ext : undefined,
+          parts: [part],
+        }),
+      )
+    if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0))
+      turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
+  }
+  return placeResults(turns, late, writing)
+}
+
+/**
+ * A control part, such as a reference to an item that only another provider stores.
+ * @throws TranslationError `inexpressible` when the conversation cannot be understood without it
+ */
+function noteControl(part: ControlPart, { report, options }: Writing): void {
+  // The added tools are written with all others, see `gatherTools`.
+  const { control, at, tools } = part
+  if (control === 'tool-addition' && tools) return
+  if (isUnresolvable(part)) report.unresolvable(at, undefined, options)
+  else report.add('part.unsupported', at)
+}
+
+const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)
+const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
+
+/** The indexes of turns by the ids in them, so that no turn has to search all later turns. */
+function placesById(turns: readonly Message[], idOf: (part: Part) => string | undefined): Map<string, number[]> {
+  const places = new Map<string, number[]>()
+  for (const [place, { parts }] of turns.entries())
+    for (const part of parts) {
+      const id = idOf(part)
+      if (id === undefined) continue
+      const known = places.get(id)
+      if (known) known.push(place)
+      else places.set(id, [place])
+    }
+  return places
+}
+
+/** Moves the results of each turn's calls directly after the turn, in the order of the calls. */
+function placeResults(turns: Message[], late: ReadonlySet<Part>, { report }: Writing): Message[] {
+  if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
+  const placed: Message[] = []
+  const results = placesById(turns, part => (part.type === 'tool-result' ? part.callId : undefined))
+  const uses = placesById(turns, part => (part.type === 'tool-call' ? part.id : undefined))
+  const taken = new Set<number>()
+  const noteMoved = (result: Part | undefined, passes = false) => {
+    if (result && (passes || late.has(result))) report.add('tool-result.moved', result.at)
+  }
+  for (const [place, turn] of turns.entries()) {
+    if (taken.has(place)) continue
+    const calls = turn.role === 'assistant' ? callsOf(turn) : []
+    if (calls.length === 0) {
+      noteMoved(resultOf(turn))
+      placed.push(turn)
+      continue
+    }
+    const ids = new Map(calls.map((call, i) => [call.id, i]))
+    // A later turn may reuse an id; results after that turn belong to it.
+    const end = Math.min(...[...ids.keys()].map(id => uses.get(id)?.find(use => use > place) ?? turns.length))
+    const found = flatMap([...ids.keys()], id => results.get(id)?.filter(at => at > place && at < end && !taken.has(at)) ?? []).sort((a, b) => a - b)
+    const answers: Message[] = []
+    let others = place + 1
+    for (const at of found) {
+      while (others < at && resultOf(turns[others] as Message)) others++
+      const answer = turns[at] as Message
+      noteMoved(resultOf(answer), others < at)
+      taken.add(at)
+      answers.push(answer)
+    }
+    const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
+    answers.sort((a, b) => order(a) - order(b))
+    placed.push(turn, ...answers)
+  }
+  return placed
+}

@@ -1,0 +1,106 @@
+import { type Effort, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
+import { present, some } from '../../../kit/fields/defined.ts'
+import { encodeEffort } from '../../../kit/fields/effort.ts'
+import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
+import type { FieldNames } from '../../../protocol.ts'
+import type { Writing } from '../content/writing.ts'
+import { ChatRequest } from '../schema.ts'
+
+const isKnown = new Set(Object.keys(ChatRequest.shape))
+
+const word = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
+const tokens = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? value : undefined)
+const flag = (yes: string, no: string) => (value: unknown) => (value === true ? yes : value === false ? no : undefined)
+const isOn = flag('enabled', 'disabled')
+const efforts = new Set<unknown>(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] satisfies Effort[])
+const knownEffort = (value: unknown) => (efforts.has(value) ? word(value) : undefined)
+
+/** The meaning of each field that controls reasoning on servers of this protocol. Earlier rows win over later ones. */
+const readings: { path: readonly [key: string, inner?: string]; field: keyof ReasoningSpec; read(value: unknown): string | number | undefined }[] = [
+  { path: ['reasoning_effort'], field: 'effort', read: knownEffort },
+  { path: ['reasoning', 'enabled'], field: 'mode', read: isOn },
+  { path: ['thinking', 'type'], field: 'mode', read: value => (reasoningModes.has(value) ? word(value) : undefined) },
+  { path: ['enable_thinking'], field: 'mode', read: isOn },
+  { path: ['chat_template_kwargs', 'enable_thinking'], field: 'mode', read: isOn },
+  { path: ['chat_template_kwargs', 'thinking'], field: 'mode', read: isOn },
+  { path: ['reasoning', 'effort'], field: 'effort', read: knownEffort },
+  { path: ['reasoning', 'max_tokens'], field: 'budgetTokens', read: tokens },
+  { path: ['reasoning', 'exclude'], field: 'display', read: flag('omitted', 'summarized') },
+  { path: ['reasoning', 'summary'], field: 'summary', read: word },
+  { path: ['thinking', 'budget_tokens'], field: 'budgetTokens', read: tokens },
+  { path: ['thinking_budget'], field: 'budgetTokens', read: tokens },
+  { path: ['include_reasoning'], field: 'display', read: flag('summarized', 'omitted') },
+  // Unknown values are read only if no known value has set the canonical field.
+  { path: ['reasoning_effort'], field: 'effort', read: word },
+  { path: ['reasoning', 'effort'], field: 'effort', read: word },
+  { path: ['thinking', 'type'], field: 'mode', read: word },
+]
+
+const isControl = new Set(readings.map(({ path: [key] }) => key))
+
+/** The reasoning controls of a request, and the keys that are not in its schema. */
+export function splitControls(body: JsonObject): { controls: JsonObject; unknown: JsonObject } {
+  const controls: JsonObject = {}
+  const unknown: JsonObject = {}
+  for (const key in body) {
+    if (body[key] === undefined || body[key] === null) continue
+    if (isControl.has(key)) controls[key] = body[key]
+    else if (!isKnown.has(key)) setOwn(unknown, key, body[key])
+  }
+  return { controls, unknown }
+}
+
+/** `left`: controls that are unknown, or that contradict one of an earlier row; `places`: the wire path of each canonical field. */
+export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefined; left: JsonObject; places: FieldNames } {
+  if (Object.keys(came).length === 0) return { spec: undefined, left: came, places: {} }
+  const spec: Record<string, string | number> = {}
+  const places: FieldNames = {}
+  const left = Object.fromEntries(Object.entries(came).map(([key, value]) => [key, isObject(value) ? present(value) : value]))
+  for (const { path, field, read } of readings) {
+    const [key, inner] = path
+    const outer = left[key]
+    if (outer === undefined) continue
+    const place = inner === undefined ? left : isObject(outer) ? outer : {}
+    const said = read(place[inner ?? key])
+    if (said === undefined || contradicts(spec, field, said)) continue
+    spec[field] = said
+    places[`reasoning.${field}`] ??= path.join('/')
+    delete place[inner ?? key]
+    if (isObject(outer) && Object.keys(outer).length === 0) delete left[key]
+  }
+  return { spec: Object.keys(spec).length > 0 ? (spec as ReasoningSpec) : undefined, left, places }
+}
+
+/** Does it contradict earlier values: another value, on and off at once, or an amount of reasoning that is turned off? */
+function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
+  if ((spec[field] ?? said) !== said) return true
+  const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }
+  if (effort === 'none' && (budgetTokens !== undefined || (mode ?? 'disabled') !== 'disabled')) return true
+  return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
+}
+
+/** The protocol's own field. For a server of it, what the field cannot say is written into fields that some servers have. */
+export function encodeControls(reasoning: ReasoningSpec | undefined, { report, native }: Writing): JsonObject {
+  if (!reasoning) return {}
+  const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
+  report.rest(rest, '', 'reasoning.')
+  if (native)
+    return {
+      reasoning_effort: effort,
+      thinking: mode && { type: mode },
+      reasoning: some({ max_tokens: budgetTokens, exclude: display && display === 'omitted', summary }),
+    }
+  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', '', 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', '', 'reasoning.display')
+  return { reasoning_effort: encodeEffort({ effort, budgetTokens, mode }, report) }
+}
+
+/** By canonical field: the paths of all request fields that control it. */
+export const controlNames: Record<string, string[]> = {}
+for (const { path, field } of readings) {
+  const key = `reasoning.${field}`
+  const names = controlNames[key] ?? []
+  controlNames[key] = names
+  const name = path.join('/')
+  if (!names.includes(name)) names.push(name)
+}

@@ -1,0 +1,66 @@
+import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import { encodeModalities, encodeVoice } from './format.ts'
+import { encodeLimit, encodeSafetyId, encodeSpeed, encodeStop, encodeTier, encodeTtl, isText, lose, writeOptional } from './settings.ts'
+
+type Write<T> = (value: T, writing: RequestWriting, field: string) => T | undefined
+
+const byCode = { write: false } as const
+const optional = { write: writeOptional }
+const withTopK: { write: Write<number> } = {
+  write: (value, writing, field) => (writing.native || writing.options.ccTopK === 'write' ? value : lose(value, writing, field)),
+}
+/** Servers accept `stream_options` only in requests for a stream. */
+const ofStreams: { write: Write<boolean> } = { write: (value, { native, request }) => (native || request.stream?.enabled ? value : undefined) }
+const limitIn = (name: string): { write: Write<number> } => ({
+  write: (limit, writing) => ((writing.options.ccMaxTokensField ?? 'max_completion_tokens') === name ? encodeLimit(limit, writing) : undefined),
+})
+
+const row = rowFor<RequestWriting>()
+
+/** The request fields that hold one value, but for the controls of reasoning, which `effort.ts` has. */
+export const fields = fieldTable<RequestWriting>([
+  row('model', 'model', byCode),
+  row('parallel_tool_calls', 'parallelToolCalls', byCode),
+  row('verbosity', 'output.verbosity'),
+  row('modalities', 'output.modalities', { write: encodeModalities }),
+  row('audio', 'output.audio', { write: encodeVoice }),
+  row('temperature', 'sampling.temperature'),
+  row('top_p', 'sampling.topP'),
+  row('top_k', 'sampling.topK', withTopK),
+  row('min_p', 'sampling.minP', withTopK),
+  row('repetition_penalty', 'sampling.repetitionPenalty', withTopK),
+  row('frequency_penalty', 'sampling.frequencyPenalty'),
+  row('presence_penalty', 'sampling.presencePenalty'),
+  row('seed', 'sampling.seed'),
+  row('logit_bias', 'sampling.logitBias'),
+  row('max_tokens', 'maxOutputTokens', limitIn('max_tokens')),
+  row('max_completion_tokens', 'maxOutputTokens', limitIn('max_completion_tokens')),
+  row('stop', 'stop', { read: value => (typeof value === 'string' ? [value] : (value as string[])), write: encodeStop }),
+  row('n', 'candidateCount'),
+  // Servers accept `top_logprobs` only together with `logprobs: true`.
+  row('logprobs', 'logprobs.enabled', { write: (enabled, { native }) => (enabled || native ? enabled : undefined) }),
+  row('top_logprobs', 'logprobs.top', {
+    write: (top, writing, field) => (writing.request.logprobs?.enabled || writing.native ? top : lose(top, writing, field)),
+  }),
+  row('prompt_cache_key', 'cache.key', optional),
+  row('prompt_cache_options/mode', 'cache.mode', optional),
+  row('prompt_cache_options/ttl', 'cache.ttl', { write: encodeTtl }),
+  row('prompt_cache_retention', 'cache.retention', optional),
+  row('service_tier', 'serviceTier.tier', { write: encodeTier }),
+  row('service_tier', 'serviceTier.speed', { read: false, write: encodeSpeed }),
+  row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
+  row('user', 'user.user'),
+  row('metadata', 'metadata', {
+    read: value => Object.fromEntries(Object.entries(value as object).filter(pair => isText(pair[1]))),
+    write: writeOptional,
+  }),
+  // Not storing is the default of this protocol.
+  row('store', 'state.store', { write: (store, writing, field) => (store || writing.native ? writeOptional(store, writing, field) : undefined) }),
+  row('moderation', 'safety.moderation', optional),
+  row('stream', 'stream.enabled'),
+  row('stream_options/include_usage', 'stream.includeUsage', ofStreams),
+  // The caller may need usage. The encoder of the reply leaves it out if the client did not ask for it.
+  row('stream_options/include_usage', 'stream.enabled', { read: false, write: (enabled, { native }) => (enabled && !native ? true : undefined) }),
+  row('stream_options/include_obfuscation', 'stream.obfuscation', ofStreams),
+])

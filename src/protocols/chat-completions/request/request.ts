@@ -1,0 +1,172 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { Tool } from '../../../canonical/tool.ts'
+import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
+import { present, some, someOf } from '../../../kit/fields/defined.ts'
+import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { leaveState } from '../../../kit/signatures/state.ts'
+import { gatherTools } from '../../../kit/tools/late-tools.ts'
+import { type PlainRequest, withStrictTools } from '../../../kit/tools/strict-tools.ts'
+import type { Decoded, Encoded, FieldNames } from '../../../protocol.ts'
+import { limitMarks, takeMark } from '../content/cache.ts'
+import { keep, protocolName, wireOf } from '../content/own.ts'
+import { placesOf } from '../content/proxy-places.ts'
+import type { RequestWriting, Writing } from '../content/writing.ts'
+import { createChatReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { ChatRequest } from '../schema.ts'
+import { decodeMessages, encodeMessages } from './conversation.ts'
+import { decodeControls, encodeControls, splitControls } from './effort.ts'
+import { fields } from './fields.ts'
+import { decodeFormat, encodeFormat } from './format.ts'
+import { decodePrediction, encodeAuto, encodePrediction, isText, type Put } from './settings.ts'
+import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
+import { createNames, decodeTools, encodeTools, isLost } from './tools.ts'
+
+/** The keys that are known in objects that hold only fields of the table. */
+const knownIn = {
+  prompt_cache_options: keysIn(fields.keysIn('prompt_cache_options'), {}),
+  stream_options: keysIn(fields.keysIn('stream_options'), {}),
+}
+
+/** @throws TranslationError `malformed` when the body is not a chat request */
+export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
+  const report = createChatReport(options.fieldNames)
+  const body = check(protocolName, ChatRequest, wire)
+  const { controls, unknown } = splitControls(body)
+  const { spec: reasoning, left, places } = decodeControls(controls)
+  const { cache: auto, left: kept = {} } = takeMark({ ...unknown, ...left })
+  const put: Put = (key, rest) => {
+    if (rest) kept[key] = rest
+  }
+  const choice = body.tool_choice ?? body.function_call
+  put('tool_choice', some(unknownOfToolChoice(choice)))
+  let inner: keyof typeof knownIn
+  for (inner in knownIn) put(inner, unknownOf(body[inner] ?? {}, knownIn[inner]))
+  // Values that are no text have no canonical field.
+  if (body.metadata) put('metadata', someOf(Object.fromEntries(Object.entries(body.metadata).filter(([, value]) => !isText(value)))))
+  const value: CanonicalRequest = present({
+    messages: decodeMessages(body.messages, report, options),
+    tools: decodeTools(body),
+    toolChoice: decodeToolChoice(choice),
+    output: someOf({ format: decodeFormat(body.response_format, put) }),
+    reasoning,
+    cache: someOf({ auto }),
+    prediction: decodePrediction(body.prediction, report, put),
+  })
+  fields.read(body, value)
+  for (const group of [value.logprobs, value.stream]) if (group) group.enabled ??= false
+  if (body.tools?.length && body.functions?.length) report.add('tools.two-lists', '/functions')
+  // Where the older field is set beside the newer one, the newer one counts; the older one is kept only for encoding to this protocol.
+  if (body.max_completion_tokens != null && body.max_tokens != null) kept['max_tokens'] = body.max_tokens
+  if (body.tool_choice != null && body.function_call != null) kept['function_call'] = body.function_call
+  keep(value, some(kept))
+  const fieldNames: FieldNames = { ...places, ...placesOf(value.messages, value.tools, body), ...olderNames(body) }
+  return { value, notes: report.notes, ...(Object.keys(fieldNames).length > 0 && { fieldNames }) }
+}
+
+/** The names of fields whose older spelling a request uses. */
+function olderNames(body: ChatRequest): FieldNames {
+  const choice = 'function_call'
+  return {
+    ...(typeof body.stop === 'string' && { 'stop.0': 'stop' }),
+    ...(isOlderLimit(body) && { maxOutputTokens: 'max_tokens' }),
+    ...(isOlderChoice(body) && {
+      toolChoice: choice,
+      'toolChoice.raw': choice,
+      'toolChoice.mode': choice,
+      'toolChoice.name': choice,
+      'tool_choice/*': choice,
+    }),
+  }
+}
+
+const isOlderLimit = (body: ChatRequest) => body.max_completion_tokens == null && body.max_tokens != null
+const isOlderChoice = (body: ChatRequest) => body.tool_choice == null && body.function_call != null
+
+/** What is written of each group of fields. */
+const handledIn = {
+  output: keysIn(['format'], fields.fieldsOf('output')),
+  cache: keysIn(['auto', 'contentRef'], fields.fieldsOf('cache')),
+  sampling: fields.fieldsOf('sampling'),
+  logprobs: fields.fieldsOf('logprobs'),
+  serviceTier: fields.fieldsOf('serviceTier'),
+  user: fields.fieldsOf('user'),
+  safety: fields.fieldsOf('safety'),
+  stream: fields.fieldsOf('stream'),
+}
+
+const handled = keysIn(
+  [...Object.keys(fields.fieldsOf()), ...Object.keys(handledIn)],
+  keysOf<CanonicalRequest>()('messages', 'tools', 'toolChoice', 'reasoning', 'state', 'prediction', 'ext', 'source'),
+)
+
+/**
+ * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.
+ * @throws TranslationError `inexpressible` for references that only another provider can resolve, unless `onUnresolvable` is `note`
+ */
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+  const report = createChatReport(options.fieldNames)
+  const value = withStrictTools(request, report)
+  const { ext } = value
+  const native = value.source?.protocol === protocolName
+  const wraps = !native && options.ccCustomTools === 'wrap'
+  const given = gatherTools(value, { protocol: protocolName, report })
+  const { nameOf, renamed } = createNames(native, { tools: given, wraps })
+  const writing: RequestWriting = {
+    request: value,
+    report,
+    wraps,
+    isLost: name => isLost(name, value.tools, options),
+    options,
+    native,
+    calls: new Map(),
+    nameOf,
+    spaceOf: name => spaceOf(name, value.tools),
+    told: new Set(),
+  }
+  const { messages, output, reasoning, cache, prediction } = value
+  report.unwritten(value, handled, '')
+  let group: keyof typeof handledIn
+  for (group in handledIn) {
+    const specs = value[group]
+    if (specs) report.unwritten(specs, handledIn[group], '', `${group}.`)
+  }
+  report.ext(ext, '')
+  const { store: _, ...memory } = value.state ?? {}
+  leaveState(memory, options, report)
+  if (cache?.contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
+  const conversation = native || (options.ccCacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
+  const definitions = encodeTools(given, writing)
+  const choice = encodeChoice(value, 'tools' in definitions, writing)
+  const encoded = encodeMessages(conversation, writing)
+  const written = fields.write(value, writing, {
+    model: value.model,
+    messages: encoded,
+    ...definitions,
+    ...choice,
+    response_format: encodeFormat(output?.format, writing),
+    ...encodeControls(reasoning, writing),
+    ...encodeAuto(cache?.auto, writing),
+    prediction: prediction && encodePrediction(prediction.parts, writing),
+  })
+  const wire = wireOf(written, ext)
+  report.settle(wire)
+  const context = some({ tools: Object.keys(renamed).length > 0 ? { ...renamed } : undefined, output: writing.output })
+  const isEmpty = !native && holdsNoTurn(encoded, messages)
+  return { wire, notes: report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
+}
+
+/** Servers refuse a tool choice in a request without tools. */
+function encodeChoice({ toolChoice, parallelToolCalls }: PlainRequest, hasTools: boolean, writing: Writing): JsonObject {
+  if (hasTools || writing.native) return { tool_choice: encodeToolChoice(toolChoice, writing), parallel_tool_calls: parallelToolCalls }
+  if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool_choice.without-tools', '', 'toolChoice')
+  if (parallelToolCalls === false) writing.report.add('tool_choice.without-tools', '', 'parallelToolCalls')
+  return {}
+}
+
+function spaceOf(name: string, tools: readonly Tool[] | undefined): string | undefined {
+  const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
+  return owner && 'namespace' in owner ? owner.namespace : undefined
+}

@@ -1,0 +1,260 @@
+import type { Place } from '../../../canonical/message.ts'
+import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
+import { hashHex, mapName } from '../../../kit/conversation/ids.ts'
+import { defined, present, someOf } from '../../../kit/fields/defined.ts'
+import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { asFunction } from '../../../kit/tools/client-tools.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { wrapFreeform } from '../../../kit/tools/freeform.ts'
+import { toolKey } from '../../../kit/tools/tool-names.ts'
+import type { EncodingContext } from '../../../protocol.ts'
+import { controlMark, type Marks, readMark, takeMark } from '../content/cache.ts'
+import { keep, protocolName, wireOf, withInner } from '../content/own.ts'
+import type { Writing } from '../content/writing.ts'
+import type { ChatReport } from '../notes.ts'
+import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from '../schema.ts'
+
+const nameLimit = 64
+
+/** `nameOf`: the wire name of a tool; `renamed`: what the reply has to undo. `wraps`: freeform tools are written as functions. */
+export function createNames(
+  native: boolean,
+  { tools, wraps = false }: { tools?: readonly Tool[] | undefined; wraps?: boolean } = {},
+): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
+  const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
+  // On a conflict, the tool without a namespace keeps its name.
+  const owners = new Map(
+    native ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, toolKey(tool.name, undefined)] as const] : [])),
+  )
+  const freeform = new Set(native ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  return {
+    renamed,
+    nameOf(name, namespace) {
+      const flat = namespace === undefined ? name : `${namespace}__${name}`
+      const key = toolKey(name, namespace)
+      let written = native ? flat : mapName(flat, nameLimit)
+      if (!native && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace, name]), 8)}`
+      if (!native) owners.set(written, key)
+      const shape = freeform.has(key) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
+      if (written !== name || shape) renamed[written] = defined({ name, namespace, ...shape })
+      return written
+    },
+  }
+}
+
+const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
+
+/** All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web search. */
+export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
+  if (!tools && !functions && !web_search_options) return undefined
+  return [
+    ...(tools ?? []).map((tool, i) => decodeTool(tool, below('/tools', i))),
+    ...(functions ?? []).map((fn, i) => keep(decodeFunction(fn, below('/functions', i)), unknownOf(fn, knownOfFunction))),
+    ...(web_search_options ? [decodeWebSearch(web_search_options)] : []),
+  ]
+}
+
+type WireTool = Marks & { type: string; function: ChatFunction; custom: ChatCustomTool }
+
+const knownOfFunction = keysOf<ChatFunction>()('name', 'description', 'parameters', 'strict')
+const knownOfFunctionTool = keysOf<WireTool>()('type', 'function', 'cache_control', 'prompt_cache_breakpoint')
+const knownOfCustom = keysOf<ChatCustomTool>()('name', 'description', 'format')
+const knownOfCustomTool = keysOf<WireTool>()('type', 'custom')
+
+function decodeTool(wire: ChatTool, at: Place): Tool {
+  const { type } = wire
+  if ('function' in wire && isObject(wire.function) && (type === 'function' || type === undefined || type === null)) {
+    const fn = wire.function as ChatFunction
+    const tool = decodeFunction(fn, at)
+    const marks = wire as Marks
+    const unknown = unknownOf(fn, knownOfFunction)
+    const isMarked = (marks.cache_control ?? marks.prompt_cache_breakpoint ?? undefined) !== undefined
+    // Inside `function` it marks the tool, as it does beside it.
+    const { cache, left } = isMarked ? { left: unknown } : takeMark(unknown)
+    if (cache) tool.cache = cache
+    return readMark(tool, marks, withInner(unknownOf(wire, knownOfFunctionTool), 'function', left))
+  }
+  if ('custom' in wire && type === 'custom') {
+    const { name, description, format } = wire.custom as ChatCustomTool
+    const tool: FreeformTool = { type: 'freeform', name, ...present({ description, format: decodeGrammar(format) }), at }
+    const unknown = withInner(unknownOf(wire.custom as ChatCustomTool, knownOfCustom), 'format', unknownOfFormat(format))
+    return keep(tool, withInner(unknownOf(wire, knownOfCustomTool), 'custom', unknown))
+  }
+  return { type: 'opaque', protocol: protocolName, raw: wire, at }
+}
+
+function decodeGrammar(format: unknown): FreeformTool['format'] {
+  if (!isObject(format)) return undefined
+  const { type, grammar } = format
+  if (type === 'grammar' && isObject(grammar)) return { type, syntax: String(grammar['syntax']), definition: String(grammar['definition']) }
+  return type === 'text' ? { type } : undefined
+}
+
+/** The keys of a format that have no canonical field. Undefined: none. */
+function unknownOfFormat(wire: unknown): JsonObject | undefined {
+  if (!isObject(wire)) return undefined
+  const format = decodeGrammar(wire)
+  if (!format) return wire
+  const { type: _, grammar, ...outer } = wire
+  if (format.type === 'text') return someOf({ ...outer, grammar })
+  const { syntax: _syntax, definition: _definition, ...inner } = isObject(grammar) ? grammar : {}
+  return withInner(someOf(outer), 'grammar', someOf(inner))
+}
+
+/** The value of `function`, or an entry of the older list. */
+function decodeFunction({ name, description, parameters, strict }: ChatFunction, at: Place): FunctionTool {
+  const tool: FunctionTool = { type: 'function', name, at }
+  if (description !== undefined && description !== null) tool.description = description
+  if (parameters !== undefined && parameters !== null) tool.parameters = parameters
+  // `null` has a meaning of its own.
+  if (strict !== undefined) tool.strict = strict
+  return tool
+}
+
+function decodeWebSearch(raw: JsonObject): ServerTool {
+  const { search_context_size: size, user_location: location } = raw
+  const place = isObject(location) && isObject(location['approximate']) ? location['approximate'] : undefined
+  const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
+  const contextSize: 'low' | 'medium' | 'high' | undefined = size === 'low' || size === 'medium' || size === 'high' ? size : undefined
+  const userLocation = place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') })
+  return { type: 'server', tool: 'web_search', protocol: protocolName, raw, common: defined({ contextSize, userLocation }), at: '/web_search_options' }
+}
+
+/**
+ * The tools of a request as its wire fields.
+ * @throws TranslationError `inexpressible` when all tools exist only at another provider
+ */
+export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: JsonObject[]; web_search_options?: unknown } {
+  const written: JsonObject[] = []
+  let search: unknown
+  const lost: ServerTool[] = []
+  for (const tool of tools) {
+    switch (tool.type) {
+      case 'function':
+        written.push(encodeFunctionTool(tool, writing))
+        break
+      case 'freeform':
+        if (writing.wraps) {
+          writing.report.add('freeform.wrapped', tool.at)
+          written.push(encodeFunctionTool(wrapFreeform(tool), writing))
+        } else written.push(encodeFreeform(tool, writing))
+        break
+      case 'server':
+        if (tool.tool === 'web_search' && tool.protocol === protocolName) search = tool.raw
+        else if (writing.options.expandClientTools && asFunction(tool)) written.push(...encodeExpanded(tool, writing))
+        else if (tool.tool === 'web_search' && writing.options.serverTools === 'map') search = encodeWebSearch(tool, writing.report)
+        else lost.push(tool)
+        break
+      case 'opaque':
+        if (tool.protocol === protocolName && isObject(tool.raw)) written.push(tool.raw)
+        else writing.report.add('tool.unknown', tool.at)
+        break
+      default:
+        tool satisfies never
+    }
+  }
+  if (lost.length > 0 && lost.length === tools.length)
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: lost[0]?.at ?? '/tools' }, writing.options)
+  for (const tool of lost) {
+    writing.report.add('tool.server', tool.at)
+    if (tool.mcp?.at !== undefined) writing.report.add('tool.server', tool.mcp.at)
+  }
+  return {
+    ...(written.length > 0 && { tools: written }),
+    ...(search !== undefined && { web_search_options: search }),
+  }
+}
+
+function encodeExpanded(tool: ServerTool, writing: Writing): JsonObject[] {
+  const expanded = asFunction(tool)
+  writing.report.add('tool.expanded', tool.at)
+  return expanded ? [encodeFunctionTool({ ...expanded, ...(tool.cache && { cache: tool.cache }) }, writing)] : []
+}
+
+/** Is the tool of this name one that cannot be declared here? */
+export function isLost(name: string, tools: readonly Tool[] | undefined, { expandClientTools }: Writing['options']): boolean {
+  const named = tools?.find(tool => tool.type !== 'opaque' && tool.name === name)
+  return named?.type === 'server' && named.protocol !== protocolName && !(expandClientTools && asFunction(named))
+}
+
+function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
+  const mark = tool.cache && encodeToolMark(tool.cache, tool.at, writing)
+  const declared = { type: 'function', function: encodeFunction(tool, writing) }
+  return wireOf(mark ? { ...declared, ...mark } : declared, tool.ext)
+}
+
+/** OpenAI has no cache breakpoint on tools. */
+function encodeToolMark(cache: NonNullable<FunctionTool['cache']>, at: Place | undefined, { options, native, report }: Writing): JsonObject {
+  if (native || options.ccCacheMarks === 'cache_control') return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
+  report.add('cache.place', at, 'cache')
+  return {}
+}
+
+const handledOfFunction = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'cache',
+  'allowedCallers',
+  'at',
+  'ext',
+)
+
+function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
+  const { name, namespace, description, parameters, strict, at } = tool
+  noteBeside(tool, handledOfFunction, writing.report)
+  return defined({
+    name: noteName(name, namespace, { at, writing }),
+    description,
+    parameters: parameters ?? undefined,
+    strict: strict === null && !writing.native ? undefined : strict,
+  })
+}
+
+/** Makes notes for what no declaration of a tool has here. Flags that are false are the default, and calls by the model alone. */
+function noteBeside(tool: FunctionTool | FreeformTool, handled: Keys, report: ChatReport): void {
+  const { allowedCallers, at } = tool
+  for (const key in tool) if (!handled[key] && tool[key as never] !== false) report.rest({ [key]: tool[key as never] }, at)
+  if (allowedCallers?.length !== 1 || allowedCallers[0] !== 'direct') report.rest({ allowedCallers }, at)
+  report.ext(tool.ext, at)
+}
+
+type Naming = { at: Place | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
+
+/** The wire name of a tool. Makes a note if it differs. */
+export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {
+  const written = writing.nameOf(name, namespace)
+  const key = toolKey(name, namespace)
+  if (writing.told?.has(key)) return written
+  writing.told?.add(key)
+  if (namespace !== undefined) writing.report.add('tool.namespace', at, 'namespace')
+  if (written !== (namespace === undefined ? name : `${namespace}__${name}`)) writing.report.add('tool.renamed', at, 'name')
+  return written
+}
+
+const handledOfFreeform = keysOf<FreeformTool>()('type', 'name', 'namespace', 'description', 'format', 'allowedCallers', 'at', 'ext')
+
+function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
+  const { name, namespace, description, format, at } = tool
+  noteBeside(tool, handledOfFreeform, writing.report)
+  const custom = defined({ name: noteName(name, namespace, { at, writing }), description, format: format && encodeGrammar(format) })
+  return wireOf({ type: 'custom', custom }, tool.ext)
+}
+
+function encodeGrammar(format: NonNullable<FreeformTool['format']>): JsonObject {
+  return format.type === 'text' ? { type: 'text' } : { type: 'grammar', grammar: { definition: format.definition, syntax: format.syntax } }
+}
+
+function encodeWebSearch({ common, at }: ServerTool, report: ChatReport): JsonObject {
+  report.add('tool.server-mapped', at)
+  const { contextSize, userLocation, ...rest } = common ?? {}
+  report.rest(rest, at)
+  return defined({ search_context_size: contextSize, user_location: userLocation && { type: 'approximate', approximate: userLocation } })
+}

@@ -1,0 +1,273 @@
+import type { CanonicalError } from '../../../canonical/error.ts'
+import type { Part, Place } from '../../../canonical/message.ts'
+import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { hashId } from '../../../kit/conversation/ids.ts'
+import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { noteUntold } from '../../../kit/errors/failed-reply.ts'
+import { defined, present, some } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { indexOf } from '../../../kit/reply/candidates.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { markCut } from '../../../kit/tools/cut-calls.ts'
+import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
+import { decodeAssistant, encodeAssistant, isInCalls } from '../content/assistant.ts'
+import { takesOneCall } from '../content/calls.ts'
+import { unknownBeside } from '../content/carriers.ts'
+import { recordsLayout } from '../content/layout.ts'
+import { keep, ownOf, protocolName, wireOf, withUnknown } from '../content/own.ts'
+import type { Reading } from '../content/reading.ts'
+import { type StoredProofs, takeOut } from '../content/stored-proofs.ts'
+import type { Writing } from '../content/writing.ts'
+import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
+import { type ChatReport, createChatReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { createNames } from '../request/tools.ts'
+import { type ChatChoice, ChatResponse } from '../schema.ts'
+import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
+import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
+import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
+
+const knownOfResponse = keysOf<ChatResponse>()('id', 'object', 'created', 'model', 'choices', 'usage', 'service_tier')
+const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 'logprobs')
+
+/**
+ * A complete (not streamed) reply. An error body becomes `error` with no candidates, whatever its HTTP status was.
+ * @throws TranslationError `malformed` when the body is not a chat completion
+ */
+export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
+  const report = createChatReport(options.fieldNames)
+  if (isErrorBody(wire)) return { value: { candidates: [], error: decodeErrorBody(wire) }, notes: report.notes }
+  const body = check(protocolName, ChatResponse, wire)
+  const { usage } = body
+  const choices = body.choices ?? []
+  const counted = decodeUsage(findUsage(body))
+  if (counted?.repaired) report.add('usage.repaired', '/usage')
+  const taken = new Set<number>()
+  const known = present({ id: body.id || null, model: body.model || null, createdAt: readTime(body.created), serviceTier: body.service_tier })
+  const value: CanonicalResponse = {
+    candidates: choices.map((choice, i) => decodeChoice(choice, i, { index: indexOf(choice.index, i, taken), responseId: body.id ?? '', options, report })),
+    ...known,
+  }
+  if (counted) value.usage = counted.usage
+  const unknown = unknownOf(body, knownOfResponse)
+  keep(value, counted || isEmptyValue(usage) ? unknown : { ...unknown, usage })
+  const error = failureIn(choices, wire)
+  if (error) value.error = error
+  return { value, notes: report.notes }
+}
+
+/** Usage and error of a reply, the same as `decodeResponse` gives; nothing else is read. */
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
+  if (!isObject(wire)) return {}
+  const { choices } = wire
+  return defined({ usage: decodeUsage(findUsage(wire))?.usage, error: failureIn(Array.isArray(choices) ? choices : [], wire) })
+}
+
+function failureIn(choices: readonly unknown[], wire: unknown): CanonicalError | undefined {
+  if (choices.length === 0) return { status: 502, kind: 'internal', message: 'the upstream answered without any choice', protocol: protocolName, raw: wire }
+  const failed = choices.find(isFailed)
+  return failed && { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
+}
+
+/** Some servers put the error into the choice that failed. */
+export function isFailed(choice: unknown): choice is JsonObject {
+  return isObject(choice) && choice['finish_reason'] === 'error' && isObject(choice['error'])
+}
+
+/** In whole seconds. Servers that do not know the time write 0, which counts as absent. */
+export function readTime(created: unknown): number | undefined {
+  const seconds = typeof created === 'number' || typeof created === 'string' ? Math.floor(Number(created)) : Number.NaN
+  return Number.isFinite(seconds) && seconds > 0 ? seconds : undefined
+}
+
+type Around = { index: number; responseId: string; options: Options; report: ChatReport }
+
+/** Is it a call of a known type? A stream leaves out calls of other types, too. */
+const isKnownCall = (raw: unknown) => isObject(raw) && (raw['type'] == null || raw['type'] === 'function' || raw['type'] === 'custom')
+
+function decodeChoice(wire: ChatChoice, position: number, { index: candidate, responseId, options, report }: Around): Candidate {
+  const { message, finish_reason, logprobs } = wire
+  const at = below('/choices', position)
+  const reading: Reading = {
+    from: 'server',
+    thinkTags: options.extractThinkTags,
+    seals: options.ccUnsigned === 'seal',
+    report,
+    idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
+    legacyId: () => 'call_fn_0',
+  }
+  const whole = decodeAssistant(message ?? {}, below(at, 'message'), reading)
+  const { parts } = whole
+  const loose = isObject(logprobs) ? attachLogprobs(parts, { logprobs, at: below(at, 'logprobs'), report }) : undefined
+  const hasCalls = parts.some(part => part.type === 'tool-call')
+  const isBrokenCall = (part: Part) => part.type === 'opaque' && isInCalls(part) && isKnownCall(part.raw)
+  const isNothing = (part: Part) => part.type === 'reasoning' || isBrokenCall(part) || (part.type === 'text' && part.text === '')
+  const isBroken = parts.some(isBrokenCall) && parts.every(isNothing)
+  const finish = decodeFinish(finish_reason ?? undefined, { hasCalls, isBroken }, { at, report })
+  const value: Candidate = { index: candidate, at, messages: [whole], finish }
+  if (loose) value.logprobs = loose
+  const unread = isObject(logprobs) ? some(unreadOfLogprobs(logprobs)) : logprobs
+  const unknown = unknownOf(wire, knownOfChoice)
+  return keep(value, unread === undefined || unread === null ? unknown : { ...unknown, logprobs: unread })
+}
+
+const handledOfResponse = keysOf<CanonicalResponse>()(
+  'id',
+  'model',
+  'createdAt',
+  'candidates',
+  'usage',
+  'promptBlocked',
+  'serviceTier',
+  'error',
+  'ext',
+  'source',
+)
+
+/**
+ * Notes: all of `notes.ts` that concern replies.
+ * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
+ */
+export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+  const report = createChatReport(options.fieldNames)
+  const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
+  const native = value.source?.protocol === protocolName
+  if (error) {
+    noteUntold(value, report)
+    return { wire: encodeBareError(error, report, options), notes: report.notes }
+  }
+  const failed = candidates.find(({ finish }) => finish && !encodeFinish(finish, { hasCalls: false, single: false }))
+  if (failed) {
+    noteUntold(value, report)
+    return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
+  }
+
+  const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
+  report.unwritten(value, handledOfResponse, '')
+  report.ext(ext, '')
+  const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), below('/choices', i), writing))
+  if (choices.length === 0) {
+    if (!promptBlocked) throw truncated('')
+    choices.push(encodeBlocked(promptBlocked, report))
+  } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
+
+  // Empty fields say the same as none.
+  const head = native ? { id: id ?? '', object: 'chat.completion', created: createdAt ?? 0, model: model ?? '' } : encodeHead(value, options, report)
+  const body = { choices, usage: usage && encodeUsage(usage, report, native), service_tier: tierOf(serviceTier, native, report) }
+  const wire = wireOf(Object.assign(head, body), ext)
+  report.settle(wire)
+  return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
+}
+
+/** The head of every reply. Fields that the source lacks are made up, with a note for each. */
+export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>, options: Options, report: ChatReport) {
+  const asked = options.context?.request?.model
+  if (id === undefined) report.add('response.id', '/id')
+  if (createdAt === undefined) report.add('response.created', '/created')
+  if (model === undefined) report.add('response.model', '/model')
+  return {
+    id: id ?? options.newId?.('chatcmpl-') ?? 'chatcmpl-0',
+    object: 'chat.completion',
+    created: Math.floor(createdAt ?? options.now ?? 0),
+    model: model ?? asked ?? '',
+  }
+}
+
+/** The service tier of a reply. A tier that only another provider has becomes `default`, with a note. */
+export function tierOf(tier: string | undefined, native: boolean, report: ChatReport): string | undefined {
+  if (tier === undefined || native || serviceTiers.has(tier)) return tier
+  report.once('tier.nearest', '', 'serviceTier')
+  return 'default'
+}
+
+export function failedBy(finish: Finish | undefined) {
+  return { status: 502, kind: 'internal' as const, message: finish?.message ?? 'the upstream failed while it answered' }
+}
+
+function truncated(path: Place): TranslationError {
+  return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
+}
+
+const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
+
+function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredProofs }): JsonObject {
+  const { index, at: place, messages, finish, logprobs, ext } = candidate
+  const { report, options } = writing
+  report.unwritten(candidate, handledOfCandidate, place)
+  report.ext(ext, place)
+  const [first] = messages
+  for (const { role, parts: said, id, status, at: spot } of messages) {
+    if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
+    report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
+  }
+  const parts = flatMap(messages, withPhase)
+  if (messages.length > 1) for (const message of messages) report.ext(message.ext, message.at)
+  const message =
+    encodeAssistant(
+      { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
+      writing,
+    ) ?? {}
+  const isKept = options.ccSignature !== 'store' || writing.native || takeOut(message, writing.stored)
+  if (!isKept) {
+    const signed = parts.find(part => part.type === 'reasoning' && part.signature)
+    report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')
+  }
+  const inLayout = isKept && recordsLayout(options)
+  for (const one of messages) if (one.phase && !(inLayout && hasWords(one.parts))) report.add('message.phase', one.at, 'phase')
+  const ended = encodeEnding(finish, { at, place, report, options, hasCalls: parts.some(({ type }) => type === 'tool-call') })
+  refuse(finish, { message, parts, report })
+  const { message: beside, ...fields } = ownOf(ext) ?? {}
+  const shown = {
+    index,
+    message: isObject(beside) ? withUnknown(message, unknownBeside(beside, message, { at: below(place ?? '', 'message'), report })) : message,
+    finish_reason: ended,
+    logprobs: encodeChoiceLogprobs(parts, logprobs, report) ?? (fields['logprobs'] === undefined ? null : undefined),
+  }
+  return withUnknown(shown, fields)
+}
+
+type Ending = { at: Place; place: Place | undefined; report: ChatReport; options: Options; hasCalls: boolean }
+
+function encodeEnding(finish: Finish | undefined, { at, place, report, options, hasCalls }: Ending): string | undefined {
+  if (!finish) {
+    if (options.truncated !== 'length') throw truncated(at)
+    report.add('finish.truncated-as-length', place, 'finish.reason')
+    return 'length'
+  }
+  const written = encodeFinish(finish, { hasCalls, single: takesOneCall(options.context) })
+  noteFinish(finish, written, { at: place, report })
+  return written?.word ?? 'stop'
+}
+
+export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFinish>, { at, report }: { at: Place | undefined; report: ChatReport }): void {
+  if (written && !written.exact) report.add('finish.approximated', at, 'finish.reason')
+  if (finish.protocol === protocolName) return
+  // The message of a refusal is written as `refusal`, see `refuse`.
+  if (finish.message !== undefined && finish.details === undefined && finish.reason !== 'refusal') report.add('finish.details', at, 'finish.message')
+  if (finish.sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
+  if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')
+}
+
+/** A refusal without text gets a default one: clients show `refusal`, and without it the reply would look empty. */
+function refuse(finish: Finish | undefined, { message, parts, report }: { message: JsonObject; parts: readonly Part[]; report: ChatReport }): void {
+  if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
+  if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
+  message['refusal'] = finish.message ?? refusalText
+}
+
+export const refusalText = 'The request was refused.'
+
+export function blockedText({ reason, message }: NonNullable<CanonicalResponse['promptBlocked']>): string {
+  return message ?? `Prompt blocked: ${reason}`
+}
+
+function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>, report: ChatReport): JsonObject {
+  report.add('prompt.blocked', '', 'promptBlocked')
+  return { index: 0, message: { role: 'assistant', content: null, refusal: blockedText(blocked) }, logprobs: null, finish_reason: 'content_filter' }
+}

@@ -1,0 +1,177 @@
+import type { Usage } from '../../../canonical/response.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { keysOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { keep, wireOf } from '../content/own.ts'
+import type { ChatReport } from '../notes.ts'
+
+/** `repaired`: counts were text, fractions or invalid, or they did not add up and the total was trusted. */
+export type DecodedUsage = { usage: Usage; repaired: boolean }
+
+/**
+ * `usage` of a reply or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
+ * Servers differ in where they put cached tokens, and some leave sound out of `prompt_tokens` or reasoning out of `completion_tokens`: then
+ * the total exceeds the sum.
+ */
+export function decodeUsage(raw: unknown): DecodedUsage | undefined {
+  if (!isObject(raw)) return undefined
+  let repaired = false
+  const count = (value: unknown): number | undefined => {
+    const isText = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
+    const number = isText || typeof value === 'number' ? Number(value) : Number.NaN
+    const isRead = Number.isFinite(number) && number >= 0
+    if (isText || (value != null && !(isRead && Number.isInteger(number)))) repaired = true
+    return isRead ? Math.floor(number) : undefined
+  }
+  const {
+    prompt_tokens,
+    completion_tokens,
+    total_tokens,
+    prompt_tokens_details,
+    completion_tokens_details,
+    prompt_cache_hit_tokens,
+    prompt_cache_miss_tokens: missed,
+    cached_tokens,
+    num_cached_tokens,
+    cache_read_input_tokens,
+    cache_creation_input_tokens,
+    reasoning_tokens,
+    service_tier,
+    ...unknown
+  } = raw
+  if ([prompt_tokens_details, completion_tokens_details].some(details => details != null && !isObject(details))) repaired = true
+  const {
+    cached_tokens: cached,
+    cache_write_tokens,
+    audio_tokens: inputAudio,
+    image_tokens: inputImage,
+    text_tokens: inputText,
+    ...inputRest
+  } = isObject(prompt_tokens_details) ? prompt_tokens_details : {}
+  const {
+    reasoning_tokens: reasoned,
+    audio_tokens: outputAudio,
+    text_tokens: outputText,
+    accepted_prediction_tokens,
+    rejected_prediction_tokens,
+    ...outputRest
+  } = isObject(completion_tokens_details) ? completion_tokens_details : {}
+
+  const reasoning = count(reasoned) ?? count(reasoning_tokens)
+  const said = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
+  const { input, output, missing, isExplained } = addUp(said, { reasoning, sound: count(inputAudio) })
+  if (!isExplained) repaired = true
+
+  // Cache misses equal to the input minus the hits are not kept.
+  const hit = count(prompt_cache_hit_tokens)
+  const other = hit !== undefined && input !== undefined && count(missed) === input - hit ? {} : { prompt_cache_miss_tokens: missed }
+  const usage: Usage = defined({
+    input,
+    output,
+    cacheRead: count(cached) ?? count(prompt_cache_hit_tokens) ?? count(cached_tokens) ?? count(cache_read_input_tokens) ?? count(num_cached_tokens),
+    cacheWrite: count(cache_write_tokens) ?? count(cache_creation_input_tokens),
+    reasoning,
+    inputAudio: count(inputAudio),
+    outputAudio: count(outputAudio),
+    inputImage: count(inputImage),
+    acceptedPrediction: count(accepted_prediction_tokens),
+    rejectedPrediction: count(rejected_prediction_tokens),
+    serviceTier: typeof service_tier === 'string' ? service_tier : undefined,
+  })
+  // Text tokens equal to the total minus the other modalities, with or without reasoning, are not kept.
+  const isRest = (text: unknown, whole: number | undefined, ...parts: (number | undefined)[]) =>
+    text === undefined || count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
+  const { inputAudio: heard, inputImage: seen, outputAudio: spoken } = usage
+  if (!isRest(inputText, input, heard, seen)) inputRest['text_tokens'] = inputText
+  if (!isRest(outputText, output, spoken) && !isRest(outputText, output, spoken, reasoning)) outputRest['text_tokens'] = outputText
+  const fields: JsonObject = {
+    // A total that is less than the sum is not used.
+    ...telling(defined({ ...unknown, ...other, ...(missing < 0 && { total_tokens }) })),
+    ...group('prompt_tokens_details', isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details),
+    ...group('completion_tokens_details', isObject(completion_tokens_details) ? outputRest : completion_tokens_details),
+  }
+  return { usage: keep(usage, some(fields)), repaired }
+}
+
+type Said = Record<'prompt' | 'completion' | 'total', number | undefined>
+
+/**
+ * Input and output with what only the total counts: sound belongs to the input, anything else to the output. `missing`: how much that
+ * is, or less than 0; `isExplained`: the other counts say what it is.
+ */
+function addUp({ prompt, completion, total }: Said, { reasoning, sound }: Record<'reasoning' | 'sound', number | undefined>) {
+  const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
+  if (prompt === undefined || missing <= 0) return { input: prompt, output: completion, missing, isExplained: true }
+  if (missing === sound && missing !== reasoning) return { input: prompt + missing, output: completion, missing, isExplained: true }
+  return { input: prompt, output: (completion ?? 0) + missing, missing, isExplained: missing === reasoning }
+}
+
+const isNothing = (counts: unknown): boolean => counts === undefined || counts === 0 || (isObject(counts) && Object.values(counts).every(isNothing))
+
+/** Without counts that are null or 0, whose loss needs no note. */
+function telling(counts: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(counts).filter(([, value]) => value !== null && value !== 0))
+}
+
+function group(key: string, counts: unknown): JsonObject {
+  if (!isObject(counts)) return isEmptyValue(counts) ? {} : { [key]: counts }
+  const nonZero = telling(counts)
+  return Object.keys(nonZero).length > 0 ? { [key]: nonZero } : {}
+}
+
+/** Some languages write an empty list where an object belongs. */
+export const isEmptyValue = (value: unknown): boolean => !value || (Array.isArray(value) && value.length === 0)
+
+/** Finds usage at the top level or where some servers put it. */
+export function findUsage({ usage, x_groq, choices }: JsonObject): unknown {
+  if (isObject(usage)) return usage
+  if (isObject(x_groq) && isObject(x_groq['usage'])) return x_groq['usage']
+  const first: unknown = Array.isArray(choices) ? choices[0] : undefined
+  return isObject(first) ? first['usage'] : undefined
+}
+
+const handled = keysOf<Usage>()(
+  'input',
+  'output',
+  'cacheRead',
+  'cacheWrite',
+  'reasoning',
+  'toolPrompt',
+  'inputAudio',
+  'outputAudio',
+  'inputImage',
+  'acceptedPrediction',
+  'rejectedPrediction',
+  'ext',
+)
+
+/** Notes: counts that have no place here. `native`: clients of other servers expect some counts, which are 0 if they are unknown. */
+export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): JsonObject {
+  const { input, output, ext } = usage
+  if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')
+  const tier = native ? usage.serviceTier : undefined
+  for (const key in usage) if (!handled[key] && usage[key as never] !== tier && !isNothing(usage[key as never])) report.add('usage.unknown', '', `usage.${key}`)
+  report.ext(ext, report.placeOf('usage'))
+  // Clients add them up, so a missing count is written as 0, with a note.
+  if (input === undefined || output === undefined) report.once('usage.untold', '/usage')
+  const none = native ? undefined : 0
+  const written = {
+    prompt_tokens: input ?? 0,
+    completion_tokens: output ?? 0,
+    total_tokens: (input ?? 0) + (output ?? 0),
+    prompt_tokens_details: some({
+      cached_tokens: usage.cacheRead ?? none,
+      cache_write_tokens: usage.cacheWrite,
+      audio_tokens: usage.inputAudio,
+      image_tokens: usage.inputImage,
+    }),
+    completion_tokens_details: some({
+      reasoning_tokens: usage.reasoning ?? none,
+      audio_tokens: usage.outputAudio,
+      accepted_prediction_tokens: usage.acceptedPrediction,
+      rejected_prediction_tokens: usage.rejectedPrediction,
+    }),
+    service_tier: tier,
+  }
+  return wireOf(written, ext)
+}

@@ -1,0 +1,132 @@
+import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
+import { advanceJson, type JsonObject, merge } from '../../../kit/json/json.ts'
+import { pointerOf } from '../../../kit/notes/path.ts'
+import type { EmitWire } from '../../../protocol.ts'
+import { noteBeside } from '../content/calls.ts'
+import { ownOf } from '../content/own.ts'
+import type { ChatReport } from '../notes.ts'
+import { createNames, noteName } from '../request/tools.ts'
+import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
+import { carriedTo, encodeProof, shownId } from './signatures.ts'
+
+type Writing = { part: number; call: CallOut; emit: EmitWire }
+
+/** Are its arguments a complete JSON object or list, so that only white space can follow? */
+function isWhole({ head, json }: CallOut): boolean {
+  return head.kind === 'function' && json.whole
+}
+
+/** Closes the open call if its arguments are complete, so that a waiting call can begin. */
+export function makeWay(state: EncoderState, choice: Choice, emit: EmitWire): void {
+  const call = openOf(choice)
+  if (call && isWhole(call)) closeCall(state, choice, emit)
+}
+
+function openOf(choice: Choice): CallOut | undefined {
+  const out = choice.open === undefined ? undefined : choice.parts.get(choice.open)
+  return out?.kind === 'call' ? out : undefined
+}
+
+export function openCall(state: EncoderState, choice: Choice, { part, call, emit }: Writing): void {
+  const { head } = call
+  const report = reportOf(state)
+  const { id, name, namespace, kind, ext, at, signature } = head
+  choice.open = part
+  call.index = choice.nextCall++
+  noteBeside(head, { report, native: state.native })
+  if (state.single) {
+    if (signature) report.add('reasoning.signature-dropped', at, 'signature')
+    writeDelta(state, choice, { delta: { function_call: { ...ownOf(ext), name, arguments: '' } }, emit })
+    return
+  }
+  const shown = shownId(state, head)
+  if (shown !== id) report.add('tool-call.id', at, 'id')
+  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
+  const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
+  const proof = encodeProof(state, head, shown)
+  const known = { index: call.index, id: proof.id, ...merge(inner, carriedTo(state, call) ?? proof.beside) }
+  writeDelta(state, choice, { delta: { tool_calls: [merge(besideCall(head, report), known)] }, emit })
+}
+
+/** Unknown keys of a call of this protocol. An object of the other kind is left out, because clients see the kind of a call by its object. */
+function besideCall({ kind, at, ext }: ToolCallPart, report: ChatReport): JsonObject {
+  const fields = ownOf(ext)
+  if (!fields) return {}
+  const other = kind === 'function' ? 'custom' : 'function'
+  const { [other]: left, ...beside } = fields
+  if (left !== undefined) report.add('field.unknown', `${pointerOf(at ?? '')}/${other}`)
+  return beside
+}
+
+export function addCallSignature(
+  state: EncoderState,
+  choice: Choice,
+  { call, signature, emit }: { call: CallOut; signature: Signature; emit: EmitWire },
+): void {
+  const known = call.head.signature
+  call.head = { ...call.head, signature }
+  if (call.index === undefined) return
+  if (state.single) {
+    if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+    return
+  }
+  const beside = carriedTo(state, call) ?? encodeProof(state, call.head).beside
+  if (Object.keys(beside).length === 0) return
+  // Clients take a call as complete when the next one begins.
+  if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
+  else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
+}
+
+export function addInput(state: EncoderState, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {
+  if (!text) return
+  if (call.closed) {
+    if (text.trim()) reportOf(state).once('stream.trailing-arguments', call.head.at)
+    return
+  }
+  advanceJson(call.json, text)
+  call.input += text
+  if (choice.open !== part) {
+    call.buffer += text
+    return
+  }
+  writeInput(state, choice, { part, call, emit, text })
+  if (isWhole(call) && choice.queue.length > 0) {
+    closeCall(state, choice, emit)
+    promote(state, choice, emit)
+  }
+}
+
+function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
+  call.sent = true
+  if (state.single) {
+    writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
+    return
+  }
+  const inner = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
+  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
+}
+
+/** Ends the open call. A function call without arguments gets an empty object, because clients parse the arguments. */
+export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire, cut = false): void {
+  const call = openOf(choice)
+  const part = choice.open
+  choice.open = undefined
+  if (!call || part === undefined) return
+  call.closed = true
+  if (call.sent || cut || call.head.kind === 'freeform' || state.native) return
+  reportOf(state).add('tool-call.empty-input', '/choices')
+  writeInput(state, choice, { part, call, emit, text: '{}' })
+}
+
+export function promote(state: EncoderState, choice: Choice, emit: EmitWire): void {
+  for (;;) {
+    const part = choice.queue.shift()
+    const call = part === undefined ? undefined : choice.parts.get(part)
+    if (part === undefined || call?.kind !== 'call') return
+    openCall(state, choice, { part, call, emit })
+    if (call.buffer) writeInput(state, choice, { part, call, emit, text: call.buffer })
+    call.buffer = ''
+    if (!call.ended && !(isWhole(call) && choice.queue.length > 0)) return
+    closeCall(state, choice, emit)
+  }
+}

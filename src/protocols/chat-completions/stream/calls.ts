@@ -1,0 +1,138 @@
+import type { Place, ToolCallPart } from '../../../canonical/message.ts'
+import { hashId } from '../../../kit/conversation/ids.ts'
+import { someOf } from '../../../kit/fields/defined.ts'
+import { advanceJson, isObject, type JsonObject, merge, same, startJson } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { splitId } from '../../../kit/signatures/envelope.ts'
+import type { EmitEvent } from '../../../protocol.ts'
+import { readInput } from '../content/calls.ts'
+import { keep, withInner } from '../content/own.ts'
+import { carriedIssuer, readCarried, thoughtInId } from '../content/signatures.ts'
+import { type Beside, type Call, type Choice, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
+import { add, closePart, openPart } from './open-parts.ts'
+
+export type Into = { delta: JsonObject; emit: EmitEvent }
+
+export const isText = (value: unknown) => typeof value === 'string' && value !== ''
+
+export function readCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
+  const { index, id, type, ...whole } = delta
+  const { signature: beside, left } = readCarried(whole, carriedIssuer.server)
+  const freeform = type === 'custom' || isObject(left['custom'])
+  const [key, word] = freeform ? (['custom', 'input'] as const) : (['function', 'arguments'] as const)
+  const { [key]: body, ...outer } = left
+  const inner = isObject(body) ? body : {}
+  const name = isText(inner['name']) ? (inner['name'] as string) : ''
+  const input = readInput(inner[word])
+  const given = typeof id === 'string' ? id : ''
+  const { id: link, signature = beside ?? thoughtInId(given, carriedIssuer.server) } = splitId(given)
+  const place = findCall(choice, { index, id: link, name, input })
+  if (place === undefined) {
+    for (const earlier of choice.calls) announce(state, choice, earlier, emit)
+    choice.calls.push(startCall(link, name, freeform ? 'freeform' : 'function'))
+    if (typeof index === 'number') choice.byIndex.set(index, choice.calls.length - 1)
+  }
+  const call = choice.calls[place ?? choice.calls.length - 1]
+  if (!call) return
+  if (!call.id) call.id = link
+  call.name = nameOf(call, name, state)
+  const at = `${pointerOf(placeOf(choice))}/tool_calls/${choice.calls.indexOf(call)}`
+  const { name: _, [word]: said, ...rest } = inner
+  if (isObject(said)) reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
+  const strange = {
+    id: typeof id === 'string' ? null : id,
+    type: type === '' || type === 'function' || type === 'custom' ? null : type,
+    [key]: isObject(body) ? null : body,
+    index: typeof index === 'number' ? null : index,
+  }
+  const unknown = withInner(someOf({ ...outer, ...strange }), key, someOf(rest))
+  addInput(state, choice, { call, input, emit, at, beside: { signature, unknown } })
+}
+
+/**
+ * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index decides, but some servers leave it out,
+ * and some give all calls of a reply the same: then a new id, or a name after complete arguments, begins a new call.
+ */
+function findCall(choice: Choice, { index, id, name, input }: { index: unknown; id: string; name: string; input: string }): number | undefined {
+  const { calls, byIndex } = choice
+  const byId = id ? calls.findIndex(call => call.id === id) : -1
+  const place = typeof index === 'number' ? byIndex.get(index) : byId >= 0 ? byId : id ? undefined : calls.length > 0 ? calls.length - 1 : undefined
+  const call = place === undefined ? undefined : calls[place]
+  if (!call || place === undefined) return undefined
+  if (id && call.id && id !== call.id) {
+    if (byId >= 0) return byId
+    if (name) return undefined
+  }
+  const another = name && !id && call.json.whole && (name !== call.name || input.trim() !== '')
+  return another ? undefined : place
+}
+
+export function readLegacyCall(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
+  let call = choice.calls[0]
+  // Some servers send an empty call with every text.
+  if (!call && !isText(delta['name']) && readInput(delta['arguments']) === '') return
+  if (!call) {
+    call = startCall('call_fn_0', '', 'function')
+    call.isLegacy = true
+    choice.calls.push(call)
+  }
+  if (isText(delta['name'])) call.name = nameOf(call, delta['name'] as string, state)
+  const { name: _, arguments: input, ...unknown } = delta
+  addInput(state, choice, {
+    call,
+    input: readInput(input),
+    emit,
+    at: `${pointerOf(placeOf(choice))}/function_call`,
+    beside: { unknown: someOf(unknown) },
+  })
+}
+
+const startCall = (id: string, name: string, kind: Call['kind']): Call => ({
+  id,
+  name,
+  input: '',
+  kind,
+  part: undefined,
+  json: startJson(),
+  beside: { unknown: undefined },
+  isLegacy: false,
+})
+
+type CallDelta = { call: Call; input: string; emit: EmitEvent; at: Place; beside: Beside }
+
+function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, beside }: CallDelta): void {
+  advanceJson(call.json, input)
+  const { signature, unknown } = beside
+  if (call.part !== undefined) {
+    if (signature) add(choice, call.part, { delta: { kind: 'signature', signature }, emit })
+    if (input) add(choice, call.part, { delta: { kind: 'input', text: input }, emit })
+    // The part has already been announced, so unknown keys that come now have no place.
+    if (unknown && !same(merge(call.beside.unknown ?? {}, unknown), call.beside.unknown)) reportOf(state).once('field.unknown', at)
+    return
+  }
+  call.input += input
+  call.at ??= at
+  call.beside = { signature: signature ?? call.beside.signature, unknown: unknown ? merge(call.beside.unknown ?? {}, unknown) : call.beside.unknown }
+  if (call.input || !state.pieces) announce(state, choice, call, emit)
+}
+
+/** The name after a delta. The first name is kept, except with `ccNamesInPieces`: then a delta may repeat, extend or continue it. */
+function nameOf({ name: known, part }: Call, name: string, { pieces }: DecoderState): string {
+  if (!known || !pieces || part !== undefined) return known || name
+  return name.startsWith(known) ? name : known + name
+}
+
+/** Starts the part of a call once the call has a name. */
+export function announce(state: DecoderState, choice: Choice, call: Call, emit: EmitEvent): void {
+  if (!call.name || call.part !== undefined) return
+  closePart(choice, emit)
+  const isMadeUp = !call.id || call.isLegacy
+  if (!call.id) call.id = `call_${hashId(`${state.id}/${choice.candidate}/${choice.calls.indexOf(call)}`)}`
+  const part: ToolCallPart = { type: 'tool-call', id: call.id, name: call.name, kind: call.kind, input: '', at: call.at ?? placeOf(choice) }
+  if (isMadeUp) part.idOrigin = 'synthesized'
+  if (call.beside.signature) part.signature = call.beside.signature
+  keep(part, call.beside.unknown)
+  call.part = openPart(choice, part, emit)
+  if (call.input) add(choice, call.part, { delta: { kind: 'input', text: call.input }, emit })
+  call.input = ''
+}

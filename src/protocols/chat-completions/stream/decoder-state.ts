@@ -1,0 +1,147 @@
+import type { Place, ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../../canonical/message.ts'
+import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { countedFrom } from '../../../kit/reply/candidates.ts'
+import type { EmitEvent, MachineState } from '../../../protocol.ts'
+import type { Told } from '../content/layout.ts'
+import type { Tags } from '../content/think-tags.ts'
+import { type ChatReport, createChatReport } from '../notes.ts'
+import type { Failure } from './failure.ts'
+
+/** The state of the stream decoder, which its files share. */
+
+export type Call = {
+  id: string
+  name: string
+  input: string
+  kind: ToolCallPart['kind']
+  /** Index of the part. Undefined: not announced yet, see `announce`. */
+  part: number | undefined
+  json: JsonProgress
+  /** The path where it came first. */
+  at?: Place
+  /** Other fields that came before the part was announced. */
+  beside: Beside
+  /** The older `function_call`, which has no id. */
+  isLegacy: boolean
+}
+
+export type Beside = { signature?: Signature | undefined; unknown: JsonObject | undefined }
+
+/** One choice of the reply. */
+export type Choice = {
+  candidate: number
+  nextPart: number
+  /** The open part that text of its kind goes to, and the code points of text `before` it. Only calls can be open at the same time. */
+  open: { kind: 'text' | 'refusal' | 'reasoning'; part: number; before: number; thought?: ReasoningPart } | undefined
+  /** Same as `seals` of the stream. */
+  seals: boolean
+  /** Length of the text so far, in code points. */
+  points: number
+  /** `id`: as the first piece has it. */
+  audio: { part: number; id: unknown } | undefined
+  calls: Call[]
+  /** Index on the wire → place in `calls`. */
+  byIndex: Map<number, number>
+  /** Reasoning came in a plain field. */
+  plain: boolean
+  /** Index of the detail whose text came last. */
+  detail: number | undefined
+  /** The emitted parts in order, with the length of texts. */
+  told: Told[]
+  /** The layout that the server recorded, see `layout.ts`. */
+  layout: string[] | undefined
+  /** Emitted reasoning parts, with the index of their detail if they came from details. */
+  thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
+  /** Text of details that came beside a plain field, by index. It shows which reasoning part a signature belongs to. */
+  detailed: Map<number, ReasoningSegment>
+  /** The index of the detail that signed the open reasoning. */
+  signer: number | undefined
+  /** The number of signed thinking blocks. */
+  proven: number
+  /** Paths of signatures whose text was joined with that of others. */
+  strays: Place[]
+  finish: string | undefined
+  /** Absent: tags in the text are not interpreted. */
+  tags: Tags | undefined
+  /** Log probabilities that came before their part. */
+  logprobs: Record<'text' | 'refusal', TokenLogprob[]>
+  /** The number of tokens whose log probabilities have come. */
+  tokens: Record<'text' | 'refusal', number>
+  fields: JsonObject
+  delta: JsonObject
+  /** The entries of `reasoning_details` so far. */
+  details: unknown[]
+  /** Those of `thinking_blocks`. */
+  blocks: unknown[]
+  /** The number of `reasoning_items` so far. */
+  items: number
+}
+
+export type DecoderState = MachineState & {
+  phase: 'before' | 'inside' | 'over'
+  strictDone: boolean
+  thinkTags: boolean
+  /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
+  seals: boolean
+  /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
+  pieces: boolean
+  id: string
+  model: string
+  createdAt: number | undefined
+  serviceTier: string | undefined
+  /** Unknown fields of chunks, with their last values. */
+  fields: JsonObject
+  choices: Map<number, Choice>
+  /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
+  first: number | undefined
+  /** A possible error, which is used if a choice has no finish reason. */
+  suspect: Failure | undefined
+}
+
+export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
+  const told = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
+  state.first ??= told
+  const candidate = countedFrom(state.first, told)
+  let choice = state.choices.get(candidate)
+  if (!choice) {
+    choice = {
+      candidate,
+      nextPart: 0,
+      points: 0,
+      open: undefined,
+      seals: state.seals,
+      audio: undefined,
+      calls: [],
+      byIndex: new Map(),
+      plain: false,
+      detail: undefined,
+      told: [],
+      layout: undefined,
+      thoughts: [],
+      detailed: new Map(),
+      signer: undefined,
+      proven: 0,
+      strays: [],
+      finish: undefined,
+      tags: state.thinkTags ? { inside: false, held: '' } : undefined,
+      logprobs: { text: [], refusal: [] },
+      tokens: { text: 0, refusal: 0 },
+      fields: {},
+      delta: {},
+      details: [],
+      blocks: [],
+      items: 0,
+    }
+    state.choices.set(candidate, choice)
+    emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: placeOf(choice) })
+  }
+  return choice
+}
+
+/** The path that the message of a choice has in a complete reply. */
+export function placeOf({ candidate }: Choice): Place {
+  return below(below('/choices', candidate), 'message')
+}
+
+export const reportOf = ({ notes }: MachineState): ChatReport => createChatReport(undefined, notes)

@@ -1,0 +1,354 @@
+import type { CanonicalEvent } from '../../../canonical/event.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { asksForOne } from '../../../kit/reply/candidates.ts'
+import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
+import { splitProxyFields, unknownOfCarriers } from '../content/carriers.ts'
+import { unknownOfAnnotations } from '../content/citations.ts'
+import { isAsTold } from '../content/layout.ts'
+import { keep, protocolName, withInner } from '../content/own.ts'
+import { isItems, listIn } from '../content/reasoning.ts'
+import { flushTags, type Piece, splitTags } from '../content/think-tags.ts'
+import { decodeErrorBody } from '../errors.ts'
+import type { ChatCompletionsOptions } from '../options.ts'
+import { isFailed, readTime } from '../response/response.ts'
+import { decodeUsage, findUsage } from '../response/usage.ts'
+import { decodeFinish } from '../vocabulary.ts'
+import { announce, type Into, isText, readCall, readLegacyCall } from './calls.ts'
+import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './content.ts'
+import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
+import { type Failure, isFlatError, mayTellFailure, unframed } from './failure.ts'
+import { closePart } from './open-parts.ts'
+import { appendPlain, appendReasoning, isDetailed, readDetails, readItems, readOtherCarriers, readTextSignature } from './reasoning.ts'
+
+/**
+ * Chunks → canonical events. The wire does not announce parts: text, refusal and reasoning open a part with their first
+ * character and close it when another kind follows; calls are announced when their name is known and stay open to
+ * the end, because any chunk may still add to them. A choice finishes when the stream does, since servers may still
+ * correct the finish reason. If the source stops before a choice has a finish reason, its parts stay open.
+ */
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ChatCompletionsOptions> = {
+  initial: options => ({
+    notes: [],
+    phase: 'before',
+    strictDone: options?.ccDoneWithoutFinish === 'error',
+    thinkTags: options?.extractThinkTags === true,
+    seals: options?.ccUnsigned === 'seal',
+    pieces: options?.ccNamesInPieces === true,
+    id: '',
+    model: '',
+    createdAt: undefined,
+    serviceTier: undefined,
+    fields: {},
+    choices: new Map(),
+    first: asksForOne(options ?? {}) ? undefined : 0,
+    suspect: undefined,
+  }),
+
+  step(state, wire, emit) {
+    if (state.phase === 'over') return
+    if (wire === '[DONE]') finishAll(state, !state.strictDone, emit)
+    else if (!isObject(wire)) unknownEvent(state)
+    else if (wire['error']) readErrorFrame(state, wire, emit)
+    else if (isFlatError(wire)) readFailure(state, unframed(wire), emit)
+    else readChunk(state, wire, emit)
+  },
+
+  end(state, emit) {
+    if (state.phase !== 'over') finishAll(state, false, emit)
+  },
+}
+
+/** Some servers send an error in a chunk that holds more than the error. */
+function readErrorFrame(state: DecoderState, { error, ...chunk }: JsonObject, emit: EmitEvent): void {
+  const isChunk = Array.isArray(chunk['choices'])
+  if (isChunk) readChunk(state, chunk, emit)
+  // One of its choices may have reported an error already.
+  if (state.phase !== 'over') readFailure(state, { error: decodeErrorBody(isChunk ? { error } : { error, ...chunk }) }, emit)
+}
+
+function readFailure(state: DecoderState, failure: Failure, emit: EmitEvent): void {
+  start(state, emit)
+  emit({ type: 'error', ...failure })
+  emit({ type: 'end', clean: false })
+  state.phase = 'over'
+}
+
+function unknownEvent(state: DecoderState): void {
+  reportOf(state).once('event.unknown', '')
+}
+
+function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): void {
+  let isChunk = false
+  let update: JsonObject | undefined
+  let tier: string | undefined
+  for (const key in chunk) {
+    const value = chunk[key]
+    switch (key) {
+      case 'id':
+        if (value !== state.id) readWord(state, key, value)
+        break
+      case 'model':
+        if (value !== state.model) readWord(state, key, value)
+        break
+      case 'created':
+        if (state.createdAt === undefined) {
+          state.createdAt = readTime(value)
+          noteLate(state, key, state.createdAt)
+        }
+        if (typeof value === 'object') noteStrange(state, `/${key}`, value)
+        break
+      case 'choices':
+        if (!Array.isArray(value)) noteStrange(state, `/${key}`, value)
+        break
+      case 'usage':
+        if (!isObject(value)) noteStrange(state, `/${key}`, value)
+        break
+      case 'service_tier':
+        if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
+        else if (value !== state.serviceTier) {
+          state.serviceTier = value
+          tier = value
+        }
+        break
+      case 'object':
+      // Padding that hides the length of deltas, not data.
+      case 'obfuscation':
+      case 'error':
+        continue
+      default:
+        if (value === null || value === undefined || same(state.fields[key], value)) continue
+        update = { ...update, [key]: value }
+        // A chunk may consist of one of these keys alone: timings of Groq, prompt filter results of Azure, moderation.
+        if (key !== 'x_groq' && key !== 'prompt_filter_results' && key !== 'moderation') continue
+    }
+    isChunk = true
+  }
+  if (!isChunk) {
+    unknownEvent(state)
+    if (mayTellFailure(chunk)) state.suspect = unframed(chunk)
+    return
+  }
+  if (update) state.fields = { ...state.fields, ...update }
+
+  const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+  if (state.phase === 'before') {
+    // The first chunk of some servers has neither an id nor a choice.
+    if (choices.length > 0 || state.id) start(state, emit)
+  } else if (update || tier !== undefined) emit(keep({ type: 'update', ...(tier !== undefined && { serviceTier: tier }) }, update))
+  const failed = choices.find(isFailed)
+  if (failed) {
+    readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
+    return
+  }
+  for (const choice of choices)
+    if (isObject(choice)) readChoice(state, choice, emit)
+    else noteStrange(state, '/choices', choice)
+  readUsage(state, findUsage(chunk), emit)
+}
+
+function readWord(state: DecoderState, key: 'id' | 'model', value: unknown): void {
+  if (typeof value !== 'string') noteStrange(state, `/${key}`, value)
+  else if (!state[key]) {
+    state[key] = value
+    noteLate(state, key, value)
+  }
+}
+
+/** Notes a field that is known, with a value of a kind that it cannot have. */
+function noteStrange(state: DecoderState, path: string, value: unknown): void {
+  if (value !== null && value !== undefined) reportOf(state).once('field.unknown', path)
+}
+
+/** Notes a field of the head that comes after the head. */
+function noteLate(state: DecoderState, key: string, value: unknown): void {
+  if (value && state.phase === 'inside') reportOf(state).add('response.late', `/${key}`)
+}
+
+function start(state: DecoderState, emit: EmitEvent): void {
+  if (state.phase !== 'before') return
+  state.phase = 'inside'
+  const { id, model, createdAt, serviceTier, fields } = state
+  const head = defined({ id: id || undefined, model: model || undefined, createdAt, serviceTier })
+  emit(keep({ type: 'start', ...head, source: { protocol: protocolName } }, some(fields)))
+}
+
+function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
+  const counted = decodeUsage(raw)
+  if (!counted) return
+  start(state, emit)
+  if (counted.repaired) reportOf(state).once('usage.repaired', '/usage')
+  emit({ type: 'usage', usage: counted.usage })
+}
+
+function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const choice = choiceOf(state, wire['index'], emit)
+  const { logprobs, delta, message, error } = wire
+  if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unheard: true }
+  if (isObject(delta)) readDelta(state, choice, { delta, emit })
+  // Servers that cannot stream send the complete message in their only chunk; others repeat it beside the last delta.
+  if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
+  if (isObject(logprobs)) readLogprobs(choice, logprobs, emit)
+  for (const key in wire) {
+    const value = wire[key]
+    if (value === null || value === undefined) continue
+    switch (key) {
+      case 'finish_reason':
+        // The first finish reason counts. Exception: some servers send `stop` first and `tool_calls` later.
+        if (typeof value === 'string') {
+          if (value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
+          break
+        }
+        noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
+        break
+      case 'index':
+        if (typeof value !== 'number') noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
+        break
+      case 'delta':
+      case 'logprobs':
+      case 'usage':
+      case 'message':
+        if (!isObject(value)) noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
+        break
+      default:
+        choice.fields = { ...choice.fields, [key]: value }
+    }
+  }
+}
+
+const isObjects = (value: unknown) => Array.isArray(value) && value.every(isObject)
+const isAny = () => true
+
+/** The fields of a delta besides its texts, and what each must be. */
+const inDelta = new Map<string, (value: unknown) => boolean>([
+  ['role', isAny],
+  ['tool_calls', isObjects],
+  ['reasoning_details', isObjects],
+  ['reasoning_signature', value => typeof value === 'string'],
+  ['thinking_blocks', isObjects],
+  ['annotations', Array.isArray],
+  ['function_call', isObject],
+  ['audio', isObject],
+  ['images', isAny],
+  ['index', isAny],
+])
+
+function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
+  let unknown: JsonObject | undefined
+  // Reasoning is read first: in a delta where it ends and the text begins, the text may be the first key.
+  const detailed = isDetailed(choice, delta)
+  if (detailed) takeDetails(choice, delta, emit)
+  else {
+    // Some servers send the same text in both fields, so only one is read.
+    const plain = isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']
+    if (typeof plain === 'string' && plain) appendPlain(choice, plain, emit)
+  }
+  for (const key in delta) {
+    const value = delta[key]
+    if (value === null || value === undefined || value === '') continue
+    switch (key) {
+      case 'content':
+        if (typeof value === 'string') appendContent(state, choice, { text: value, emit })
+        else if (!Array.isArray(value)) unknown = { ...unknown, [key]: value }
+        else if (!value.every(isObject)) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
+        break
+      case 'reasoning_content':
+      case 'reasoning':
+        if (typeof value !== 'string') unknown = { ...unknown, [key]: value }
+        break
+      case 'refusal':
+        if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
+        else unknown = { ...unknown, [key]: value }
+        break
+      case 'reasoning_items':
+        if (!isItems(value)) unknown = { ...unknown, [key]: value }
+        break
+      default: {
+        const fits = inDelta.get(key)
+        if (!fits) unknown = { ...unknown, [key]: value }
+        else if (!fits(value)) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
+      }
+    }
+  }
+  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyFields(unknown, delta).left, emit) }
+  const { content, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
+  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
+  if (!detailed) takeDetails(choice, delta, emit)
+  if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
+  if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks')) readOtherCarriers(choice, delta, emit)
+  if (isItems(delta['reasoning_items'])) readItems(choice, delta['reasoning_items'], emit)
+  if (calls || legacy) flush(state, choice, emit)
+  if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
+  if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
+  if (Array.isArray(annotations)) {
+    for (const annotation of annotations) cite(choice, annotation, emit)
+    const left = unknownOfAnnotations(annotations)
+    if (left) choice.delta = { ...choice.delta, annotations: left }
+  }
+  if (isObject(audio)) readAudio(choice, audio, emit)
+  if (images) readImages(choice, images, emit)
+}
+
+function takeDetails(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
+  const details = listIn(delta, 'reasoning_details')
+  if (!Array.isArray(details)) return
+  choice.details.push(...details)
+  readDetails(choice, details, emit)
+}
+
+function appendContent(state: DecoderState, choice: Choice, { text, emit }: { text: string; emit: EmitEvent }): void {
+  if (choice.tags) appendPieces(state, choice, { pieces: splitTags(choice.tags, text), emit })
+  else appendText(choice, 'text', { text, emit })
+}
+
+function appendPieces(state: DecoderState, choice: Choice, { pieces, emit }: { pieces: Piece[]; emit: EmitEvent }): void {
+  for (const { kind, text } of pieces)
+    if (kind === 'text') appendText(choice, 'text', { text, emit })
+    else {
+      reportOf(state).once('reasoning.think-tags', `${pointerOf(placeOf(choice))}/content`)
+      appendReasoning(choice, { text, of: 'raw', emit })
+    }
+}
+
+/** Emits held-back text that could have been the start of a tag, because something else follows. */
+function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
+  if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
+}
+
+/** `told`: `[DONE]` came and counts as a normal end, see `ccDoneWithoutFinish`. */
+function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
+  start(state, emit)
+  state.phase = 'over'
+  const choices = [...state.choices.values()]
+  const { suspect } = state
+  const ended = ({ finish, calls }: Choice) =>
+    finish !== undefined || (told && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+  const clean = choices.length > 0 && choices.every(ended)
+  const report = reportOf(state)
+  for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${pointerOf(placeOf(choice))}/${pointerOf(place)}`)
+  if (clean) for (const choice of choices) finishChoice(state, choice, emit)
+  else if (suspect) emit({ type: 'error', ...suspect })
+  emit({ type: 'end', clean })
+}
+
+function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): void {
+  const { candidate, calls, finish: raw, audio, logprobs, fields, delta, details, blocks } = choice
+  const report = reportOf(state)
+  flush(state, choice, emit)
+  closePart(choice, emit)
+  if (audio !== undefined) emit({ type: 'part.end', candidate, part: audio.part })
+  for (const call of calls) announce(state, choice, call, emit)
+  for (const { part } of calls)
+    if (part === undefined) report.add('tool-call.nameless', below('/choices', candidate))
+    else emit({ type: 'part.end', candidate, part })
+  if (choice.layout && !isAsTold(choice.layout, choice.told)) report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
+  if (logprobs.refusal.length > 0) report.add('logprobs.unattached', below(below('/choices', candidate), 'logprobs'))
+  emit({ type: 'message.end', candidate, message: 0 })
+  const hasCalls = calls.some(({ part }) => part !== undefined)
+  const isBroken = calls.length > 0 && choice.nextPart === choice.thoughts.length
+  const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: below('/choices', candidate), report })
+  const beside = some({ ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) })
+  const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }
+  emit(keep({ type: 'finish', candidate, finish, ...loose, at: below('/choices', candidate) }, withInner(some(fields), 'message', beside)))
+}

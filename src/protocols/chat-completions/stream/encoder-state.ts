@@ -1,0 +1,180 @@
+import type { Delta } from '../../../canonical/event.ts'
+import type { Part, Place, ReasoningPart, Role, Signature, ToolCallPart } from '../../../canonical/message.ts'
+import type { CanonicalResponse, Usage } from '../../../canonical/response.ts'
+import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
+import type { CutState } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, FieldNames, MachineState } from '../../../protocol.ts'
+import type { Phase } from '../content/layout.ts'
+import type { StoredProofs } from '../content/stored-proofs.ts'
+import { type ChatReport, createChatReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { encodeHead } from '../response/response.ts'
+
+export type CallOut = {
+  kind: 'call'
+  head: ToolCallPart
+  /** Index on the wire. Undefined: not written yet. */
+  index: number | undefined
+  /** Input that came while another call was open. */
+  buffer: string
+  json: JsonProgress
+  /** All input so far, to compare with the final part of the source. */
+  input: string
+  /** Input has been written, or none is to be made up. */
+  sent: boolean
+  ended: boolean
+  closed: boolean
+  /** The parts that began between the previous call and this one. */
+  since: Laned[]
+}
+
+/** Deltas of a part that came while another part of its kind, or an earlier message, was open. */
+type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
+
+type TextOut = {
+  kind: 'text'
+  at?: Place
+  text: string
+  start: number
+  end: number | undefined
+  citations: Extract<Delta, { kind: 'citation' }>['citation'][]
+  /** The index of its message, and the phase of that message. */
+  message: number
+  phase: Phase | undefined
+  signature?: Signature
+}
+
+export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
+
+export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; late: JsonObject; heard: boolean } | { kind: 'none' }
+
+/** All text of a reply is one field, as are all refusals and all reasoning, so deltas of two parts of one kind must not mix. */
+type Lane = { open: number | undefined; queue: Waiting[] }
+
+type Waiting = { part: number; message: number }
+
+export type Choice = {
+  index: number
+  begun: boolean
+  finished: boolean
+  /** By part index, in the order in which they came. */
+  parts: Map<number, PartOut>
+  /** The parts that came after the last call. */
+  since: Laned[]
+  nextCall: number
+  /** The only call that may be written to: clients take a call as complete when another begins. */
+  open: number | undefined
+  queue: number[]
+  lanes: Record<Laned['kind'], Lane>
+  /** The messages that have not ended; parts of later messages wait for them. */
+  openMessages: number[]
+  name: string | undefined
+  /** Unknown keys of its messages, for the last delta. */
+  unknown: JsonObject
+  /** By message index: its role and path. */
+  roles: Record<number, { role?: Role; at?: Place }>
+  /** Length of the content so far, in code points. */
+  length: number
+  /** Text or a refusal has been written. */
+  shown: boolean
+  /** The last delta was reasoning. */
+  reasoned: boolean
+  /** The phases and paths of messages, by message index. */
+  phases: Map<number, { phase: Phase; at: Place | undefined }>
+}
+
+export type EncoderState = MachineState &
+  CutState & {
+    phase: 'before' | 'inside' | 'over'
+    fieldNames: FieldNames | undefined
+    settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccThoughts' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
+    writeUsage: boolean
+    /** The client knows only the older `function_call`. */
+    single: boolean
+    /** Head fields to use where the source sends none. */
+    spare: { id: string; created: number; model: string }
+    head: JsonObject
+    /** The head fields that the source has sent. */
+    told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
+    /** The notes for made-up head fields are still to be made, with the first chunk. */
+    owesHead: boolean
+    /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
+    written: { head: JsonObject; text: string } | undefined
+    /** The reply was read from this protocol. */
+    native: boolean
+    /** Unknown fields of this protocol that the next chunk carries. */
+    fields: JsonObject
+    usage: Usage | undefined
+    blocked: CanonicalResponse['promptBlocked'] | undefined
+    choices: Map<number, Choice>
+    /** Signatures for the caller to store. */
+    signatures: StoredProofs
+  }
+
+export const reportOf = (state: EncoderState): ChatReport => createChatReport(state.fieldNames, state.notes)
+
+export function choiceOf(state: EncoderState, index: number): Choice {
+  let choice = state.choices.get(index)
+  if (!choice) {
+    choice = {
+      index,
+      begun: false,
+      finished: false,
+      parts: new Map(),
+      since: [],
+      nextCall: 0,
+      open: undefined,
+      queue: [],
+      openMessages: [],
+      name: undefined,
+      unknown: {},
+      roles: {},
+      lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
+      length: 0,
+      shown: false,
+      reasoned: false,
+      phases: new Map(),
+    }
+    state.choices.set(index, choice)
+  }
+  return choice
+}
+
+/** Writes one chunk with one choice. */
+export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): void {
+  if (state.owesHead) {
+    state.owesHead = false
+    encodeHead(state.told, {}, reportOf(state))
+  }
+  const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
+  if (state.writeUsage) chunk['usage'] = null
+  state.fields = {}
+  emit(chunk)
+}
+
+/** The first delta of a choice has the role and the name of its message, and empty content, or null if a call comes first. */
+export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
+  if (!choice.begun) {
+    choice.begun = true
+    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }) }
+    if ('tool_calls' in delta || 'function_call' in delta) {
+      choice.reasoned = false
+      write(state, { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null }, emit)
+      return
+    }
+    write(state, { index: choice.index, delta: { ...head, content: '' }, finish_reason: null }, emit)
+  }
+  if (Object.keys(delta).length === 0) return
+  choice.reasoned = reasoningField(state.settings) in delta
+  write(state, { index: choice.index, delta, finish_reason: null }, emit)
+}
+
+export const held = (): Held => ({ held: [], ended: false, final: undefined })
+
+export function isLaned(out: PartOut): out is Laned {
+  return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
+}
+
+export function reasoningField({ ccReasoning }: EncoderState['settings']): string {
+  return ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
+}

@@ -1,0 +1,404 @@
+import type { CanonicalError } from '../../../canonical/error.ts'
+import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd, PartStart } from '../../../canonical/event.ts'
+import { deltasOf } from '../../../canonical/explode.ts'
+import type { Part, Place } from '../../../canonical/message.ts'
+import { type Finish, mergeUsage } from '../../../canonical/response.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { endedEarly } from '../../../kit/errors/failed-reply.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject, merge, startJson } from '../../../kit/json/json.ts'
+import { pointerOf, step } from '../../../kit/notes/path.ts'
+import { lengthOf } from '../../../kit/text/text.ts'
+import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import { encodeAudioAnswer, isAudible } from '../content/audio.ts'
+import { takesOneCall } from '../content/calls.ts'
+import { unknownBeside } from '../content/carriers.ts'
+import { encodeCitation, noteLostBoundaries } from '../content/citations.ts'
+import { encodeImage } from '../content/images.ts'
+import { ownOf, protocolName, withUnknown } from '../content/own.ts'
+import { encodeBareError } from '../errors.ts'
+import { type ChatReport, createChatReport } from '../notes.ts'
+import type { ChatCompletionsOptions } from '../options.ts'
+import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from '../response/response.ts'
+import { encodeUsage } from '../response/usage.ts'
+import { encodeFinish } from '../vocabulary.ts'
+import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
+import { type Choice, choiceOf, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
+import { addToPart, correct, writeLogprobs } from './part-deltas.ts'
+import { settle, settleAll } from './part-queue.ts'
+import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
+
+/**
+ * Canonical events → chunks and the text `[DONE]`.
+ *
+ *     role ▸ deltas ▸ annotations, reasoning details ▸ finish reason      for each choice
+ *     usage ▸ [DONE]                                                       once
+ *
+ * All chunks share one id. Calls are written one after the other: those that begin while one is open wait until its
+ * arguments are complete. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
+ */
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ChatCompletionsOptions> = {
+  initial: (options = {}) => {
+    const { context, fieldNames, truncated, ccReasoning, ccSignature, ccThoughts, ccAlwaysUsage, ccErrorDetails, ccImages } = options
+    const { id, created, model } = encodeHead({}, options, createChatReport())
+    return {
+      notes: [],
+      phase: 'before',
+      fieldNames,
+      settings: defined({ ccReasoning, ccSignature, ccThoughts, ccErrorDetails, ccImages, truncated }),
+      writeUsage: ccAlwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
+      single: takesOneCall(context),
+      spare: { id, created, model },
+      head: { id, object: 'chat.completion.chunk', created, model },
+      told: {},
+      owesHead: false,
+      written: undefined,
+      native: false,
+      fields: {},
+      usage: undefined,
+      blocked: undefined,
+      choices: new Map(),
+      signatures: {},
+      late: {},
+    }
+  },
+
+  step: holdCutCalls(hasNoInput, (state, event, emit) => {
+    if (state.phase === 'over') return
+    if ('candidate' in event && state.choices.get(event.candidate)?.finished) {
+      fail(state, { status: 502, kind: 'internal', message: 'the upstream went on after its end' }, emit)
+      return
+    }
+    switch (event.type) {
+      case 'start':
+        if (state.choices.size === 0) begin(state, event)
+        return
+      case 'update':
+        if (event.promptBlocked) state.blocked = event.promptBlocked
+        if (event.serviceTier !== undefined) state.head = { ...state.head, service_tier: tierOf(event.serviceTier, state.native, reportOf(state)) }
+        if (event.completedAt !== undefined) reportOf(state).add('field.unsupported', '', 'completedAt')
+        takeFields(state, event.ext)
+        return
+      case 'message.start':
+        startMessage(state, event)
+        return
+      case 'part.start':
+        startPart(state, event, emit)
+        return
+      case 'part.delta':
+        addToPart(state, event, emit)
+        return
+      case 'part.end':
+        endPart(state, event, emit)
+        return
+      case 'message.end':
+        endMessage(state, event, emit)
+        return
+      case 'finish':
+        finishChoice(state, event, emit)
+        return
+      case 'usage':
+        state.usage = mergeUsage(state.usage, event.usage)
+        return
+      case 'error':
+        fail(state, event.error, emit)
+        return
+      case 'ping':
+        return
+      case 'opaque':
+        reportOf(state).once('event.progress', '')
+        return
+      case 'end':
+        finish(state, event.clean, emit)
+        return
+      default:
+        event satisfies never
+    }
+  }),
+
+  end(state, emit) {
+    if (state.phase !== 'over') finish(state, false, emit)
+  },
+}
+
+/** Is it the end of a call without arguments? */
+function hasNoInput(state: EncoderState, { candidate, part, final }: PartEnd): boolean {
+  const out = state.choices.get(candidate)?.parts.get(part)
+  return out?.kind === 'call' && !out.closed && out.input.trim() === '' && !(final?.type === 'tool-call' && final.input.trim())
+}
+
+function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<CanonicalEvent, { type: 'start' }>): void {
+  const { spare } = state
+  state.native = source?.protocol === protocolName
+  state.owesHead = !state.native
+  state.phase = 'inside'
+  state.told = defined({ id, model, createdAt, serviceTier })
+  state.head = defined({
+    id: id || spare.id,
+    object: 'chat.completion.chunk',
+    created: createdAt === undefined ? spare.created : Math.floor(createdAt),
+    model: model ?? spare.model,
+    service_tier: tierOf(serviceTier, state.native, reportOf(state)),
+  })
+  takeFields(state, ext)
+}
+
+function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 'start' }>['ext']): void {
+  if (!ext) return
+  reportOf(state).ext(ext, '')
+  state.fields = { ...state.fields, ...ownOf(ext) }
+}
+
+function startMessage(state: EncoderState, { candidate, message, role, id, name, phase, at, ext }: MessageStart): void {
+  const choice = choiceOf(state, candidate)
+  choice.openMessages.push(message)
+  choice.name ??= name
+  choice.roles[message] = defined({ role, at })
+  if (id !== undefined) reportOf(state).once('message.ids', at, 'itemId')
+  if (phase) choice.phases.set(message, { phase, at })
+  reportOf(state).ext(ext, at)
+  choice.unknown = { ...choice.unknown, ...ownOf(ext) }
+}
+
+/** Makes notes for the unknown keys of a text block, which have no place in a delta. */
+function noteText({ ext, at }: Part, report: ChatReport): void {
+  if (!ext) return
+  report.ext(ext, at)
+  for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
+}
+
+function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  // Ignore a repeated start.
+  if (choice.parts.has(part)) return
+  const { role = 'assistant', at } = choice.roles[message] ?? {}
+  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
+  if (head.type === 'media' && head.kind === 'image') {
+    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: state.native })
+    choice.parts.set(part, { kind: 'none' })
+    if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
+    return
+  }
+  const out = outOf(state, choice, { head, message })
+  choice.parts.set(part, out)
+  if (out.kind === 'none') return
+  if (out.kind === 'call') {
+    choice.since = []
+    makeWay(state, choice, emit)
+    if (choice.open === undefined) openCall(state, choice, { part, call: out, emit })
+    else choice.queue.push(part)
+  }
+  if (isLaned(out)) {
+    choice.since.push(out)
+    const { queue } = choice.lanes[out.kind]
+    queue.push({ part, message })
+    queue.sort((a, b) => a.message - b.message || a.part - b.part)
+    settle(state, choice, { kind: out.kind, emit })
+  }
+  // Content that the head already holds is written as its first deltas.
+  for (const delta of deltasOf(head)) addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
+}
+
+/** The state of a part. `none`, with a note: it has no place here. */
+function outOf(state: EncoderState, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
+  const report = reportOf(state)
+  switch (head.type) {
+    case 'text':
+      noteText(head, report)
+      if (head.cache) report.add('cache.place', head.at, 'cache')
+      return {
+        kind: 'text',
+        text: '',
+        start: choice.length,
+        end: undefined,
+        citations: [],
+        message,
+        phase: choice.phases.get(message)?.phase ?? (head.type === 'text' ? head.phase : undefined),
+        ...(head.at !== undefined && { at: head.at }),
+        ...held(),
+      }
+    case 'refusal':
+      noteText(head, report)
+      if (head.cache) report.add('cache.place', head.at, 'cache')
+      return { kind: 'refusal', text: '', ...held() }
+    case 'reasoning':
+      if (state.settings.ccReasoning === 'omit') {
+        report.add('reasoning.dropped', head.at)
+        return { kind: 'none' }
+      }
+      if (!state.native) report.once('reasoning.dialect-field', head.at)
+      if (head.ext) report.ext(head.ext, head.at)
+      return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
+    case 'tool-call':
+      if (state.single && has(choice, 'call')) {
+        report.add('tool-call.single', head.at)
+        return { kind: 'none' }
+      }
+      return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false, since: choice.since }
+    case 'media': {
+      // A message has one field for audio.
+      if (!isAudible(head) || has(choice, 'audio')) break
+      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report, native: state.native })
+      return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, heard: false }
+    }
+    case 'opaque':
+      report.add('part.unknown', head.at)
+      return { kind: 'none' }
+    case 'tool-result':
+    case 'server-tool':
+    case 'search-result':
+    case 'control':
+      break
+    default:
+      head satisfies never
+  }
+  report.add('part.unsupported', head.at)
+  return { kind: 'none' }
+}
+
+const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
+
+function endPart(state: EncoderState, { candidate, part, final, cut }: PartEnd, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  const out = choice.parts.get(part)
+  if (!out) return
+  if (isLaned(out)) {
+    out.ended = true
+    out.final = final
+    if (choice.lanes[out.kind].open === part) settle(state, choice, { kind: out.kind, emit })
+    return
+  }
+  if (final) correct(state, { candidate, part, out, final }, emit)
+  if (out.kind === 'audio' && out.heard && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
+  if (out.kind !== 'call') return
+  out.ended = true
+  if (choice.open !== part) return
+  closeCall(state, choice, emit, cut)
+  promote(state, choice, emit)
+}
+
+/** The end of a message lets the parts of later messages begin. */
+function endMessage(state: EncoderState, { candidate, message, status, at, ext }: MessageEnd, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
+  reportOf(state).ext(ext, at)
+  choice.openMessages = choice.openMessages.filter(open => open !== message)
+  settleAll(state, choice, emit)
+}
+
+function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
+  if (!written) {
+    reportOf(state).rest({ logprobs }, at)
+    reportOf(state).ext(ext, at)
+    fail(state, failedBy(finish), emit)
+    return
+  }
+  const report = reportOf(state)
+  noteFinish(finish, written, { at, report })
+  report.ext(ext, at)
+  if (logprobs) writeLogprobs(state, choice, { key: 'text', logprobs, emit })
+  refuse(state, choice, { finish, emit })
+  const { message, ...fields } = ownOf(ext) ?? {}
+  if (isObject(message)) choice.unknown = { ...choice.unknown, ...message }
+  conclude(state, choice, { word: written.word, fields, at, emit })
+}
+
+/** A refusal without text gets a default one, because an empty reply would look like a fault of the client. */
+function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish: Finish; emit: EmitWire }): void {
+  if (finish.reason !== 'refusal' || choice.shown) return
+  if (finish.message === undefined) reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
+  writeDelta(state, choice, { delta: { refusal: finish.message ?? refusalText }, emit })
+}
+
+type Conclusion = { word: string; fields?: JsonObject; at?: Place | undefined; emit: EmitWire }
+
+/** Writes annotations and proofs of reasoning, which clients expect complete, in one delta each; then the finish reason. */
+function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, emit }: Conclusion): void {
+  if (choice.finished) return
+  choice.finished = true
+  closeCall(state, choice, emit)
+  promote(state, choice, emit)
+  const found = encodeAnnotations(state, choice)
+  const known = { ...(found.length > 0 && { annotations: found }), ...encodeReasoning(state, choice) }
+  const { annotations, ...rest } = unknownBeside(choice.unknown, known, { at: `${pointerOf(at ?? '')}/message`, report: reportOf(state) })
+  // Those of a text are in `found`.
+  const unknown = annotations === undefined || has(choice, 'text') ? rest : { ...rest, annotations }
+  const left: JsonObject = withUnknown(known, unknown)
+  const put = (key: string) => {
+    const { [key]: list } = left
+    delete left[key]
+    if (list !== undefined) writeDelta(state, choice, { delta: { [key]: list }, emit })
+  }
+  put('annotations')
+  notePhases(state, choice)
+  if (state.settings.ccSignature === 'store') {
+    storeProofs(state, choice, left['reasoning_details'])
+    delete left['reasoning_details']
+  }
+  for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items']) put(key)
+  if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
+  write(state, merge(fields, { index: choice.index, delta: left, finish_reason: word }), emit)
+}
+
+function encodeAnnotations(state: EncoderState, choice: Choice): JsonObject[] {
+  const report = reportOf(state)
+  const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
+  noteLostBoundaries(texts, report)
+  return texts.flatMap(out => {
+    const { at, start, text, end = start + lengthOf(text) } = out
+    return out.citations.flatMap(citation => {
+      const annotation = encodeCitation(citation, { start, end }, () => report.add('citation.whole-part', at, 'citations'))
+      if (!annotation) report.add('citation.unsupported', at, 'citations')
+      return annotation ? [annotation] : []
+    })
+  })
+}
+
+function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
+  state.phase = 'over'
+  const { usage, blocked: promptBlocked, choices, told } = state
+  const report = reportOf(state)
+  // Usage would be written at the end of the stream, which is not reached.
+  report.rest({ promptBlocked, usage: state.writeUsage ? usage : undefined }, '')
+  // The head is written in chunks with choices. There were none, so its fields are lost.
+  if (![...choices.values()].some(({ begun }) => begun)) report.rest(told, '')
+  emit(encodeBareError(error, report, state.settings))
+}
+
+function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
+  const { choices, blocked, settings } = state
+  const all = [...choices.values()]
+  const refused = clean && all.length === 0 ? blocked : undefined
+  const whole = refused !== undefined || (all.length > 0 && (clean || settings.truncated === 'length'))
+  if (!whole) {
+    fail(state, endedEarly, emit)
+    return
+  }
+  if (blocked) reportOf(state).add('prompt.blocked', '', 'promptBlocked')
+  if (refused) {
+    const choice = choiceOf(state, 0)
+    writeDelta(state, choice, { delta: { refusal: blockedText(refused) }, emit })
+    conclude(state, choice, { word: 'content_filter', emit })
+  }
+  for (const choice of all) if (!choice.finished) cutOff(state, choice, emit)
+  state.phase = 'over'
+  // Clients read fields beside `choices` only from a chunk with an id.
+  if (state.usage && state.writeUsage) emit({ ...state.head, ...state.fields, choices: [], usage: encodeUsage(state.usage, reportOf(state), state.native) })
+  else if (Object.keys(state.fields).length > 0) emit({ ...state.head, ...state.fields, choices: [] })
+  emit('[DONE]')
+}
+
+/** Ends a choice after the source stopped early, with the finish reason `length`, as the option `truncated` asks. */
+function cutOff(state: EncoderState, choice: Choice, emit: EmitWire): void {
+  reportOf(state).once('finish.truncated-as-length', '')
+  // A call that was cut off does not get made-up arguments.
+  for (const out of choice.parts.values())
+    if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
+    else if (isLaned(out)) out.ended = true
+  choice.openMessages = []
+  settleAll(state, choice, emit)
+  conclude(state, choice, { word: 'length', emit })
+}

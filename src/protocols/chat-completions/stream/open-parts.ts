@@ -1,0 +1,62 @@
+import { addDelta } from '../../../canonical/collect.ts'
+import type { Delta } from '../../../canonical/event.ts'
+import type { Part, ReasoningPart } from '../../../canonical/message.ts'
+import { pointerOf } from '../../../kit/notes/path.ts'
+import { lengthOf } from '../../../kit/text/text.ts'
+import type { EmitEvent } from '../../../protocol.ts'
+import type { Told } from '../content/layout.ts'
+import { emptyProof } from '../content/reasoning.ts'
+import { type Choice, placeOf } from './decoder-state.ts'
+
+export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
+  const part = choice.nextPart++
+  const kind = kinds.get(head.type)
+  if (kind) choice.told.push({ part, kind, length: 0 })
+  emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: `${pointerOf(placeOf(choice))}${fieldOf(head)}`, ...head } })
+  return part
+}
+
+const kinds = new Map<Part['type'], Told['kind']>([
+  ['reasoning', 'r'],
+  ['text', 'x'],
+  ['tool-call', 'c'],
+])
+
+/** The path of the field that holds a part, if it has one of its own. */
+const fieldOf = ({ type }: Part) => (type === 'text' ? '/content' : type === 'refusal' ? '/refusal' : type === 'media' ? '/audio' : '')
+
+export function closePart(choice: Choice, emit: EmitEvent): void {
+  if (!choice.open) return
+  const { part, thought } = choice.open
+  // Not recorded in `thought`, so that a signature that comes later still finds this part unsigned.
+  const seal = choice.seals && thought && !thought.signature ? { signature: emptyProof } : undefined
+  if (seal) emit({ type: 'part.delta', candidate: choice.candidate, part, delta: { kind: 'signature', ...seal } })
+  // The id of reasoning is known only at its end.
+  emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: { at: placeOf(choice), ...thought, ...seal } }) })
+  choice.open = undefined
+}
+
+/** The open part of this kind, opened if needed. A part of another kind is closed first. */
+export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', emit: EmitEvent): number {
+  if (choice.open?.kind === kind) return choice.open.part
+  closePart(choice, emit)
+  const thought: ReasoningPart | undefined = kind === 'reasoning' ? { type: kind, segments: [] } : undefined
+  const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
+  if (thought) choice.thoughts.push({ part, said: thought, detail: undefined })
+  choice.open = { kind, part, before: choice.points, ...(thought && { thought }) }
+  return part
+}
+
+/** Counts text, because citations and layouts refer to texts by length. */
+export function count(choice: Choice, part: number, { kind, text }: { kind: 'text' | 'refusal'; text: string }): void {
+  if (kind === 'refusal') return
+  choice.points += lengthOf(text)
+  const entry = choice.told.find(one => one.part === part)
+  if (entry) entry.length += text.length
+}
+
+export function add(choice: Choice, part: number, { delta, emit }: { delta: Delta; emit: EmitEvent }): void {
+  const { thought, part: current } = choice.open ?? {}
+  if (thought && part === current) addDelta(thought, delta)
+  emit({ type: 'part.delta', candidate: choice.candidate, part, delta })
+}

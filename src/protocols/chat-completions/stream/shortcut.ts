@@ -1,0 +1,83 @@
+import { addDelta } from '../../../canonical/collect.ts'
+import type { PartDelta } from '../../../canonical/event.ts'
+import { advanceJson } from '../../../kit/json/json.ts'
+import type { Shortcut } from '../../../protocol.ts'
+import type { DecoderState } from './decoder-state.ts'
+import { type Choice, type EncoderState, type PartOut, reasoningField } from './encoder-state.ts'
+import { count } from './open-parts.ts'
+
+export const shortcut: Shortcut = {
+  text: new Set(['content', 'reasoning_content', 'reasoning', 'refusal', 'arguments', 'input', 'text']),
+  // Some servers send a new `created` in each chunk; `obfuscation` is padding that hides the length of a delta.
+  padding: new Set(['created', 'obfuscation']),
+  read: (state, delta) => read(state as DecoderState, delta),
+  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
+}
+
+function read({ choices }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
+  const choice = choices.get(candidate)
+  if (!choice || choice.tags) return false
+  const { open } = choice
+  switch (delta.kind) {
+    case 'text':
+      if (open?.part !== part || choice.logprobs.text.length + choice.logprobs.refusal.length > 0) return false
+      if (open.kind !== 'reasoning') count(choice, part, { kind: open.kind, text: delta.text })
+      return true
+    case 'reasoning':
+      if (open?.part !== part || !open.thought) return false
+      addDelta(open.thought, delta)
+      return true
+    case 'input': {
+      const call = choice.calls.find(one => one.part === part)
+      // After complete arguments, the next delta may belong to another call.
+      if (!call || call.json.whole) return false
+      advanceJson(call.json, delta.text)
+      return true
+    }
+    default:
+      return false
+  }
+}
+
+function write(state: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+  const choice = state.choices.get(candidate)
+  const out = choice?.parts.get(part)
+  if (state.phase !== 'inside' || !choice?.begun || choice.finished || !out) return undefined
+  for (const _ in state.fields) return undefined
+  const field = fieldOf(state, choice, { part, out, delta, literal })
+  if (field === undefined) return undefined
+  const rest = state.writeUsage ? '},"finish_reason":null}],"usage":null}\n\n' : '},"finish_reason":null}]}\n\n'
+  return `${headText(state)}${choice.index},"delta":{${field}${rest}`
+}
+
+type Given = { part: number; out: PartOut; delta: PartDelta['delta']; literal: string }
+
+function fieldOf({ settings, single }: EncoderState, choice: Choice, { part, out, delta, literal }: Given): string | undefined {
+  if (out.kind === 'text' || out.kind === 'refusal') {
+    if (delta.kind !== 'text' || choice.lanes[out.kind].open !== part) return undefined
+    out.text += delta.text
+    choice.shown = true
+    choice.reasoned = false
+    return out.kind === 'text' ? `"content":${literal}` : `"refusal":${literal}`
+  }
+  if (out.kind === 'reasoning') {
+    if (delta.kind !== 'reasoning' || choice.lanes.reasoning.open !== part || settings.ccReasoning === 'details') return undefined
+    if (!out.part.segments[delta.segment]?.text) return undefined
+    addDelta(out.part, delta)
+    choice.reasoned = true
+    return `"${reasoningField(settings)}":${literal}`
+  }
+  if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== part || out.closed || single || choice.queue.length > 0) return undefined
+  advanceJson(out.json, delta.text)
+  out.input += delta.text
+  out.sent = true
+  choice.reasoned = false
+  const inner = out.head.kind === 'function' ? `"function":{"arguments":${literal}}` : `"custom":{"input":${literal}}`
+  return `"tool_calls":[{"index":${out.index},${inner}}]`
+}
+
+/** The text that every chunk begins with, cached in the state. */
+function headText(state: EncoderState): string {
+  if (state.written?.head !== state.head) state.written = { head: state.head, text: `data: ${JSON.stringify(state.head).slice(0, -1)},"choices":[{"index":` }
+  return state.written.text
+}

@@ -1,0 +1,89 @@
+import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { joinId } from '../../../kit/signatures/envelope.ts'
+import { validCallId } from '../content/calls.ts'
+import { carriesThoughts, carryThoughts } from '../content/carried-thoughts.ts'
+import { needsOrder, type Piece, record, recordsLayout } from '../content/layout.ts'
+import { encodeDetails, encodeProofs, needsDetails } from '../content/reasoning.ts'
+import { encodeCarried, thoughtInId } from '../content/signatures.ts'
+import { keep } from '../content/stored-proofs.ts'
+import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
+
+/** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
+export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
+  if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
+  const { ccSignature } = state.settings
+  if (id !== undefined && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
+  if (ccSignature === 'store') return { id, beside: {} }
+  if (ccSignature !== 'none') return { id, beside: encodeCarried(signature) }
+  reportOf(state).add('reasoning.signature-dropped', at, 'signature')
+  return { id, beside: {} }
+}
+
+/** The fields to write beside a call that carries the reasoning before it. Undefined: it carries none. */
+export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): JsonObject | undefined {
+  if (native || !carriesThoughts(settings)) return undefined
+  const parts = since.flatMap((out): Part[] => {
+    if (out.kind === 'reasoning') return [out.part]
+    return out.kind === 'text' ? [{ type: 'text', text: out.text, ...defined({ phase: out.phase, signature: out.signature }) }] : []
+  })
+  return carryThoughts(parts, head)
+}
+
+/** Puts the signatures of a complete choice into the store of the caller. */
+export function storeProofs(state: EncoderState, choice: Choice, details: unknown): void {
+  const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
+  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(state, head), encodeCarried(head.signature)['extra_content']]] : [])))
+  const first = state.single ? undefined : calls[0]
+  if (keep(state.signatures, first && shownId(state, first), { details, extra })) return
+  const [signed] = [...choice.parts.values()].flatMap(out => (out.kind === 'reasoning' && out.part.signature ? [out.part] : []))
+  reportOf(state).add('reasoning.signature-dropped', signed ? signed.at : placeOf(choice), signed && 'signature')
+}
+
+/** The path of the first of the messages that were merged into this choice. */
+const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
+
+export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string => (native ? id : mapCallId(id, validCallId))
+
+/** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
+export function encodeReasoning(state: EncoderState, choice: Choice): JsonObject {
+  const { ccReasoning, ccSignature } = state.settings
+  const report = reportOf(state)
+  const outs = [...choice.parts.values()]
+  const reasoning = outs.flatMap(out => (out.kind === 'reasoning' ? [out.part] : []))
+  const parts = reasoning.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
+  const records = recordsLayout(state.settings)
+  if (!records) for (const out of outs) if (out.kind === 'text' && out.signature) report.add('reasoning.signature-dropped', out.at, 'signature')
+  if (ccSignature === 'none') {
+    for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
+    if (ccReasoning !== 'details') return {}
+  }
+  const pieces = outs.flatMap((out): Piece[] => {
+    if (out.kind === 'reasoning') return [{ kind: 'reasoning' }]
+    if (out.kind === 'text') return [out]
+    return out.kind === 'call' ? [{ kind: 'call', id: shownId(state, out.head) }] : []
+  })
+  const recorded = record(pieces)
+  const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
+  const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
+  if (!wanted && !proves) {
+    if (!state.native && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
+    return {}
+  }
+  if (ccSignature !== 'none') {
+    if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
+    return encodeProofs({ ...recorded, parts }, state.native)
+  }
+  return { reasoning_details: encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] }) }
+}
+
+/** Makes notes for phases that no layout records, because the message has no text or no layout is written. */
+export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
+  const outs = [...parts.values()]
+  const placed = state.settings.ccSignature !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
+  const inLayout = recordsLayout(state.settings) && placed
+  const worded = new Set(outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])))
+  for (const [message, { at }] of phases) if (!inLayout || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')
+}

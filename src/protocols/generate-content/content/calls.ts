@@ -1,0 +1,235 @@
+import type { ExtMap, Message, Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import { readable } from '../../../kit/conversation/readable.ts'
+import { defined, present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { accepts } from '../../../kit/schema/guard.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { objectInput } from '../../../kit/tools/object-input.ts'
+import { asBeside, asInside, splitBeside } from '../request/wrapper.ts'
+import { GeminiPart, type GeminiPartOf, isPartOf } from '../schema.ts'
+import { isBeforeGemini3 } from '../vocabulary.ts'
+import { decodeMedia } from './media.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
+import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
+import { isInner, type Reading, type Writing } from './writing.ts'
+
+/** Calls of the client's own functions, and their results. */
+
+// ---- wire → canonical
+
+const knownCallPart = keysOf<GeminiPartOf<'functionCall'>>()('functionCall', 'thought', 'thoughtSignature')
+const knownCall = keysOf<GeminiPartOf<'functionCall'>['functionCall']>()('id', 'name', 'args')
+
+export function decodeCall(wire: GeminiPartOf<'functionCall'>, at: Place, reading: Reading): ToolCallPart {
+  const { functionCall } = wire
+  const { id, args } = functionCall
+  return {
+    type: 'tool-call',
+    id: id || reading.callId(at),
+    idOrigin: id ? 'wire' : 'synthesized',
+    name: functionCall.name ?? '',
+    kind: 'function',
+    input: args ? JSON.stringify(args) : '',
+    ...defined({
+      signature: decodeSignature(wire.thoughtSignature).signature,
+      at: reading.place(below(at, 'functionCall')),
+      ext: extOfBoth(unknownOf(functionCall, knownCall), unknownOfPart(wire, knownCallPart)),
+    }),
+  }
+}
+
+/** Unknown fields of a part are kept with those of the call or result in it, under the prefix `../`. */
+function extOfBoth(inner: JsonObject | undefined, outer: JsonObject | undefined): ExtMap | undefined {
+  return inner || outer ? extOf({ ...asInside(inner), ...asBeside(outer) }) : undefined
+}
+
+const knownResultPart = keysOf<GeminiPartOf<'functionResponse'>>()('functionResponse', 'thought', 'thoughtSignature')
+const knownResult = keysOf<GeminiPartOf<'functionResponse'>['functionResponse']>()('id', 'name', 'response', 'parts')
+
+export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, reading: Reading): ToolResultPart {
+  const { functionResponse } = wire
+  const { id, name, response, parts } = functionResponse
+  const inside = reading.place(below(at, 'functionResponse'))
+  const answer = readResponse(response, below(inside, 'response'))
+  const media = (parts ?? []).map((part, index) => decodeInside(part, below(below(inside, 'parts'), index), reading))
+  return {
+    type: 'tool-result',
+    callId: reading.answered?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
+    kind: 'function',
+    content: [...answer.content, ...media],
+    at: inside,
+    ...present({
+      name,
+      structured: response,
+      isError: answer.isError,
+      signature: decodeSignature(wire.thoughtSignature).signature,
+      ext: extOfBoth(unknownOf(functionResponse, knownResult), unknownOfPart(wire, knownResultPart)),
+    }),
+  }
+}
+
+/**
+ * A call may be answered in several parts, each of which announces the next. Other protocols take one result for each call, the last, so
+ * the last one gets the text of all.
+ */
+export function joinContinued(messages: readonly Message[]): void {
+  const before = new Map<string, Part[]>()
+  for (const { parts } of messages)
+    for (const [index, part] of parts.entries()) {
+      if (part.type !== 'tool-result') continue
+      const earlier = before.get(part.callId)
+      const content = earlier ? [...earlier, ...part.content] : part.content
+      if (earlier) parts[index] = { ...part, content }
+      if (isContinued(part)) before.set(part.callId, content.filter(isText))
+      else before.delete(part.callId)
+    }
+}
+
+/** The number of texts that `joinContinued` has put into each result. */
+export function repeatedBy(messages: readonly Message[]): ReadonlyMap<Part, number> {
+  const repeated = new Map<Part, number>()
+  const before = new Map<string, number>()
+  for (const { parts } of messages)
+    for (const part of parts) {
+      if (part.type !== 'tool-result') continue
+      repeated.set(part, before.get(part.callId) ?? 0)
+      if (isContinued(part)) before.set(part.callId, part.content.filter(isText).length)
+      else before.delete(part.callId)
+    }
+  return repeated
+}
+
+const isContinued = ({ ext }: ToolResultPart) => ownFields(ext)?.['willContinue'] === true
+const isText = ({ type }: Part) => type === 'text'
+
+function decodeInside(part: GeminiPart, at: Place, reading: Reading): Part {
+  // The schema does not check the parts inside of a result.
+  const isChecked = accepts(GeminiPart, part)
+  if (isChecked && (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData'))) return decodeMedia(part, at, reading)
+  return { type: 'opaque', protocol: protocolName, raw: part, at }
+}
+
+/** The content of a result: the text or texts under an only key `output`, `result` or `error`; else the whole object as JSON. */
+function readResponse(response: JsonObject | null | undefined, at: Place): { content: TextPart[]; isError?: boolean } {
+  if (!response) return { content: [] }
+  const [only, ...others] = Object.entries(response)
+  const text = (value: unknown): TextPart[] => (value === '' ? [] : [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value), at }])
+  if (only && others.length === 0) {
+    const [key, value] = only
+    const isError = key === 'error' ? { isError: true } : {}
+    if (key === 'output' || key === 'result' || key === 'error') {
+      if (Array.isArray(value) && value.length > 1 && value.every(one => typeof one === 'string')) return { content: flatMap(value, text), ...isError }
+      if (typeof value === 'string' || key === 'error') return { content: text(value), ...isError }
+    }
+  }
+  return { content: text(response) }
+}
+
+// ---- canonical → wire
+
+const handledOfCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'status',
+  'cut',
+  'signature',
+  'at',
+  'ext',
+)
+
+export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
+  const { report } = writing
+  const { id, itemId, name, namespace, status, at, ext } = part
+  report.unwritten(part, handledOfCall, at)
+  report.ext(ext, at)
+  if (itemId !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId, status })
+  const own = ownFields(ext)
+  const { inside, beside } = own ? splitBeside(own) : {}
+  return {
+    ...beside,
+    functionCall: {
+      ...inside,
+      name: writing.toolName(name, namespace, at),
+      args: objectInput(part, part.kind, writing),
+      ...defined({ id: writing.callId(id, part) }),
+    },
+    ...sign(part, writing),
+  }
+}
+
+type WriteParts = (parts: readonly Part[]) => GeminiPart[]
+
+const handledOfResult = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'status',
+  'synthesized',
+  'signature',
+  'at',
+  'ext',
+)
+
+export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart[] {
+  const { report, native } = writing
+  const { callId, name, namespace, itemId, status, at, ext } = part
+  report.unwritten(part, handledOfResult, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  const shown = readable(part.content.slice(writing.repeated?.get(part) ?? 0), protocolName, place => report.add('tool-result.flattened', place))
+  const data = shown.filter(one => !hasText(one))
+  const written = write(shown.filter(one => hasText(one) && !isInner(one, report)))
+  // A search result or a document of parts may also contain media.
+  const parts = [...write(data), ...written.filter(({ text }) => typeof text !== 'string')]
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
+  const functionResponse: JsonObject = inside
+  const call = writing.callOf?.(part)
+  // Servers match a result to its call by name.
+  if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
+  else if (name !== undefined && (name || native)) functionResponse['name'] = writing.toolName(name, namespace, at)
+  else if (!native) {
+    functionResponse['name'] = 'unknown_function'
+    report.addMade('tool-result.name', functionResponse, '/name')
+  }
+  if (call && name && name !== call.name) report.rest({ name }, at)
+  if ((call || name === undefined) && namespace !== call?.namespace) report.rest(defined({ namespace }), at)
+  functionResponse['response'] = encodeResponse(part, written, parseJson)
+  const id = writing.callId(callId, part)
+  if (id) functionResponse['id'] = id
+  const isMoved = parts.length > 0 && !native && isBeforeGemini3(writing.model)
+  if (isMoved) report.add('tool-result.media-moved', at, 'content')
+  else if (parts.length > 0) functionResponse['parts'] = parts
+  return [{ ...beside, functionResponse, ...sign(part, writing) }, ...(isMoved ? parts : [])]
+}
+
+/** Can it be written as text in `response`? The rest goes to `parts`, which holds only data. */
+function hasText(part: Part): boolean {
+  return part.type === 'media' ? part.source.type === 'parts' || part.source.type === 'reference' : part.type !== 'opaque'
+}
+
+/** The `response` of a result: the original object if it says the same, else the text under one key, or parsed if `parseJson` is set. */
+function encodeResponse({ structured, isError = false }: ToolResultPart, written: readonly GeminiPart[], parseJson: boolean): JsonObject {
+  const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
+  const text = texts.join('')
+  if (isObject(structured)) {
+    const original = readResponse(structured, '')
+    if (original.isError === (isError || undefined) && original.content.map(one => one.text).join('') === text) return structured
+  }
+  const content = texts.length > 1 ? texts : text
+  if (isError) return { error: content }
+  return (parseJson && keepsNumbers(text) && parseShallow(text)) || { output: content }
+}

@@ -1,0 +1,102 @@
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature } from '../../../canonical/message.ts'
+import { isRepeatedThought } from '../../../kit/conversation/turns.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject, parseJson } from '../../../kit/json/json.ts'
+import { type Envelope, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { cutIn } from '../../../kit/text/text.ts'
+import type { GeminiPart } from '../schema.ts'
+import { protocolName } from './own.ts'
+
+/**
+ * Some clients drop thoughts but keep the signatures of calls. For them the signature of a call carries the thoughts before it,
+ * as a list of `[after, thought]`. `after`: the length of the text between the previous call and the thought, in UTF-16 units.
+ */
+
+/** The text length in UTF-16 units and the thoughts since the last call. Plain data, because streams keep it in their state. */
+export type Gathered = { units: number; thoughts: [after: number, thought: JsonObject][] }
+
+export const nothingGathered = (): Gathered => ({ units: 0, thoughts: [] })
+
+/** `attach` of an envelope that carries thoughts. */
+const attach = 'thoughts'
+
+/** Puts the gathered thoughts into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
+export function carryThoughts(gathered: Gathered, part: Part, written: readonly GeminiPart[]): void {
+  if (part.type === 'reasoning') {
+    const { segments, redacted, signature, id } = part
+    gathered.thoughts.push([gathered.units, defined({ segments, redacted, signature, id })])
+    return
+  }
+  const [call] = written
+  if (part.type !== 'tool-call' || !call) {
+    for (const { text, thought } of written) if (typeof text === 'string' && thought !== true) gathered.units += text.length
+    return
+  }
+  const { thoughts } = gathered
+  if (thoughts.length > 0) {
+    const value = JSON.stringify(defined({ thoughts, own: call.thoughtSignature ?? undefined }))
+    call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: protocolName }, attach })
+  }
+  Object.assign(gathered, nothingGathered())
+}
+
+/** The thoughts that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
+export function carriedBy(envelope: Envelope | undefined): { thoughts: Gathered['thoughts']; own?: string } | undefined {
+  if (envelope?.attach !== attach) return undefined
+  const { thoughts, own } = asObject(parseJson(envelope.signature.value))
+  const isCarried = (one: unknown): one is [number, JsonObject] => Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
+  return { thoughts: Array.isArray(thoughts) ? thoughts.filter(isCarried) : [], ...defined({ own: asText(own) }) }
+}
+
+/**
+ * Puts the carried thoughts of a call back at their positions, replacing those that the client kept. `before`: the parts of the
+ * same answer before the call; changed.
+ */
+export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: Place): void {
+  const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1
+  const said = before.slice(from).filter(({ type }) => type !== 'reasoning')
+  before.length = from
+  let units = 0
+  let next = 0
+  for (const [after, thought] of thoughts) {
+    let part = said[next]
+    while (part && units < after && units + lengthOf(part) <= after) {
+      units += lengthOf(part)
+      before.push(part)
+      part = said[++next]
+    }
+    // Without the thought between them, clients join two texts into one.
+    const cut = part?.type === 'text' ? cutIn(part.text, after - units) : 0
+    if (part?.type === 'text' && cut > 0) {
+      // The signature is for the whole text, so it stays on the last piece.
+      const { signature: _, ext: __, ...head } = part
+      before.push({ ...head, text: part.text.slice(0, cut) })
+      said[next] = { ...part, text: part.text.slice(cut) }
+      units += cut
+    }
+    const again = readThought(thought, at)
+    if (!isRepeatedThought(again, before)) before.push(again)
+  }
+  for (const part of said.slice(next)) before.push(part)
+}
+
+const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
+
+function readThought({ segments, redacted, signature, id }: JsonObject, at: Place): ReasoningPart {
+  const valid = flatMap(Array.isArray(segments) ? segments : [], (one: unknown): ReasoningSegment[] => {
+    const { kind, text } = asObject(one)
+    return typeof text === 'string' ? [{ kind: kind === 'raw' ? 'raw' : 'summary', text }] : []
+  })
+  return { type: 'reasoning', segments: valid, ...(redacted === true && { redacted }), ...defined({ signature: readSignature(signature), id: asText(id) }), at }
+}
+
+function readSignature(told: unknown): Signature | undefined {
+  const { value, issuer, model, form: made } = asObject(told)
+  if (typeof value !== 'string' || typeof issuer !== 'string') return undefined
+  return { value, issuer, ...defined({ model: asText(model), form: asText(made) as Signature['form'] }) }
+}
+
+const asObject = (value: unknown): JsonObject => (isObject(value) ? value : {})
+
+const asText = (value: unknown) => (typeof value === 'string' ? value : undefined)

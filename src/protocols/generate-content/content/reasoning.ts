@@ -1,0 +1,183 @@
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
+import { phaseProof } from '../../../kit/conversation/phases.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
+import type { GeminiPart, GeminiPartOf } from '../schema.ts'
+import { carriedBy } from './carried-thoughts.ts'
+import { extOf, ownFields, protocolName } from './own.ts'
+import type { Writing } from './writing.ts'
+
+/** Thoughts, and the signatures of parts of any kind. */
+
+/** The placeholder that the server accepts instead of a lost signature. */
+export const placeholder = 'skip_thought_signature_validator'
+
+// ---- wire → canonical
+
+/** The signature of a part of any kind, and its envelope if it came in one. */
+export function decodeSignature(value: string | null | undefined): { signature?: Signature; envelope?: Envelope } {
+  if (!value || value === placeholder) return {}
+  const envelope = unwrapSignature(value)
+  const carried = carriedBy(envelope)
+  if (carried) return decodeSignature(carried.own)
+  // A damaged envelope has no valid signature.
+  if (!envelope && isEnvelope(value)) return {}
+  return envelope ? { signature: envelope.signature, envelope } : { signature: { value, issuer: protocolName, form: 'thought' } }
+}
+
+/** The unknown keys of a part that is no thought. `known` has `thought`, which there means something only when it is true. */
+export function unknownOfPart(part: GeminiPart, known: Keys): JsonObject | undefined {
+  const unknown = unknownOf(part, known)
+  return part.thought ? { ...unknown, thought: part.thought } : unknown
+}
+
+const knownThought = keysOf<GeminiPartOf<'text'>>()('text', 'thought', 'thoughtSignature')
+
+export function decodeThought(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart {
+  const { text } = part
+  const { signature, envelope } = decodeSignature(part.thoughtSignature)
+  return {
+    type: 'reasoning',
+    segments: typeof text === 'string' && text ? [{ kind: envelope?.kinds?.at(-1) ?? 'summary', text }] : [],
+    ...defined({ signature, id: envelope?.id, at, ext: extOf(unknownOf(part, knownThought)) }),
+  }
+}
+
+const ofReasoning = new Set<Signature['form']>(['thinking', 'redacted', 'encrypted'])
+
+/** Reasoning of another protocol without visible text: an empty text with its signature in an envelope. Undefined: not such a part. */
+export function decodeHidden(part: GeminiPart & { text?: unknown }, at: Place): ReasoningPart | undefined {
+  const { signature, envelope } = decodeSignature(part.thoughtSignature)
+  if (!envelope || !signature || signature.issuer === protocolName || (envelope.attach !== undefined && ordinalOf(envelope) === undefined)) return undefined
+  if (part.text !== '' && !ofReasoning.has(signature.form)) return undefined
+  return {
+    type: 'reasoning',
+    segments: [],
+    ...defined({
+      redacted: signature.form === 'thinking' ? undefined : true,
+      signature,
+      id: envelope.id,
+      at,
+      ext: extOf(unknownOf(part, knownThought)),
+    }),
+  }
+}
+
+/**
+ * Joins a thought that was written in pieces (segments or stream events), if the lengths in its envelope match. Removes the
+ * earlier pieces from `before`.
+ */
+export function rejoin(part: ReasoningPart, value: string | null | undefined, before: Part[]): ReasoningPart {
+  const envelope = value ? unwrapSignature(value) : undefined
+  const lengths = envelope?.lengths
+  if (!envelope || !lengths) return part
+  const wanted = lengths.reduce((sum, length) => sum + length, 0)
+  const pieces = part.segments.map(({ text }) => text)
+  let from = before.length
+  while (pieces.join('').length < wanted) {
+    const earlier = before[from - 1]
+    if (earlier?.type !== 'reasoning' || earlier.signature || ownFields(earlier.ext)) break
+    pieces.unshift(...earlier.segments.map(({ text }) => text))
+    from--
+  }
+  const text = pieces.join('')
+  if (text.length !== wanted) return part
+  before.splice(from)
+  return { ...part, segments: cut(text, envelope) }
+}
+
+function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[] {
+  let start = 0
+  return lengths.map((length, nth) => {
+    const piece = text.slice(start, start + length)
+    start += length
+    return { kind: kinds?.[nth] ?? ('summary' as const), text: piece }
+  })
+}
+
+/** Which thought a late signature belongs to, counted from 0 (`r2`: the third). Undefined: not the envelope of a late signature. */
+export function ordinalOf({ attach }: Envelope): number | undefined {
+  const nth = /^r(\d+)$/.exec(attach ?? '')?.[1]
+  return nth === undefined ? undefined : Number(nth)
+}
+
+/** Puts a late signature on the thought whose length its envelope gives, and joins the pieces of that thought. Changes `parts`. False: no such thought. */
+export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
+  const { signature, envelope } = decodeSignature(thoughtSignature)
+  if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
+  const wanted = (envelope.lengths ?? []).reduce((sum, length) => sum + length, 0)
+  for (let from = 0; from < parts.length; from++) {
+    let whole = ''
+    for (let to = from; whole.length < wanted; to++) {
+      const piece = parts[to]
+      if (piece?.type !== 'reasoning' || piece.signature?.value) break
+      whole += piece.segments.map(({ text: said }) => said).join('')
+      if (whole.length !== wanted) continue
+      const first = parts[from] as ReasoningPart
+      parts.splice(from, to - from + 1, { ...first, segments: cut(whole, envelope), signature, ...defined({ id: envelope.id }) })
+      return true
+    }
+  }
+  return false
+}
+
+// ---- canonical → wire
+
+/** The signature to write. This provider's own: bare, or in an envelope that has more. Another's: in an envelope for a client, not for a provider. */
+export function sign(part: Part, { report, opens, model, unsigned }: Writing, beside: Omit<Envelope, 'signature'> = {}): { thoughtSignature?: string } {
+  const { signature, at } = part
+  if (signature?.issuer === protocolName) {
+    if (!opens && isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
+    const bare = beside.id === undefined && beside.lengths === undefined
+    return { thoughtSignature: !opens || bare ? signature.value : wrapSignatureInBase64({ signature, ...beside }) }
+  }
+  if (signature && opens) return { thoughtSignature: wrapSignatureInBase64({ signature, ...beside }) }
+  if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+  return unsigned?.has(part) ? { thoughtSignature: placeholder } : {}
+}
+
+const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+
+/** One part for each segment; the last one has the signature. */
+export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPart[] {
+  const { report, opens } = writing
+  const { id, signature, at, ext } = part
+  report.unwritten(part, handled, at)
+  report.ext(ext, at)
+  const segments = part.segments.filter(({ text }) => text)
+  const isEmpty = segments.length === 0
+  const carried = opens && signature !== undefined
+  if (!carried) report.onceEach('message.envelope', at, { itemId: id })
+  const kinds = segments.some(({ kind }) => kind === 'raw') ? segments.map(({ kind }) => kind) : undefined
+  if (kinds && !carried) report.add('reasoning.kind', at)
+  const isOwn = signature?.issuer === protocolName
+  if (isEmpty && !opens && signature && !isOwn) {
+    report.add('reasoning.foreign-signature', at)
+    return []
+  }
+  const beside = carried ? defined({ id, lengths: isOwn || isEmpty ? undefined : segments.map(({ text }) => text.length), kinds }) : {}
+  const signed = sign(part, writing, beside)
+  if (isEmpty) {
+    if (!signed.thoughtSignature) return []
+    // A foreign signature goes on a text, not a thought: clients that drop thoughts keep signed texts.
+    return [{ ...ownFields(ext), text: '', ...(isOwn && { thought: true }), ...signed }]
+  }
+  return segments.map(({ text }, nth) => ({ ...(nth === 0 && ownFields(ext)), text, thought: true, ...(nth === segments.length - 1 && signed) }))
+}
+
+/** The part that tells a client the phase of the text behind it: an empty text, which other clients do not show. */
+export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiPart {
+  return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseProof(phase) }) }
+}
+
+/** Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one is unknown. */
+function isOtherFamily(signer: string | undefined, reader: string | undefined): boolean {
+  if (signer === undefined || reader === undefined) return false
+  return familyOf(signer) !== familyOf(reader)
+}
+
+function familyOf(model: string): string {
+  return /^(?:models\/)?(gemini-[\d.]+-[a-z]+)/.exec(model)?.[1] ?? model
+}

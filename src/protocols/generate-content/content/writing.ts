@@ -1,0 +1,115 @@
+import type { Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import { mapName } from '../../../kit/conversation/ids.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
+import type { EncodingContext, FieldNames } from '../../../protocol.ts'
+import type { GeminiReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import type { GeminiPart } from '../schema.ts'
+
+/** Context for reading a part. */
+export type Reading = {
+  report: GeminiReport
+  /** JSON pointer to the body. Empty: it is not nested. */
+  root: string
+  /** A pointer in camelCase → the pointer into the body as it came. */
+  place(at: Place): Place
+  /** Field names of this body that differ from the table `fieldNames`. Reading adds to it. */
+  names: FieldNames
+  /** Makes the id of a call that came without one. */
+  callId(at: Place): string
+  /** The role that sends the parts. Absent: it is not checked. */
+  speaks?: 'model' | 'user' | 'instructions' | undefined
+  /** The id of the call that a result answers. */
+  answered?: ((result: { id: string | undefined; name: string | undefined }, at: Place) => string) | undefined
+}
+
+/** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
+export type Writing = {
+  report: GeminiReport
+  /** Requests go to a provider, which checks signatures; replies go to a client, which only stores them. */
+  to: 'provider' | 'client'
+  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  opens: boolean
+  /** The request or reply came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
+  native: boolean
+  /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
+  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
+  /** The id that a call and its result are written with. Undefined: none. */
+  callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
+  /** The call that a result answers. */
+  callOf?: ((result: ToolResultPart) => ToolCallPart | undefined) | undefined
+  /** Calls without a usable signature, which are written with the documented placeholder. */
+  unsigned?: ReadonlySet<Part> | undefined
+  /** The number of texts of earlier results that a result begins with. */
+  repeated?: ReadonlyMap<Part, number> | undefined
+  /** Are these instructions? There even an empty text that is left out gets a note. */
+  instructs?: boolean
+  /** The model that the request is for. */
+  model?: string | undefined
+  /** Is a result whose text is a JSON object written as that object? */
+  parseJson?: boolean
+  /** Is it inside a result? There media have only their data. */
+  inResult?: boolean
+  serverToolHistory?: 'drop' | 'text'
+  unresolvable(part: Part): void
+  /** Receives each text whose citations and logprobs are written elsewhere in the reply. Absent: they cannot be written. */
+  beside?: ((part: TextPart, written: GeminiPart) => void) | undefined
+}
+
+/** Notes a call, result or thought inside another part, where it has no meaning. False: a part of another type. */
+export function isInner({ type, at }: Part, report: GeminiReport): boolean {
+  const isOdd = type === 'tool-call' || type === 'tool-result' || type === 'reasoning'
+  if (isOdd) report.add('part.unsupported', at)
+  return isOdd
+}
+
+// ---- for requests
+
+export type RequestWriting = Writing & {
+  options: Options
+  renamed: NonNullable<EncodingContext['tools']>
+}
+
+export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
+  const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
+  const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  // Ids that this protocol's own decoder made.
+  const made = new Set<string>()
+  if (native) for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.idOrigin === 'synthesized') made.add(part.id)
+  const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: asName, native }, report)
+  return {
+    report,
+    options,
+    to: 'provider',
+    opens: options.foreignProofs === 'wrap',
+    native,
+    callOf: undefined,
+    unsigned: undefined,
+    repeated: undefined,
+    instructs: false,
+    inResult: false,
+    beside: undefined,
+    toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
+    callId(id, part) {
+      if (options.gcIds !== 'never') return made.has(id) ? undefined : id
+      report.once('tool-call.id', part.at, part.type === 'tool-call' ? 'id' : 'callId')
+      return undefined
+    },
+    renamed,
+    model,
+    parseJson: options.gcParseJson === 'object',
+    serverToolHistory: options.serverToolHistory ?? 'drop',
+    unresolvable: part => report.unresolvable(part.at, undefined, options),
+  }
+}
+
+const nameLimit = 128
+
+/** A name that this wire accepts: it begins with a letter or an underscore, and may hold dots and colons. */
+function asName(name: string): string {
+  if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(name)) return name
+  const mapped = mapName(name, nameLimit)
+  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
+}

@@ -1,0 +1,240 @@
+import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import { isInstruction } from '../../../kit/conversation/turns.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { joinContinued, repeatedBy } from '../content/calls.ts'
+import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
+import { extOf, ownFields, protocolName } from '../content/own.ts'
+import type { Reading, RequestWriting } from '../content/writing.ts'
+import type { GeminiContent, GeminiPart } from '../schema.ts'
+import { isBeforeGemini3 } from '../vocabulary.ts'
+import { groupTurns, type Turn } from './turns.ts'
+
+// ---- wire → canonical
+
+const knownContent = keysOf<GeminiContent>()('role', 'parts')
+
+export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
+  const at = reading.place(`${reading.root}/systemInstruction`)
+  const parts = decodeParts(wire.parts ?? [], below(at, 'parts'), { ...reading, speaks: 'instructions' })
+  return { role: 'system', origin: 'instructions', parts, at, ...defined({ ext: extOf(unknownOf(wire, knownContent)) }) }
+}
+
+/**
+ * Contents → messages. Clients that keep stream events as they came send one answer as many contents of the model in a row: they
+ * become one message, in which texts are joined across contents.
+ */
+export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
+  const messages: Message[] = []
+  const calls = new OpenCalls()
+  const answered: Reading['answered'] = (result, at) => calls.answeredBy(result, at)
+  const ofModel: Reading = { ...reading, answered, speaks: 'model', callId: idFrom }
+  const ofUser: Reading = { ...reading, answered, speaks: 'user', callId: idFrom }
+  let index = 0
+  /** The parts of an answer that the next content may continue, and the number of parts in its last content. */
+  let open: { parts: Part[]; last: number } | undefined
+  for (const content of contents) {
+    const at = `${reading.root}/contents/${index}`
+    const inside = content.role === 'model' ? ofModel : ofUser
+    const isPlain = content.role === 'model' && Array.isArray(content.parts) && Object.keys(content).length === 2
+    const count = content.parts?.length ?? 0
+    if (open && isPlain) {
+      const { parts, last } = open
+      const before = parts.length
+      decodeParts(content.parts ?? [], below(at, 'parts'), inside, parts)
+      open.last = count
+      if (last !== 0 && parts.length === before + count) join(parts, before)
+    } else {
+      const message = decodeContent(content, at, inside)
+      messages.push(message)
+      open = isPlain ? { parts: message.parts, last: count } : undefined
+    }
+    for (const part of messages.at(-1)?.parts ?? []) if (part.type === 'tool-call') calls.ask(part)
+    if (content.role !== 'model' && content.parts?.some(part => part['functionResponse'] == null)) calls.forget()
+    index++
+  }
+  joinContinued(messages)
+  return messages
+}
+
+/** `call_2_0` for a call at `/contents/2/parts/0`. */
+function idFrom(place: Place): string {
+  const [content, , part] = pointerOf(place).split('/').slice(-3)
+  return `call_${content}_${part}`
+}
+
+/** Joins a text or thought with the first part of the next content (an empty one ends it), unless either is signed or has unknown fields. Changes `parts`. */
+function join(parts: Part[], from: number): void {
+  const [before, part] = [parts[from - 1], parts[from]]
+  if (!before || !part || before.signature || part.signature || before.ext || part.ext) return
+  if (before.type === 'text' && part.type === 'text') parts.splice(from - 1, 2, { ...before, text: before.text + part.text })
+  else if (before.type === 'reasoning' && part.type === 'reasoning' && part.segments.length > 0) {
+    const text = [...before.segments, ...part.segments].map(segment => segment.text).join('')
+    parts.splice(from - 1, 2, { ...before, segments: [{ kind: 'summary', text }] })
+  }
+}
+
+/** The roles of this wire, and of its older clients. Servers take no others; one that is absent is the user's. */
+const roles = new Set<unknown>(['user', 'model', 'system', 'function', '', null, undefined])
+
+function decodeContent(content: GeminiContent, at: Place, reading: Reading): Message {
+  const { role, parts } = content
+  const unknown = unknownOf(content, knownContent)
+  return {
+    role: role === 'model' ? 'assistant' : role === 'system' ? 'system' : 'user',
+    origin: 'message',
+    parts: decodeParts(parts ?? [], below(at, 'parts'), reading),
+    at,
+    ...defined({ ext: extOf(roles.has(role) ? unknown : { ...unknown, role }) }),
+  }
+}
+
+/** Matches results to calls: by id if both have one, else by name and order. */
+class OpenCalls {
+  readonly #asked = new Set<ToolCallPart>()
+  readonly #ids = new Set<string>()
+  #open: ToolCallPart[] = []
+
+  ask(call: ToolCallPart): void {
+    if (this.#asked.has(call)) return
+    this.#asked.add(call)
+    this.#ids.add(call.id)
+    this.#open.push(call)
+  }
+
+  /** The id of the call that a result answers. The call is no longer open then. */
+  answeredBy({ id, name }: { id: string | undefined; name: string | undefined }, at: Place): string {
+    const open = this.#open
+    const call =
+      open.find(one => id !== undefined && one.id === id) ??
+      open.find(one => one.name === name && (id === undefined || one.idOrigin === 'synthesized')) ??
+      (name === undefined ? open[0] : undefined)
+    if (!call) return id ?? idFrom(at)
+    this.#open = open.filter(one => one !== call)
+    // A client may send the id only with the result.
+    if (id !== undefined && call.idOrigin === 'synthesized' && !this.#ids.has(id)) {
+      call.id = id
+      call.idOrigin = 'wire'
+      this.#ids.add(id)
+    }
+    return call.id
+  }
+
+  forget(): void {
+    this.#open = []
+  }
+}
+
+// ---- canonical → wire
+
+export type Conversation = { systemInstruction?: JsonObject; contents: JsonObject[] }
+
+export function encodeConversation(messages: readonly Message[], writing: RequestWriting): Conversation {
+  for (const message of messages) encodeEnvelope(message, writing)
+  return writing.native ? encodeOwn(messages, writing) : encodeForeign(messages, writing)
+}
+
+/** Notes the fields of a message that cannot be written here. */
+function encodeEnvelope({ at, ext, name, id, status, phase }: Message, { report }: RequestWriting): void {
+  report.ext(ext, at)
+  if (name !== undefined) report.add('message.name', at, 'name')
+  report.onceEach('message.envelope', at, { itemId: id, status })
+  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+}
+
+/** One content for each message of a request that came in this protocol. */
+function encodeOwn(messages: readonly Message[], writing: RequestWriting): Conversation {
+  const [first, ...others] = messages
+  const system = first?.origin === 'instructions' ? first : undefined
+  const repeated = repeatedBy(messages)
+  const unsigned = unsignedCalls(messages, writing)
+  const inner: RequestWriting = { ...writing, unsigned, repeated }
+  const contents = (system ? others : messages).map(({ role, parts, ext }) => ({
+    role: role === 'assistant' ? 'model' : role === 'system' || role === 'developer' ? 'system' : 'user',
+    ...ownFields(ext),
+    parts: encodeParts(parts, inner),
+  }))
+  return system ? { systemInstruction: { ...ownFields(system.ext), parts: encodeParts(system.parts, inner) }, contents } : { contents }
+}
+
+/** The first call of each step, if its signature is lost: servers of the newest models refuse it without one. Earlier models sign nothing. */
+function unsignedCalls(messages: readonly { parts: readonly Part[] }[], { model, opens }: RequestWriting): ReadonlySet<Part> | undefined {
+  if (isBeforeGemini3(model)) return undefined
+  const found = new Set<Part>()
+  for (const { parts } of messages) {
+    const first = parts.find(part => part.type === 'tool-call')
+    if (first && (opens ? !first.signature : first.signature?.issuer !== protocolName)) found.add(first)
+  }
+  return found
+}
+
+function encodeForeign(messages: readonly Message[], writing: RequestWriting): Conversation {
+  const { report, options } = writing
+  const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
+  const leading = first < 0 ? messages : messages.slice(0, first)
+  const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
+  if (developer) report.once('system.developer-role', developer.at, 'role')
+  const system = encodeInstructions(leading, writing)
+  const { turns, pairs } = groupTurns(first < 0 ? [] : messages.slice(first), report)
+  const unsigned = unsignedCalls(turns, writing)
+  const callOf = (result: ToolResultPart) => pairs.get(result)
+  const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, parts => system.push(...parts))
+  if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {
+    report.add('message.leading-user', '/contents/0')
+    contents.unshift({ role: 'user', parts: [{ text: '.' }] })
+  }
+  report.settle(contents, '/contents')
+  return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
+}
+
+function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiPart[] {
+  const instructions = flatMap(messages, ({ parts }) =>
+    parts.filter(part => {
+      if (isInstruction(part)) return true
+      writing.report.leave('system.not-text', part)
+      return false
+    }),
+  )
+  return instructions.length === 0 ? [] : encodeParts(instructions, { ...writing, instructs: true })
+}
+
+type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }
+
+function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (parts: GeminiPart[]) => void): JsonObject[] {
+  const { report, options } = writing
+  const hoists = options.systemPlacement === 'hoist'
+  const wires: Wire[] = []
+  for (const { role, parts, sources } of turns) {
+    if (role === 'system') {
+      const [source] = sources
+      const written = source ? encodeInstructions([{ ...source, parts }], writing) : []
+      if (written.length === 0) continue
+      if (source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
+      report.add(hoists ? 'system.hoisted' : 'system.mid-conversation-as-user', source?.at)
+      if (hoists) hoist(written)
+      else instruct(wires, written)
+      continue
+    }
+    const isResults = parts.some(({ type }) => type === 'tool-result')
+    const written = flatMap(parts, part => {
+      const one = encodePart(part, writing)
+      if (part.type === 'tool-result' && part.synthesized) for (const made of one) report.addMade('tool-result.synthesized', made)
+      const [first] = one
+      if (first && writing.unsigned?.has(part)) report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')
+      return one
+    })
+    if (written.length > 0) wires.push({ role: role === 'model' ? 'model' : 'user', parts: written, isResults })
+  }
+  return wires.map(({ role, parts }) => ({ role, parts }))
+}
+
+/** Instructions in mid-conversation: at the end of the user content before them, or in one of their own. */
+function instruct(wires: Wire[], told: GeminiPart[]): void {
+  const tagged = told.map(part => (typeof part['text'] === 'string' ? { ...part, text: `<system>${part['text']}</system>` } : part))
+  const before = wires.at(-1)
+  if (before?.role === 'user' && !before.isResults) before.parts.push(...tagged)
+  else wires.push({ role: 'user', parts: tagged, isResults: false })
+}

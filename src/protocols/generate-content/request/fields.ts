@@ -1,0 +1,51 @@
+import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import { modalityOf, thinkingLevel, tierWords } from '../vocabulary.ts'
+import { encodeLimit, encodeModalities, encodePenalty, encodeSeed, encodeStop, encodeTier, encodeTopK, encodeVoice, onlyOwn, reference } from './settings.ts'
+
+const row = rowFor<RequestWriting>()
+
+const empty = (value: unknown) => (value as string | unknown[]).length === 0
+/** An empty string or list means absence. */
+const filled = <T>(value: unknown) => (empty(value) ? null : (value as T))
+
+/** The request fields that hold one value. */
+export const fields = fieldTable<RequestWriting>([
+  // In most requests only the path names it.
+  row('model', 'model', { read: name => filled((name as string).replace(/^models\//, '')), write: false }),
+  row('safetySettings', 'safety.settings', { read: filled, write: onlyOwn }),
+  row('generationConfig/temperature', 'sampling.temperature'),
+  row('generationConfig/topP', 'sampling.topP'),
+  // Vertex AI accepts a fraction; the other protocols refuse one.
+  row('generationConfig/topK', 'sampling.topK', { read: value => (Number.isInteger(value) ? (value as number) : undefined), write: encodeTopK }),
+  row('generationConfig/frequencyPenalty', 'sampling.frequencyPenalty', { write: encodePenalty }),
+  row('generationConfig/presencePenalty', 'sampling.presencePenalty', { write: encodePenalty }),
+  row('generationConfig/seed', 'sampling.seed', { write: encodeSeed }),
+  row('generationConfig/maxOutputTokens', 'maxOutputTokens', { write: encodeLimit }),
+  row('generationConfig/stopSequences', 'stop', { read: filled, write: encodeStop }),
+  row('generationConfig/candidateCount', 'candidateCount'),
+  row('generationConfig/responseLogprobs', 'logprobs.enabled'),
+  row('generationConfig/logprobs', 'logprobs.top', { read: (top, config) => (config['responseLogprobs'] == null ? undefined : (top as number)) }),
+  row('generationConfig/responseModalities', 'output.modalities', {
+    read: words => (empty(words) ? null : (words as string[]).map(modalityOf)),
+    write: encodeModalities,
+  }),
+  row('generationConfig/speechConfig/voiceConfig/prebuiltVoiceConfig/voiceName', 'output.audio', {
+    read: voice => (typeof voice === 'string' && voice ? { voice } : undefined),
+    write: encodeVoice,
+  }),
+  row('generationConfig/thinkingConfig/includeThoughts', 'reasoning.display', {
+    read: isShown => (isShown ? 'summarized' : 'omitted'),
+    write: display => display === 'summarized',
+  }),
+  row('generationConfig/thinkingConfig/thinkingBudget', 'reasoning.budgetTokens'),
+  row('generationConfig/thinkingConfig/thinkingLevel', 'reasoning.effort', {
+    read: level => thinkingLevel.toOurs((level as string).toUpperCase()),
+    write: effort => thinkingLevel.toWire(effort) ?? effort,
+  }),
+  row('cachedContent', 'cache.contentRef', { read: filled, write: reference }),
+  row('serviceTier', 'serviceTier.tier', { read: word => filled(tierWords.toOurs(word as string) ?? (word as string)), write: encodeTier }),
+  row('labels', 'metadata', { write: (labels, writing, field) => (writing.options.gcLabels ? labels : onlyOwn(labels, writing, field)) }),
+  row('store', 'state.store'),
+  row('continuationToken', 'state.continuationToken', { read: filled, write: reference }),
+])

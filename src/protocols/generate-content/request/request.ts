@@ -1,0 +1,180 @@
+import type { CanonicalRequest, OutputSpec } from '../../../canonical/request.ts'
+import { defined, present, some } from '../../../kit/fields/defined.ts'
+import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import { pointerOf } from '../../../kit/notes/path.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { leaveState } from '../../../kit/signatures/state.ts'
+import { gatherTools } from '../../../kit/tools/late-tools.ts'
+import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../../protocol.ts'
+import { match, target } from '../address.ts'
+import { extOf, ownFields, ownObject, protocolName, under } from '../content/own.ts'
+import { type Reading, type RequestWriting, startWriting } from '../content/writing.ts'
+import { createGeminiReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { type GeminiGenerationConfig, GeminiRequest } from '../schema.ts'
+import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
+import { reasoningHere } from './effort.ts'
+import { fields } from './fields.ts'
+import { besideVoice, decodeFormat, encodeFormat, type Format } from './settings.ts'
+import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
+import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
+import { askForInvocations, decodeTools, encodeTools } from './tools.ts'
+import { asBeside, asInside, splitBeside, unwrapRequest, wrapAgain } from './wrapper.ts'
+
+const known = keysIn(fields.keysIn(), keysOf<GeminiRequest>()('contents', 'systemInstruction', 'tools', 'toolConfig', 'generationConfig'))
+
+/**
+ * Body and path → request. The model and whether to stream are in the path, `options.path`.
+ * @throws TranslationError `malformed` when the body is not a request of this protocol
+ */
+export function decodeRequest(given: unknown, options: Options = {}): Decoded<CanonicalRequest> {
+  const report = createGeminiReport()
+  const { body, at, beside } = unwrapRequest(given, options)
+  const spelling = inCamelCase(body)
+  const place = placesOf(spelling, at)
+  const request = check(protocolName, GeminiRequest, spelling.wire, path => pointerOf(place(at + path)))
+  const { contents, systemInstruction, tools, toolConfig, generationConfig } = request
+  const names: FieldNames = at ? { '': at } : {}
+  const reading: Reading = { report, root: at, place, names, callId: place => `call_${pointerOf(place)}`, speaks: undefined, answered: undefined }
+  const called = options.path === undefined ? undefined : match(options.path)
+  const { model: outer, ...others } = beside
+  const { format, schemaAt, left = {} }: Format = generationConfig ? decodeFormat(generationConfig) : {}
+  if (schemaAt) names['output.format.schema'] = `generationConfig/${schemaAt}`
+  const chosen = toolConfig ? decodeToolChoice(toolConfig) : undefined
+  const conversation = decodeContents(contents, reading)
+  const value: CanonicalRequest = {
+    messages: systemInstruction ? [decodeSystem(systemInstruction, reading), ...conversation] : conversation,
+    ...present({
+      tools: tools ? decodeTools(tools, reading) : undefined,
+      toolChoice: chosen?.choice,
+      output: some({ format }),
+      source: at ? { protocol: protocolName, at } : undefined,
+    }),
+  }
+  if (typeof outer === 'string') fields.read({ model: outer }, value)
+  const unread = fields.read(request, value)
+  if (called?.model !== undefined) value.model = called.model
+  if (called?.stream !== undefined) value.stream = { enabled: called.stream }
+  const unknown = {
+    ...asInside(unknownOf(request, known)),
+    ...asBeside({ ...others, ...(typeof outer !== 'string' && { model: outer }) }),
+    ...under('generationConfig', generationConfig && { ...unknownOfConfig(generationConfig, value), ...left }),
+    ...under('toolConfig', chosen?.left),
+  }
+  const ext = extOf(unread ? merge(unknown, unread) : unknown)
+  if (ext) value.ext = ext
+  const spelled = inSpelling(names, spelling)
+  return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
+}
+
+const knownConfig = keysIn(
+  fields.keysIn('generationConfig'),
+  keysOf<GeminiGenerationConfig & { _responseJsonSchema: unknown; responseFormat: unknown }>()(
+    'responseMimeType',
+    'responseSchema',
+    'responseJsonSchema',
+    '_responseJsonSchema',
+    'responseFormat',
+    'speechConfig',
+    'thinkingConfig',
+  ),
+)
+const knownThinking = keysIn(fields.keysIn('generationConfig/thinkingConfig'), {})
+
+function unknownOfConfig(config: GeminiGenerationConfig, { output }: CanonicalRequest): JsonObject {
+  const { speechConfig, thinkingConfig } = config
+  return {
+    ...unknownOf(config, knownConfig),
+    ...under('speechConfig', speechConfig && output?.audio ? besideVoice(speechConfig) : speechConfig),
+    ...under('thinkingConfig', thinkingConfig ? unknownOf(thinkingConfig, knownThinking) : undefined),
+  }
+}
+
+const handled = keysOf<CanonicalRequest>()(
+  'model',
+  'messages',
+  'tools',
+  'toolChoice',
+  'parallelToolCalls',
+  'output',
+  'reasoning',
+  'sampling',
+  'maxOutputTokens',
+  'stop',
+  'candidateCount',
+  'logprobs',
+  'cache',
+  'serviceTier',
+  'user',
+  'metadata',
+  'state',
+  'safety',
+  'stream',
+  'ext',
+)
+
+const handledOutput = keysOf<OutputSpec>()('format', 'modalities', 'audio')
+const groups = (['sampling', 'logprobs', 'cache', 'serviceTier', 'safety'] as const).map(group => ({ group, handled: fields.fieldsOf(group) }))
+const handledReasoning = fields.fieldsOf('reasoning')
+
+/**
+ * Request → body. The model and whether to stream are in `context.path`.
+ * @throws TranslationError `inexpressible` for references to state that another provider stores, unless `onUnresolvable` is `note`
+ */
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+  const report = createGeminiReport(options.fieldNames)
+  const { model, messages, tools, output, user, state, stream, ext, source } = request
+  const native = source?.protocol === protocolName
+  report.unwritten(request, handled, undefined)
+  for (const one of groups) report.unwritten(request[one.group] ?? {}, one.handled, undefined, `${one.group}.`)
+  if (output) report.unwritten(output, handledOutput, undefined, 'output.')
+  // Empty user ids mean nothing, so they need no note.
+  if (user) report.rest(native ? user : Object.fromEntries(Object.entries(user).filter(([, named]) => named !== '')), undefined, 'user.')
+  report.ext(ext, undefined)
+  if (request.parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
+  const writing = startWriting(request, options, report, native)
+
+  const all = gatherTools(request, { protocol: protocolName, report })
+  const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
+  const choice = encodeToolChoice(request, all, writing)
+  const invocations = askForInvocations(declared, writing)
+  const conversation = encodeConversation(messages, writing)
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
+  const left = ownObject(ext, 'generationConfig')
+  if (state) {
+    const { store: _, continuationToken: __, ...memory } = state
+    leaveState(memory, options, report)
+  }
+  const begun = {
+    // Without a path it names the model itself.
+    model: native && model !== undefined && options.path === undefined && source.at !== '/request' ? `models/${model}` : undefined,
+    ...conversation,
+    tools: declared,
+    toolConfig: invocations ? { ...choice, ...invocations } : choice,
+    ...under('generationConfig', encodeFormat(output?.format, left, report)),
+  }
+  const wire = merge(inside, fields.write(asHere(request, writing), writing, begun))
+  if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
+  const context: EncodingContext = {
+    ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
+    ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
+  }
+  const isEmpty = !native && conversation.contents.length === 0
+  // Hosts that wrap every body name the model beside it.
+  const outer = source?.at === '/request' ? defined({ model }) : {}
+  return { wire: wrapAgain(wire, source?.at, { ...outer, ...beside }), notes: report.notes, context, ...(isEmpty && { isEmpty }) }
+}
+
+/** The request with what this protocol can say of reasoning and of token probabilities. */
+function asHere(request: CanonicalRequest, writing: RequestWriting): CanonicalRequest {
+  const { native, report } = writing
+  const { reasoning, logprobs } = request
+  if (native) {
+    if (reasoning) report.unwritten(reasoning, handledReasoning, undefined, 'reasoning.')
+    return request
+  }
+  if (!reasoning && !logprobs) return request
+  if (logprobs?.top && !logprobs.enabled) report.add('field.unsupported', undefined, 'logprobs.top')
+  return present({ ...request, reasoning: reasoning && reasoningHere(reasoning, writing), logprobs: logprobs?.enabled ? logprobs : undefined })
+}

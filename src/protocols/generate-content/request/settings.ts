@@ -1,0 +1,152 @@
+import { isNeutral } from '../../../canonical/neutral.ts'
+import type { OutputFormat } from '../../../canonical/request.ts'
+import { present } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { under } from '../content/own.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import type { GeminiReport } from '../notes.ts'
+import type { GeminiGenerationConfig } from '../schema.ts'
+import { modality, tierWords } from '../vocabulary.ts'
+import { decodeSchema } from './json-schema.ts'
+
+// ---- the format of an answer
+
+const json = 'application/json'
+const words = 'text/x.enum'
+
+export type Format = { format?: OutputFormat; left?: JsonObject; schemaAt?: string }
+
+/** `left`: the fields that `format` does not hold. `schemaAt`: path of its schema in `generationConfig`. */
+export function decodeFormat(config: GeminiGenerationConfig): Format {
+  const { responseMimeType: mime, responseSchema, responseJsonSchema, _responseJsonSchema, responseFormat } = config
+  const left = present({ responseJsonSchema, _responseJsonSchema, responseSchema, responseFormat }) as JsonObject
+  const places = ['responseJsonSchema', '_responseJsonSchema', 'responseSchema'].filter(place => left[place] !== undefined)
+  const schemaAt = places.find(place => isObject(left[place]))
+  const schema = schemaAt === undefined ? undefined : left[schemaAt]
+  if (schemaAt !== undefined && isObject(schema)) {
+    delete left[schemaAt]
+    if (mime != null && mime !== json && mime !== words) left['responseMimeType'] = mime
+    return { format: { type: mime === words ? 'enum' : 'schema', schema: decodeSchema(schema) }, left, schemaAt }
+  }
+  const newer = mime == null && places.length === 0 ? decodeNewer(responseFormat) : undefined
+  if (newer) return { format: newer, schemaAt: `responseFormat${Array.isArray(responseFormat) ? '/0' : ''}/text/schema` }
+  if (mime === json) return { format: { type: 'json' }, left }
+  if (mime === 'text/plain') return { format: { type: 'text' }, left }
+  if (mime != null) left['responseMimeType'] = mime
+  return { left }
+}
+
+/** The newer field `responseFormat`. Undefined: it asks for something other than text or JSON. */
+function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
+  const only: unknown = Array.isArray(responseFormat) && responseFormat.length === 1 ? responseFormat[0] : responseFormat
+  const text = isObject(only) && Object.keys(only).length === 1 ? only['text'] : undefined
+  if (!isObject(text)) return undefined
+  const { mimeType, schema, ...rest } = text
+  if (Object.keys(rest).length > 0) return undefined
+  // Both are seen: the names of the reference, and media types, which the SDK's documentation names.
+  const type = String(mimeType).toLowerCase().replace('_', '/')
+  if (type === 'text/plain' && schema === undefined) return { type: 'text' }
+  if (type !== json) return undefined
+  return isObject(schema) ? { type: 'schema', schema: decodeSchema(schema) } : schema === undefined ? { type: 'json' } : undefined
+}
+
+/** `own`: the unknown keys of `generationConfig`. */
+export function encodeFormat(format: OutputFormat | undefined, own: JsonObject | undefined, report: GeminiReport): JsonObject {
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return {}
+    case 'json':
+      return { responseMimeType: json }
+    case 'schema': {
+      // The name is only a label and needs no note; the description is read by the model.
+      if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
+      if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
+      return { responseMimeType: own?.['responseMimeType'] ?? json, responseJsonSchema: format.schema }
+    }
+    case 'enum':
+      return { responseMimeType: words, responseJsonSchema: format.schema }
+    case 'opaque':
+      report.add('field.unsupported', undefined, 'output.format')
+      return {}
+    default:
+      return format satisfies never
+  }
+}
+
+const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
+
+/** What a configuration of speech has in addition to the name of its voice. */
+export function besideVoice(speechConfig: JsonObject): JsonObject {
+  const { voiceConfig: _, ...speech } = speechConfig
+  const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
+  const { voiceName: ___, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')
+  return { ...speech, ...under('voiceConfig', { ...config, ...under('prebuiltVoiceConfig', prebuilt) }) }
+}
+
+// ---- fields of one value; `field`: the canonical path
+
+export function onlyOwn(value: unknown, { native, report }: RequestWriting, field: string): unknown {
+  if (native) return value
+  report.rest({ [field]: value }, undefined)
+  return undefined
+}
+
+/** To what only its own provider can resolve. */
+export function reference(value: unknown, { native, options, report }: RequestWriting, field: string): unknown {
+  return native ? value : report.unresolvable(undefined, field, options)
+}
+
+export function encodeVoice(audio: unknown, { native, report }: RequestWriting, field: string): string | undefined {
+  const voice = isObject(audio) ? audio['voice'] : undefined
+  const isVoice = typeof voice === 'string'
+  if (!isVoice || !native) report.add(isVoice ? 'output.voice' : 'field.unsupported', undefined, field)
+  return isVoice ? voice : undefined
+}
+
+export function encodeModalities(modalities: readonly string[], { native }: RequestWriting): string[] | undefined {
+  const words = modalities.map(kind => modality.toWire(kind) ?? kind)
+  return native || words.some(word => word !== 'TEXT') ? words : undefined
+}
+
+export const encodeTopK = (topK: number, { native }: RequestWriting, field: string) => (!native && isNeutral(field, topK) ? undefined : topK)
+
+const largestSeed = 2 ** 31
+
+export function encodeSeed(seed: number, { native, report }: RequestWriting, field: string): number | undefined {
+  if (native || (Number.isInteger(seed) && seed >= -largestSeed && seed < largestSeed)) return seed
+  report.add('sampling.seed', undefined, field)
+  return undefined
+}
+
+/** Penalties have to be below 2 here; in other protocols 2 is allowed. */
+const largestPenalty = 1.99
+
+export function encodePenalty(penalty: number, { native, report }: RequestWriting, field: string): number {
+  if (native || penalty !== 2) return penalty
+  report.add('sampling.penalty-clamped', undefined, field)
+  return largestPenalty
+}
+
+export function encodeLimit(limit: number, { native, report }: RequestWriting, field: string): number | undefined {
+  if (native || limit >= 1) return limit
+  if (isNeutral(field, limit)) return undefined
+  report.add('max_tokens.least', undefined, field)
+  return 1
+}
+
+const mostStops = 5
+
+export function encodeStop(stop: readonly string[], { native, report }: RequestWriting, field: string): readonly string[] | undefined {
+  if (native) return stop
+  if (stop.length > mostStops) report.add('stop.too-many', undefined, field)
+  return stop.length > 0 ? stop.slice(0, mostStops) : undefined
+}
+
+export function encodeTier(tier: string, { native, report }: RequestWriting, field: string): string | undefined {
+  if (!native && tier === 'auto') return undefined
+  const word = tierWords.toWire(tier)
+  if (native || word !== undefined) return word ?? tier
+  report.add(tier === 'fast' ? 'tier.nearest' : 'tier.unsupported', undefined, field)
+  return tier === 'fast' ? 'priority' : undefined
+}

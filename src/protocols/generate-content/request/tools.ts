@@ -1,0 +1,219 @@
+import type { Place } from '../../../canonical/message.ts'
+import type { FunctionTool, McpServer, ServerTool, Tool } from '../../../canonical/tool.ts'
+import { TranslationError } from '../../../errors.ts'
+import { defined, present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { asFunction } from '../../../kit/tools/client-tools.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { wrapFreeform } from '../../../kit/tools/freeform.ts'
+import { extOf, ownFields, protocolName } from '../content/own.ts'
+import type { Reading, RequestWriting } from '../content/writing.ts'
+import type { GeminiDeclaration, GeminiTool } from '../schema.ts'
+import { nearestServerTool, serverTools } from '../vocabulary.ts'
+import { decodeSchema } from './json-schema.ts'
+
+// ---- wire → canonical
+
+/** One entry may hold several tools. */
+export function decodeTools(wires: GeminiTool | readonly GeminiTool[], reading: Reading): Tool[] {
+  return isList(wires)
+    ? flatMap(wires, (wire, entry) => decodeEntry(wire, `${reading.root}/tools/${entry}`, reading))
+    : decodeEntry(wires, `${reading.root}/tools`, reading)
+}
+
+const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly GeminiTool[] => Array.isArray(wires)
+
+function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
+  // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
+  if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
+    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
+  const tools: Tool[] = (wire.functionDeclarations ?? []).map((declaration, index) =>
+    decodeFunction(declaration, reading.place(below(below(at, 'functionDeclarations'), index)), reading),
+  )
+  for (const key in wire) if (key !== 'functionDeclarations' && wire[key] !== null) tools.push(...decodeOther(key, wire[key], reading.place(below(at, key))))
+  return tools
+}
+
+const knownDeclaration = keysOf<GeminiDeclaration>()('name', 'description', 'parameters', 'parametersJsonSchema', 'response', 'responseJsonSchema', 'behavior')
+
+function decodeFunction(wire: GeminiDeclaration, at: Place, { names }: Reading): FunctionTool {
+  const { name, description, parametersJsonSchema, responseJsonSchema, behavior } = wire
+  const parameters = isObject(parametersJsonSchema) ? parametersJsonSchema : wire.parameters
+  const output = isObject(responseJsonSchema) ? responseJsonSchema : wire.response
+  if (parameters && parameters === wire.parameters) names[`${pointerOf(at)}:parameters`] = 'parameters'
+  if (output && output === wire.response) names[`${pointerOf(at)}:output`] = 'response'
+  return {
+    type: 'function',
+    name,
+    ...present({
+      description,
+      parameters: parameters && decodeSchema(parameters),
+      output: output && decodeSchema(output),
+      async: behavior === 'NON_BLOCKING' || undefined,
+    }),
+    at,
+    ...defined({
+      ext: extOf({
+        ...unknownOf(wire, knownDeclaration),
+        parametersJsonSchema: parametersJsonSchema === parameters ? undefined : parametersJsonSchema,
+        parameters: wire.parameters === parameters ? undefined : wire.parameters,
+        responseJsonSchema: responseJsonSchema === output ? undefined : responseJsonSchema,
+        response: wire.response === output ? undefined : wire.response,
+        behavior: behavior != null && behaviors.has(behavior) ? undefined : behavior,
+      }),
+    }),
+  }
+}
+
+const behaviors = new Set(['BLOCKING', 'NON_BLOCKING'])
+
+function decodeOther(key: string, value: unknown, at: Place): Tool[] {
+  const tool = serverTools.get(key)
+  if (tool === undefined) return [{ type: 'opaque', protocol: protocolName, raw: { [key]: value }, at }]
+  if (tool === 'mcp' && Array.isArray(value) && value.length > 0)
+    return value.map(
+      (server: unknown, index): ServerTool => ({
+        type: 'server',
+        tool,
+        protocol: protocolName,
+        ...defined({ mcp: decodeServer(server) }),
+        raw: { [key]: [server] },
+        at: below(at, index),
+      }),
+    )
+  const blockedDomains = isObject(value) ? stringsOf(value['excludeDomains'] ?? value['exclude_domains']) : undefined
+  return [{ type: 'server', tool, protocol: protocolName, raw: { [key]: value }, ...(blockedDomains && { common: { blockedDomains } }), at }]
+}
+
+function stringsOf(value: unknown): string[] | undefined {
+  return Array.isArray(value) && value.length > 0 && value.every(one => typeof one === 'string') ? (value as string[]) : undefined
+}
+
+function decodeServer(server: unknown): McpServer | undefined {
+  if (!isObject(server) || typeof server['name'] !== 'string' || !isObject(server['streamableHttpTransport'])) return undefined
+  const { name: label, streamableHttpTransport, ...others } = server
+  const { url, headers, ...transport } = streamableHttpTransport
+  const bearer =
+    isObject(headers) && Object.keys(headers).length === 1 ? /^Bearer (.+)$/i.exec(String(headers['Authorization'] ?? headers['authorization'])) : null
+  const left = { ...others, ...transport, ...(headers !== undefined && !bearer && { headers }) }
+  return {
+    label,
+    ...defined({ url: typeof url === 'string' ? url : undefined, authorization: bearer?.[1] }),
+    approval: false,
+    ...(Object.keys(left).length > 0 && { others: left }),
+  }
+}
+
+// ---- canonical → wire
+
+/** All functions are written in one entry, each other tool in its own. */
+export function encodeTools(tools: readonly Tool[], writing: RequestWriting): JsonObject[] | undefined {
+  const { report, options, native } = writing
+  const written: JsonObject[] = []
+  let functions: unknown[] | undefined
+  for (const tool of tools) {
+    const wire = encodeTool(tool, writing)
+    if (!wire) continue
+    if (!('function' in wire)) written.push(wire)
+    else if (functions) functions.push(wire['function'])
+    else {
+      functions = [wire['function']]
+      written.push({ functionDeclarations: functions })
+    }
+  }
+  if (written.length === 0 && tools.length > 0 && !native && tools.every(({ type }) => type === 'server'))
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: tools[0]?.at ?? '/tools', notes: report.notes }, options)
+  return written.length > 0 || native ? written : undefined
+}
+
+/** Gemini's own servers accept functions beside server tools only if the reply may report the server tools' invocations. */
+export function askForInvocations(written: readonly JsonObject[] | undefined, { native, options, report }: RequestWriting): JsonObject | undefined {
+  const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
+  if (native || options.gcToolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
+  report.add('tool.invocations', '/toolConfig/includeServerSideToolInvocations')
+  return { includeServerSideToolInvocations: true }
+}
+
+/** A function's declaration under `function`, or the fields of an entry for another tool. Undefined: it cannot be written. */
+function encodeTool(tool: Tool, writing: RequestWriting): JsonObject | undefined {
+  const { report } = writing
+  switch (tool.type) {
+    case 'function':
+      return { function: encodeFunction(tool, writing) }
+    case 'freeform':
+      report.add('freeform.wrapped', tool.at)
+      return { function: encodeFunction(wrapFreeform(tool), writing, true) }
+    case 'server':
+      return encodeServerTool(tool, writing)
+    case 'opaque':
+      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+      report.add('tool.unknown', tool.at)
+      return undefined
+    default:
+      return tool satisfies never
+  }
+}
+
+/** A tool that the client runs itself, as a function. Undefined: it is none, or nobody asked for it. */
+export function asDeclared(tool: Tool, { serverTools: all, expandClientTools }: RequestWriting['options']): FunctionTool | undefined {
+  return tool.type === 'server' && (all === 'map' || expandClientTools) ? asFunction(tool) : undefined
+}
+
+function encodeServerTool(tool: ServerTool, writing: RequestWriting): JsonObject | undefined {
+  const { report, options } = writing
+  if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+  const known = asDeclared(tool, options)
+  if (known) {
+    report.add('tool.server-mapped', tool.at)
+    return { function: encodeFunction(known, writing) }
+  }
+  const { mcp } = tool
+  if (options.serverTools === 'map' && tool.tool === 'mcp' && mcp?.url !== undefined && mcp.allowed === undefined && !mcp.approval) {
+    report.add('tool.server-mapped', tool.at)
+    report.rest(defined({ deferLoading: mcp.deferLoading || undefined }), mcp.at ?? tool.at)
+    const headers = mcp.authorization === undefined ? {} : { headers: { Authorization: `Bearer ${mcp.authorization}` } }
+    return { mcpServers: [{ name: mcp.label, streamableHttpTransport: { url: mcp.url, ...headers } }] }
+  }
+  if (mcp?.at !== undefined) report.add('tool.server', mcp.at)
+  const nearest = options.serverTools === 'map' ? nearestServerTool[tool.tool] : undefined
+  report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
+  if (nearest === undefined) return undefined
+  const { blockedDomains, ...rest } = tool.common ?? {}
+  report.rest({ ...rest, ...(nearest !== 'googleSearch' && defined({ blockedDomains })) }, tool.at)
+  return { [nearest]: nearest === 'googleSearch' ? defined({ excludeDomains: blockedDomains }) : {} }
+}
+
+const handledOfFunction = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'output',
+  'deferLoading',
+  'allowedCallers',
+  'async',
+  'eagerStreaming',
+  'at',
+  'ext',
+)
+
+function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting, wrapped = false): JsonObject {
+  const { name, namespace, description, parameters, strict, output, deferLoading, allowedCallers, async, eagerStreaming, at, ext } = tool
+  report.unwritten(tool, handledOfFunction, at)
+  if (deferLoading) report.rest({ deferLoading }, at)
+  if (allowedCallers?.some(caller => caller !== 'direct')) report.rest({ allowedCallers }, at)
+  if (eagerStreaming) report.rest({ eagerStreaming }, at)
+  if (strict) report.rest({ strict }, at)
+  report.ext(ext, at)
+  return {
+    ...ownFields(ext),
+    name: toolName(name, namespace, at, wrapped),
+    ...present({ description, parametersJsonSchema: parameters, responseJsonSchema: output, behavior: async ? 'NON_BLOCKING' : undefined }),
+  }
+}

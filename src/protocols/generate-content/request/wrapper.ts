@@ -1,0 +1,74 @@
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { step } from '../../../kit/notes/path.ts'
+import type { GeminiOptions } from '../options.ts'
+
+/** Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts wrap every body. */
+
+/** `at`: JSON pointer to the body; empty: it is not nested. `beside`: the fields beside it. */
+export type Held = { body: unknown; at: string; beside: JsonObject }
+
+const counted = ['generateContentRequest', 'generate_content_request']
+
+export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
+  return isObject(given) && 'contents' in given ? alone(given) : held(given, [...counted, ...asked('request', options)])
+}
+
+/** A reply, or an event of one. */
+export function unwrapReply(given: unknown, options: GeminiOptions): Held {
+  return isObject(given) && 'candidates' in given ? alone(given) : held(given, asked('response', options))
+}
+
+/** Applies the same change to a body and to the object it is nested in. Regardless of `gcWrapper`, because the body is only passed on. */
+export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
+  if (!isObject(given)) return given
+  if (isBody(given)) return change(given)
+  const key = [...counted, 'request', 'response'].find(one => (counted.includes(one) ? isObject : isHeld)(given[one]))
+  const inner = key === undefined ? undefined : given[key]
+  return key !== undefined && isObject(inner) ? { ...change(given), [key]: change(inner) } : change(given)
+}
+
+const isBody = (value: unknown): value is JsonObject => isObject(value) && ('contents' in value || 'candidates' in value)
+
+/** A reply to a blocked prompt and an event with only usage have no candidates. */
+const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
+
+const asked = (key: string, { gcWrapper }: GeminiOptions) => (gcWrapper === 'unwrap' ? [key] : [])
+const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
+
+function held(given: unknown, keys: readonly string[]): Held {
+  const key = isObject(given) ? keys.find(one => isObject(given[one])) : undefined
+  if (!isObject(given) || key === undefined) return alone(given)
+  const { [key]: body, ...beside } = given
+  return { body, at: step(key), beside }
+}
+
+/** Keys beside the body, as they are kept among those of the body: with the prefix `../`. */
+export function asBeside(fields: JsonObject | undefined): JsonObject {
+  const beside: JsonObject = {}
+  for (const key in fields) beside[`../${key}`] = fields[key]
+  return beside
+}
+
+/** Keys of the body, as they are kept: one that happens to begin with `../` or `./` gets the prefix `./`. */
+export function asInside(fields: JsonObject | undefined): JsonObject {
+  const inside: JsonObject = {}
+  for (const key in fields) inside[looksKept.test(key) ? `./${key}` : key] = fields[key]
+  return inside
+}
+
+const looksKept = /^\.{1,2}\//
+
+export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: JsonObject } {
+  const inside: JsonObject = {}
+  const beside: JsonObject = {}
+  for (const key in kept) {
+    if (key.startsWith('../')) beside[key.slice(3)] = kept[key]
+    else inside[key.startsWith('./') ? key.slice(2) : key] = kept[key]
+  }
+  return { inside, beside }
+}
+
+/** A written body nested as it was. `at`: see `Source`. */
+export function wrapAgain(body: JsonObject, at: string | undefined, beside: JsonObject): JsonObject {
+  return at === undefined ? body : { ...beside, [at.slice(1)]: body }
+}

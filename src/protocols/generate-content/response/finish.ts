@@ -1,0 +1,87 @@
+import type { Part, Place } from '../../../canonical/message.ts'
+import type { CanonicalResponse, Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { protocolName } from '../content/own.ts'
+import type { GeminiReport } from '../notes.ts'
+import { failedFinishReasons, finishReason, finishWord, nearestFinishReason } from '../vocabulary.ts'
+
+/** How a reply ended. There is no finish reason for calls: a reply with calls ends like any other. */
+
+/** Does the part answer anything? Thoughts and empty texts do not. */
+export function isContent(part: Part): boolean {
+  if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
+  return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
+}
+
+/** A call that cannot be read as one, e.g. without a name. */
+export const isBrokenCall = (part: Part) => part.type === 'opaque' && isObject(part.raw) && part.raw['functionCall'] !== undefined
+
+/** What a candidate holds, which decides what its finish reason means. */
+type Held = { hasCalls: boolean; hasContent: boolean; hasBrokenCall?: boolean }
+
+/** Undefined: there is no finish reason. A candidate that failed without content becomes an `error`. */
+export function decodeFinish(told: unknown, message: string | null | undefined, { hasCalls, hasContent, hasBrokenCall }: Held): Finish | undefined {
+  const raw = finishWord(told)
+  if (raw === undefined) return undefined
+  if (!hasContent && failedFinishReasons.has(raw)) return { reason: 'error', raw, protocol: protocolName, message: message || failedText(raw) }
+  const word = finishReason.toOurs(raw) ?? 'other'
+  const category = word !== 'other' && finishReason.toWire(word) !== raw ? raw : undefined
+  return {
+    reason: word === 'stop' && (hasCalls || (hasBrokenCall && !hasContent)) ? 'tool_calls' : word,
+    raw,
+    protocol: protocolName,
+    ...defined({ message: message || undefined, category }),
+  }
+}
+
+type Ending = { hasCalls: boolean; at: Place | undefined; truncated?: 'error' | 'length' | undefined }
+
+/**
+ * `finishReason` and `finishMessage`. Not for a failed reply, which has to be written as an error.
+ * @throws TranslationError `truncated` without a finish, unless `truncated` is `length`
+ */
+export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): JsonObject {
+  if (!finish) {
+    if (truncated !== 'length')
+      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/candidates' }, 'the reply does not say how it ended')
+    report.add('finish.truncated-as-length', at, 'finish.reason')
+    return { finishReason: 'MAX_TOKENS' }
+  }
+  const { reason, raw, protocol, message, sequence, category, details } = finish
+  if (
+    protocol === protocolName &&
+    raw !== undefined &&
+    decodeFinish(raw, undefined, { hasCalls: reason === 'tool_calls', hasContent: reason !== 'error' })?.reason === reason
+  )
+    return { finishReason: raw, ...defined({ finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message }) }
+  const near = nearestFinishReason[reason]
+  const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined
+  if (!isExact) report.add('finish.approximated', at, 'finish.reason')
+  if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
+  if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')
+  const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
+  return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage }) }
+}
+
+const failedText = (raw: string) => `the model ended without an answer: ${raw}`
+
+/** Did the candidate fail in another protocol? One of this protocol is written as it came. */
+export const isForeignFailure = (finish: Finish | undefined): finish is Finish =>
+  finish?.reason === 'error' && !(finish.protocol === protocolName && finish.raw !== undefined)
+
+const pausedText = 'The turn was paused and can be continued.'
+
+/** `promptFeedback` of a blocked prompt. Undefined: the prompt was not blocked. */
+export function decodeBlocked(feedback: JsonObject | null | undefined): CanonicalResponse['promptBlocked'] {
+  const reason = feedback?.['blockReason']
+  if (!feedback || typeof reason !== 'string' || reason === '') return undefined
+  const message = feedback['blockReasonMessage']
+  return { reason, ...(typeof message === 'string' && { message }), raw: feedback }
+}
+
+/** As it came, if it came from this protocol and still has the same reason. */
+export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): unknown {
+  return isObject(raw) && raw['blockReason'] === reason ? raw : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
+}

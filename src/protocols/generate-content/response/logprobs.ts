@@ -1,0 +1,59 @@
+import type { Place, TokenLogprob } from '../../../canonical/message.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { leastLogprob } from '../../../kit/reply/logprobs.ts'
+import { extOf, ownFields } from '../content/own.ts'
+import type { GeminiLogprob } from '../schema.ts'
+
+/** `logprobsResult` of a candidate: the tokens of its answer, and the alternatives to each. */
+
+type Token = Omit<TokenLogprob, 'top'>
+
+/** `left`: unknown keys outside of the tokens, or everything when the tokens cannot be read. */
+export function decodeLogprobs(result: JsonObject, at: Place): { tokens: TokenLogprob[]; left?: JsonObject | undefined } {
+  const { chosenCandidates, topCandidates, ...rest } = result
+  const chosen = listOf(chosenCandidates)
+  const top = listOf(topCandidates)
+  if (!chosen || !(top ?? []).every(one => one['candidates'] == null || listOf(one['candidates'])) || (top && top.length > chosen.length))
+    return { tokens: [], left: result }
+  const tokens = chosen.map((one, nth): TokenLogprob => tokenOf(one, below(below(at, 'chosenCandidates'), nth)))
+  const others = (top ?? []).map(({ candidates, ...more }, nth) => {
+    const place = below(below(below(at, 'topCandidates'), nth), 'candidates')
+    const token = tokens[nth]
+    if (token) token.top = (listOf(candidates) ?? []).map((one, rank) => tokenOf(one, below(place, rank)))
+    return more
+  })
+  return { tokens, left: some({ ...rest, topCandidates: others.some(more => some(more)) ? others : undefined }) }
+}
+
+function listOf(value: unknown): JsonObject[] | undefined {
+  return Array.isArray(value) && value.every(isObject) ? value : undefined
+}
+
+const known = keysOf<GeminiLogprob>()('token', 'logProbability')
+
+/** A number or string with the default value of its type (0, empty) may be omitted on this wire. */
+function tokenOf(wire: JsonObject, at: Place): Token {
+  const { token, logProbability } = wire
+  const read: Token = { token: typeof token === 'string' ? token : '', logprob: typeof logProbability === 'number' ? logProbability : 0 }
+  const unknown = unknownOf(wire, known)
+  return unknown ? { ...read, at, ...defined({ ext: extOf(unknown) }) } : read
+}
+
+export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
+  return {
+    chosenCandidates: tokens.map(encodeToken),
+    ...(tokens.some(({ top }) => top?.length) && { topCandidates: tokens.map(({ top = [] }) => ({ candidates: top.map(encodeToken) })) }),
+  }
+}
+
+const encodeToken = ({ token, logprob, ext }: Token): JsonObject => ({ ...ownFields(ext), token, logProbability: Math.max(logprob, leastLogprob) })
+
+/** Does a token have bytes that differ from its text? Only the text can be written here. */
+export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {
+  const differs = ({ token, bytes }: Pick<TokenLogprob, 'token' | 'bytes'>) =>
+    bytes != null && JSON.stringify(bytes) !== JSON.stringify([...new TextEncoder().encode(token)])
+  return tokens.some(one => differs(one) || one.top?.some(differs))
+}

@@ -1,0 +1,325 @@
+import type { Message, Part, Place, TextPart, TokenLogprob } from '../../../canonical/message.ts'
+import type { Candidate, CanonicalResponse } from '../../../canonical/response.ts'
+import { hashId } from '../../../kit/conversation/ids.ts'
+import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { noteUntold } from '../../../kit/errors/failed-reply.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { indexOf } from '../../../kit/reply/candidates.ts'
+import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { markCut } from '../../../kit/tools/cut-calls.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts'
+import { carryThoughts, type Gathered, nothingGathered } from '../content/carried-thoughts.ts'
+import { type Answer, decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
+import { decodeParts, encodePart } from '../content/content.ts'
+import { extOf, ownFields, ownObject, protocolName, withLeft } from '../content/own.ts'
+import type { Reading, Writing } from '../content/writing.ts'
+import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../errors.ts'
+import { createGeminiReport, type GeminiReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
+import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from '../request/wrapper.ts'
+import { type GeminiCandidate, type GeminiPart, GeminiResponse } from '../schema.ts'
+import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
+import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
+import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
+
+const known = keysOf<GeminiResponse>()('candidates', 'promptFeedback', 'usageMetadata', 'modelVersion', 'responseId', 'createTime')
+
+/** @throws TranslationError `malformed` when the body is not a reply of this protocol. An error body becomes a reply with `error`. */
+export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
+  const { body: told, at: root, beside } = unwrapReply(wire, options)
+  if (isErrorBody(told)) return { value: { candidates: [], error: decodeErrorInside(told, root, beside) }, notes: [] }
+  const report = createGeminiReport()
+  const spelling = inCamelCase(told)
+  const place = placesOf(spelling, root)
+  const body = check(protocolName, GeminiResponse, spelling.wire, path => pointerOf(place(root + path)))
+  const { candidates, promptFeedback, usageMetadata, createTime } = body
+  const promptBlocked = decodeBlocked(promptFeedback)
+  const createdAt = readTime(createTime)
+  const names: FieldNames = root ? { '': root } : {}
+  const reading = { report, root, place, names, responseId: body.responseId ?? '' }
+  const taken = new Set<number>()
+  const value: CanonicalResponse = {
+    candidates: (candidates ?? []).map((candidate, nth) => decodeCandidate(candidate, indexOf(candidate.index, nth, taken), nth, reading)),
+    ...defined({
+      id: body.responseId || undefined,
+      model: body.modelVersion || undefined,
+      createdAt,
+      serviceTier: decodeTier(usageMetadata),
+      usage: usageMetadata ? decodeUsage(usageMetadata) : undefined,
+      promptBlocked,
+      ext: extOf({
+        ...asInside(unknownOf(body, known)),
+        ...asBeside(beside),
+        promptFeedback: promptBlocked ? undefined : promptFeedback,
+        createTime: createdAt === undefined ? createTime || undefined : undefined,
+      }),
+      source: root ? { protocol: protocolName, at: root } : undefined,
+    }),
+  }
+  for (const { messages } of value.candidates) for (const { parts } of messages) for (const part of parts) signedBy(value.model, part)
+  const spelled = inSpelling(names, spelling)
+  return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
+}
+
+/** Usage and error of a reply, as `decodeResponse` reads them; nothing else is read. */
+export function outcome(wire: unknown, options: Options = {}): Outcome {
+  const { body, at, beside } = unwrapReply(wire, options)
+  if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }
+  if (!isObject(body)) return {}
+  const { usageMetadata, usage_metadata } = body
+  const counts = inCamelCase(usageMetadata ?? usage_metadata).wire
+  return isObject(counts) ? { usage: decodeUsage(counts) } : {}
+}
+
+/** Adds to a signature the model that made it, which later requests need. Changes the part. */
+export function signedBy(model: string | undefined, part: Part): void {
+  if (model !== undefined && part.signature?.issuer === protocolName && part.signature.model === undefined) part.signature = { ...part.signature, model }
+}
+
+/** RFC 3339 time → Unix seconds, without the fraction. Undefined: not such a time. */
+export function readTime(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text)) return undefined
+  const seconds = Math.floor(Date.parse(text) / 1000)
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined
+}
+
+export function writeTime(createdAt: number | undefined): string | undefined {
+  const time = createdAt === undefined ? undefined : new Date(createdAt * 1000)
+  return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
+}
+
+/** The id of a call that came without one. `ordinal`: the number of such calls before it, so that the same reply always gets the same ids. */
+export function callId(responseId: string, candidate: number, ordinal: number): string {
+  return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
+}
+
+type ReadingReply = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
+
+const knownCandidate = keysOf<GeminiCandidate>()('content', 'finishReason', 'finishMessage', 'index', 'logprobsResult', 'groundingMetadata')
+const knownContent = keysOf<NonNullable<GeminiCandidate['content']>>()('role', 'parts')
+
+function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { report, root, place, names, responseId }: ReadingReply): Candidate {
+  const { content, finishMessage, logprobsResult, groundingMetadata } = wire
+  let unnamed = 0
+  const reading: Reading = { report, root, place, names, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
+  const at = `${root}/candidates/${nth}`
+  const inside = below(at, 'content')
+  const parts = decodeParts(content?.parts ?? [], below(inside, 'parts'), reading)
+  const odds = logprobsResult ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult')) : {}
+  const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', below(at, 'groundingMetadata'))) : undefined
+  const hasCalls = parts.some(({ type }) => type === 'tool-call')
+  const finish = decodeFinish(wire.finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
+  return {
+    index,
+    at,
+    messages: content ? [{ role: 'assistant', origin: 'message', parts, at: inside, ...defined({ ext: extOf(unknownOf(content, knownContent)) }) }] : [],
+    ...defined({
+      finish,
+      logprobs: odds.loose,
+      grounding: groundingMetadata ?? undefined,
+      ext: extOf({
+        ...unknownOf(wire, knownCandidate),
+        finishMessage: finish ? undefined : finishMessage,
+        logprobsResult: odds.left,
+        groundingMetadata: left && some(left),
+      }),
+    }),
+  }
+}
+
+/** Puts the logprobs on the first text that is not empty. `loose`: there is none. `left`: unknown fields. Changes the part. */
+function attachLogprobs(parts: readonly Part[], result: JsonObject, at: Place): { loose?: TokenLogprob[]; left?: JsonObject | undefined } {
+  const { tokens, left } = decodeLogprobs(result, at)
+  const text = parts.find(part => part.type === 'text' && part.text !== '')
+  if (text?.type !== 'text') return tokens.length > 0 ? { loose: tokens, left } : { left }
+  if (tokens.length > 0) text.logprobs = tokens
+  return { left }
+}
+
+/** The texts of an answer, to which the offsets of grounding refer. */
+const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
+  flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
+
+/** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */
+const placeIn = (at: Place | undefined) => (at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(pointerOf(at))?.[0]))
+
+/** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
+function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {
+  const answers = answersIn(parts)
+  const { found, left, rounded: isRounded } = decodeGrounding(grounding, answers)
+  if (isRounded) rounded()
+  for (const { answer, citation } of found) {
+    const part = answers[answer]?.part
+    if (part) part.citations = [...(part.citations ?? []), citation]
+  }
+  return left
+}
+
+const handled = keysOf<CanonicalResponse>()('id', 'model', 'createdAt', 'candidates', 'usage', 'promptBlocked', 'serviceTier', 'error', 'ext')
+
+/**
+ * All candidates as one reply. An error or a failed candidate becomes an error body.
+ * @throws TranslationError `truncated` for a reply without a finish (see `options.truncated`)
+ */
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+  const report = createGeminiReport(options.fieldNames)
+  const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext, source } = response
+  if (error) {
+    noteError(error, report)
+    noteUntold(response, report)
+    return { wire: encodeErrorBody(error), notes: report.notes }
+  }
+  const failed = candidates.find(({ finish }) => isForeignFailure(finish))?.finish
+  if (failed) {
+    noteUntold(response, report)
+    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }), notes: report.notes }
+  }
+  report.unwritten(response, handled, undefined)
+  report.ext(ext, undefined)
+  const native = source?.protocol === protocolName
+  if (candidates.length === 0 && !promptBlocked && !native) encodeFinish(undefined, { hasCalls: false, at: undefined }, report)
+  // Servers of this protocol send whole calls, with or without arguments.
+  const written = candidates.map(candidate => encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }))
+  const { inside, beside } = splitBeside(ownFields(ext) ?? {})
+  const wire: JsonObject = {
+    ...inside,
+    ...(written.length > 0 && { candidates: written }),
+    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
+    ...defined({
+      usageMetadata: encodeUsage(usage, serviceTier, report),
+      modelVersion: model || undefined,
+      responseId: id || undefined,
+      createTime: writeTime(createdAt),
+    }),
+  }
+  report.settle(wire)
+  return { wire: wrapAgain(wire, source?.at, beside), notes: report.notes }
+}
+
+const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
+
+type WritingReply = { native: boolean; options: Options; report: GeminiReport }
+
+function encodeCandidate(candidate: Candidate, { native, options, report }: WritingReply): JsonObject {
+  const { index, at, messages, finish, logprobs, ext } = candidate
+  report.unwritten(candidate, handledOfCandidate, at)
+  report.ext(ext, at)
+  const sources = new Map<GeminiPart, TextPart>()
+  const writing = replyWriting(report, native, (part, written) => sources.set(written, part))
+  const gathered = options.gcThoughts === 'calls' && !native ? nothingGathered() : undefined
+  const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
+  const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
+  const hasCalls = messages.some(message => message.parts.some(isCalled))
+  const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
+  // Clients drop a turn without parts.
+  const isSilent = parts.length === 0 && !native
+  return {
+    ...own,
+    index,
+    ...((messages.length > 0 || isSilent) && {
+      content: { ...aroundOf(messages), role: 'model', parts: isSilent ? [{ text: '' }] : parts },
+    }),
+    ...(finish || !native ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report) : {}),
+    ...defined({
+      logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], logprobsResult, at, report),
+      groundingMetadata: writeGrounding(texts, candidate, report),
+    }),
+  }
+}
+
+/** The unknown keys of the first message. */
+const aroundOf = (messages: readonly Message[]) => ownFields(messages[0]?.ext)
+
+/** The text that was written for a part of another type, such as a refusal: offsets of citations count it, too. */
+export function standIn({ text, thought }: JsonObject): TextPart[] {
+  return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
+}
+
+/** Is it a call that a client can answer? One without a name is not. */
+export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
+
+const handledOfMessage = keysOf<Message>()('role', 'parts', 'origin', 'id', 'status', 'phase', 'at', 'ext')
+
+/** `gathered`: the text length and thoughts since the last call, for the next one to carry; changed. */
+function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): GeminiPart[] {
+  const { report } = writing
+  const { role, parts, id, status, phase, at, ext } = message
+  report.unwritten(message, handledOfMessage, at)
+  if (phase && !hasWords(parts)) report.rest({ phase }, at)
+  if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
+  if (id !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
+  report.ext(ext, at)
+  return flatMap(withPhase(message), part => {
+    const written = encodePart(part, writing)
+    if (gathered) carryThoughts(gathered, part, written)
+    return written
+  })
+}
+
+/** Context for writing parts of a reply. */
+export function replyWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiPart) => void): Writing {
+  return {
+    report,
+    to: 'client',
+    opens: true,
+    native,
+    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    callId: (id, part) => (id === '' || (native && part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
+    unresolvable: part => report.add('state.unresolvable', part.at),
+    beside,
+  }
+}
+
+/** Logprobs, and the JSON pointer of their node. */
+type Odds = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
+
+/** `left`: what `decodeLogprobs` left. Undefined: there are none. */
+export function writeLogprobs(odds: readonly Odds[], left: unknown, at: Place | undefined, report: GeminiReport): JsonObject | undefined {
+  const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
+  if (tokens.length === 0) return isObject(left) ? left : undefined
+  noteTokens(tokens, protocolName, report)
+  for (const one of odds) if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
+  const lost = () => report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
+  return withLeft(left, encodeLogprobs(tokens), lost) as JsonObject
+}
+
+function writeGrounding(texts: readonly TextPart[], { grounding, at, ext }: Candidate, report: GeminiReport): JsonObject | undefined {
+  if (isSameGrounding(texts, grounding)) return grounding
+  const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
+  const written = encodeGrounding(cited, (text, loss) =>
+    report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'),
+  )
+  return joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report)
+}
+
+/** Does this grounding have the citations that the texts have? */
+export function isSameGrounding(texts: readonly TextPart[], grounding: unknown): grounding is JsonObject {
+  if (!isObject(grounding)) return false
+  const held: Found[] = flatMap(texts, ({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
+  return same(placed(decodeGrounding(grounding, answersIn(texts)).found), placed(held))
+}
+
+/** In the order of the texts. */
+const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)
+
+/** `left`: what `decodeGrounding` left. Its lists refer to the original sources, so they are lost. */
+export function joinGrounding(
+  left: JsonObject | undefined,
+  written: JsonObject | undefined,
+  at: Place | undefined,
+  report: GeminiReport,
+): JsonObject | undefined {
+  if (!left) return written
+  const { groundingChunks, groundingSupports, ...rest } = left
+  for (const [key, list] of Object.entries({ groundingChunks, groundingSupports }))
+    if (list !== undefined) report.add('field.unknown', below(below(at ?? '', 'groundingMetadata'), key))
+  return some({ ...rest, ...written })
+}

@@ -1,0 +1,297 @@
+import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { Place } from '../../../canonical/message.ts'
+import type { Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { asksForOne, countedFrom, indexOf } from '../../../kit/reply/candidates.ts'
+import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
+import { decodeGrounding, listIn } from '../content/citations.ts'
+import { extOf, protocolName } from '../content/own.ts'
+import { decodeErrorInside, isErrorBody } from '../errors.ts'
+import type { GeminiOptions, Options } from '../options.ts'
+import { inCamelCase } from '../request/spelling.ts'
+import { asBeside, asInside, unwrapReply } from '../request/wrapper.ts'
+import { decodeBlocked, decodeFinish } from '../response/finish.ts'
+import { decodeLogprobs } from '../response/logprobs.ts'
+import { readTime } from '../response/response.ts'
+import { decodeTier, decodeUsage } from '../response/usage.ts'
+import type { GeminiContent } from '../schema.ts'
+import { finishWord } from '../vocabulary.ts'
+import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
+
+export type DecoderState = MachineState & {
+  gcWrapper: NonNullable<GeminiOptions['gcWrapper']>
+  /** JSON pointer to the reply in each event. Empty: the event itself. */
+  root: string
+  phase: 'before' | 'inside' | 'ended'
+  id: string | undefined
+  model: string | undefined
+  /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
+  first: number | undefined
+  /** By candidate index. */
+  candidates: Record<string, Answering>
+  blocked: boolean
+  /** The latest usage, if it is not emitted yet. */
+  usage: JsonObject | undefined
+  countsTold: boolean
+  serviceTier: string | undefined
+  /** The value of each unknown key when it was last emitted, as JSON. */
+  told: Record<string, string>
+}
+
+/**
+ * Wire events → canonical events. Every event is a chunk of the reply, with what is new in each candidate:
+ *
+ *     { candidates: [{ index, content: { parts }, finishReason? }], usageMetadata, modelVersion, responseId }
+ *
+ * No event ends the stream. When it ends, it is complete if every candidate has a finish reason or the prompt was blocked, else
+ * cut off. Servers may send metadata or another finish reason after a finish reason, so everything stays open until the end.
+ *
+ * @throws TranslationError `malformed` for an event that cannot be read
+ */
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, GeminiOptions> = {
+  initial: ({ gcWrapper, ...options }: Options = {}) => ({
+    notes: [],
+    gcWrapper: gcWrapper ?? 'refuse',
+    root: '',
+    phase: 'before',
+    id: undefined,
+    model: undefined,
+    first: asksForOne(options) ? undefined : 0,
+    candidates: {},
+    blocked: false,
+    usage: undefined,
+    countsTold: false,
+    serviceTier: undefined,
+    told: {},
+  }),
+
+  step(state, wire, emit) {
+    if (state.phase === 'ended' || wire === '[DONE]') return
+    try {
+      // Without `alt=sse` the stream is one array of the same objects.
+      for (const event of Array.isArray(wire) ? (wire as unknown[]) : [wire]) take(state, event, emit)
+    } catch (error) {
+      // The error is reported inside the stream, so that has to begin first.
+      start(state, {}, emit)
+      throw error
+    }
+  },
+
+  end(state, emit) {
+    if (state.phase === 'ended') return
+    start(state, {}, emit)
+    state.phase = 'ended'
+    const all = Object.values(state.candidates)
+    const clean = state.blocked || (all.length > 0 && all.every(({ raw }) => raw !== undefined))
+    if (clean) {
+      for (const answering of all) close(answering, emit)
+      for (const answering of all) finish(state, answering, emit)
+    }
+    tellUsage(state, emit)
+    emit({ type: 'end', clean })
+  },
+}
+
+const fault = (path: Place, message: string) => new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
+
+function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
+  if (state.phase === 'ended') return
+  const { body, at, beside } = unwrapReply(given, state)
+  if (!isObject(body)) throw fault(at, 'expected an event')
+  if (at && state.phase === 'before') {
+    state.root = at
+    state.places = { '': at }
+  }
+  // Some intermediaries write snake_case.
+  const wire = inCamelCase(body).wire as JsonObject
+  if (isErrorBody(wire)) {
+    fail(state, { wire, at, beside }, emit)
+    return
+  }
+  const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
+  start(state, { modelVersion, responseId, createTime }, emit)
+  const isUsual = isText(modelVersion) && isText(responseId) && isText(createTime) && isHeld(usageMetadata) && isHeld(promptFeedback)
+  if (!isUsual) noteStrange(state, wire, at, { modelVersion: isText, responseId: isText, createTime: isText, usageMetadata: isHeld, promptFeedback: isHeld })
+  // Usage goes first: some protocols have the input tokens in the first event of a stream.
+  if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
+  if (candidates !== undefined && candidates !== null) {
+    if (!Array.isArray(candidates)) throw fault(below(at, 'candidates'), 'expected the candidates')
+    const taken = new Set<number>()
+    const came = (candidates as unknown[]).map((candidate, place) => ({
+      wire: candidate,
+      number: indexOf(isObject(candidate) ? candidate['index'] : undefined, place, taken),
+      path: below(below(at, 'candidates'), place),
+    }))
+    came.sort((a, b) => a.number - b.number)
+    for (const candidate of came) {
+      state.first ??= candidate.number
+      candidate.number = countedFrom(state.first, candidate.number)
+      takeCandidate(state, candidate, emit)
+    }
+  }
+  if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
+  tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
+}
+
+function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: EmitEvent): void {
+  if (state.phase !== 'before') return
+  state.phase = 'inside'
+  state.id = textOf(responseId)
+  state.model = textOf(modelVersion)
+  emit({ type: 'start', ...defined({ id: state.id, model: state.model, createdAt: readTime(createTime) }) })
+}
+
+// What a known field can have; it may always be absent.
+const isText = (value: unknown): boolean => value == null || typeof value === 'string'
+const isWord = (value: unknown): boolean => isText(value) || typeof value === 'number'
+const isHeld = (value: unknown): boolean => value == null || isObject(value)
+const isIndex = (value: unknown): boolean => value == null || Number.isSafeInteger(value)
+
+/** Notes known fields with values that they cannot have. Callers ask first whether there is one: a look through this table costs more than all the checks. */
+function noteStrange(state: DecoderState, wire: JsonObject, path: Place, kinds: Record<string, (value: unknown) => boolean>): void {
+  for (const key in kinds) if (!kinds[key]?.(wire[key])) reportOf(state).once('field.unknown', below(path, key))
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** `number`: the index of the candidate. `path`: JSON pointer to it in its event. */
+type Came = { wire: unknown; number: number; path: Place }
+
+function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: EmitEvent): void {
+  if (!isObject(wire)) throw fault(path, 'expected a candidate')
+  const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
+  const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
+  const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
+  state.candidates[number] = answering
+  if (content !== undefined && content !== null) takeContent(state, answering, content, below(path, 'content'), emit)
+  const isUsual = isWord(finishReason) && isText(finishMessage) && isHeld(groundingMetadata) && isHeld(logprobsResult) && isIndex(index)
+  if (!isUsual)
+    noteStrange(state, wire, answering.at, {
+      finishReason: isWord,
+      finishMessage: isText,
+      groundingMetadata: isHeld,
+      logprobsResult: isHeld,
+      index: isIndex,
+    })
+  answering.raw = lastWord(answering.raw, finishWord(finishReason))
+  if (typeof finishMessage === 'string') answering.message = finishMessage
+  for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value
+  if (isObject(logprobsResult)) takeLogprobs(answering, logprobsResult, emit)
+  if (isObject(groundingMetadata)) takeGrounding(state, answering, groundingMetadata, emit)
+}
+
+const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
+
+/** The last finish reason counts, but `STOP` or an unspecified one does not replace an earlier one that explains why the answer was cut off. */
+function lastWord(earlier: string | undefined, later: string | undefined): string | undefined {
+  if (later === undefined) return earlier
+  return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
+}
+
+const knownContent = keysOf<GeminiContent>()('role', 'parts')
+
+function takeContent(state: DecoderState, answering: Answering, content: unknown, path: Place, emit: EmitEvent): void {
+  if (!isObject(content)) throw fault(path, 'expected the content')
+  const unknown = unknownOf(content, knownContent)
+  begin(answering, emit, unknown)
+  // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
+  for (const key in unknown) if (!same(unknown[key], answering.around?.[key])) reportOf(state).once('field.unknown', below(below(answering.at, 'content'), key))
+  const { parts } = content
+  if (parts === undefined || parts === null) return
+  if (!Array.isArray(parts)) throw fault(below(path, 'parts'), 'expected the parts')
+  takeParts(answering, parts as unknown[], below(path, 'parts'), state, emit)
+}
+
+/** Logprobs belong to the open text, or without one to the candidate. */
+function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): void {
+  const { tokens, left } = decodeLogprobs(wire, below(answering.at, 'logprobsResult'))
+  const { open, candidate } = answering
+  if (open?.kind !== 'text') answering.loose.push(...tokens)
+  else if (tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
+  if (left) answering.fields['logprobsResult'] = left
+}
+
+/** Sources come over several events and are indexed across all of them. A citation of a text that has ended comes too late: it stays in `left`. */
+function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
+  const { open, answers, grounding, candidate, at } = answering
+  if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
+  const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
+  const texts = open?.kind === 'text' ? [...answers, { text: textSoFar(open), place: open.part }] : answers
+  const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
+  const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
+  if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
+  if (isHeard && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
+  answering.grounding = { wire: joined(grounding?.wire, wire), left: joined(grounding?.left, isHeard ? left : wire), last: wire }
+}
+
+/** Merges grounding that came in pieces: later values replace earlier ones, but sources and supports are concatenated. */
+function joined(earlier: JsonObject | undefined, later: JsonObject): JsonObject {
+  if (!earlier) return later
+  const both: JsonObject = { ...earlier, ...later }
+  for (const key of ['groundingChunks', 'groundingSupports'])
+    if (Array.isArray(earlier[key]) && Array.isArray(later[key])) both[key] = [...(earlier[key] as unknown[]), ...(later[key] as unknown[])]
+  return both
+}
+
+function takeFeedback(state: DecoderState, feedback: JsonObject, emit: EmitEvent): void {
+  const promptBlocked = decodeBlocked(feedback)
+  if (!promptBlocked) tellFields(state, { promptFeedback: feedback }, emit)
+  else if (!state.blocked) emit({ type: 'update', promptBlocked })
+  state.blocked ||= promptBlocked !== undefined
+}
+
+/** Counts are cumulative, so only the first and the last are emitted. */
+function takeUsage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const tier = decodeTier(wire)
+  if (tier !== undefined && tier !== state.serviceTier) emit({ type: 'update', serviceTier: tier })
+  state.serviceTier = tier ?? state.serviceTier
+  state.usage = wire
+  if (!state.countsTold) tellUsage(state, emit)
+}
+
+function tellUsage(state: DecoderState, emit: EmitEvent): void {
+  if (!state.usage) return
+  emit({ type: 'usage', usage: decodeUsage(state.usage) })
+  state.usage = undefined
+  state.countsTold = true
+}
+
+function tellFields(state: DecoderState, fields: JsonObject, emit: EmitEvent): void {
+  const news: JsonObject = {}
+  for (const [key, value] of Object.entries(fields)) {
+    const text = JSON.stringify(value)
+    if (value === null || (Object.hasOwn(state.told, key) && state.told[key] === text)) continue
+    Object.defineProperty(state.told, key, { value: text, enumerable: true, configurable: true, writable: true })
+    Object.defineProperty(news, key, { value, enumerable: true, configurable: true, writable: true })
+  }
+  const ext = extOf(news)
+  if (ext) emit({ type: 'update', ext })
+}
+
+function close(answering: Answering, emit: EmitEvent): void {
+  begin(answering, emit)
+  closeParts(answering, emit)
+  emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
+}
+
+/** A candidate without a finish reason ended because the prompt was blocked. */
+function finish(state: DecoderState, answering: Answering, emit: EmitEvent): void {
+  const { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, loose } = answering
+  const ending: Finish | undefined =
+    decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
+  if (!ending) return
+  const ext = extOf({ ...fields, groundingMetadata: grounding && some(grounding.left) })
+  emit({ type: 'finish', candidate, finish: ending, at, ...defined({ logprobs: loose.length > 0 ? loose : undefined, grounding: grounding?.wire, ext }) })
+}
+
+function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {
+  start(state, {}, emit)
+  tellUsage(state, emit)
+  state.phase = 'ended'
+  emit({ type: 'error', error: decodeErrorInside(wire, at, beside) })
+  emit({ type: 'end', clean: false })
+}

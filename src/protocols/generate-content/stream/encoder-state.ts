@@ -1,0 +1,122 @@
+import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { ExtMap, Part, Place, Role, TextPart, TokenLogprob } from '../../../canonical/message.ts'
+import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
+import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import type { CutState } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, FieldNames, MachineState } from '../../../protocol.ts'
+import { type Gathered, nothingGathered } from '../content/carried-thoughts.ts'
+import { createGeminiReport, type GeminiReport } from '../notes.ts'
+import { writeTime } from '../response/response.ts'
+
+/** Shared by the files of the stream encoder: its state, and the writing of an event. */
+
+/** A part with everything received of it so far. */
+export type Pending = {
+  key: string
+  part: Part
+  /** For texts and thoughts: the length that is already written, in UTF-16 units. */
+  sent: number
+  ended: boolean
+}
+
+/** One candidate: its parts are written one after the other, whatever the order of their deltas. */
+export type Lane = {
+  candidate: number
+  /** Unknown fields of its content, for the first event that has a content. */
+  around: JsonObject
+  /** Messages of somebody other than the model, by number. */
+  voices: Record<number, { role: Role; at: Place | undefined }>
+  /** The phases of messages, by their number. `carried`: a text carries it. */
+  phases: Record<number, { at: Place | undefined } & StreamedPhase>
+  open: Pending | undefined
+  queue: Pending[]
+  called: boolean
+  /** The kind of the last written part, if decoders would append the next text of that kind to it. */
+  goesOn: 'text' | 'thought' | undefined
+  /** What follows a text (signature, logprobs, citations): held back for the last event, which needs a part, or until the next part. */
+  owed: { part: JsonObject; beside: JsonObject } | undefined
+  /** Ended thoughts by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
+  thoughts: Record<string, { nth: number; lengths: number[] }>
+  /** What the next call will carry, for clients that drop thoughts. Undefined: calls carry nothing. */
+  gathered: Gathered | undefined
+  /** Parts with signatures that came after their thought had ended; written in the last event. */
+  proofs: JsonObject[]
+  /** The written texts. `told`: their length in bytes, and the sources that are already written. */
+  texts: TextPart[]
+  told: { bytes: number; sources: string[] }
+  /** Some citations were already written. */
+  grounded: boolean
+  finish: Finish | undefined
+  finishAt: Place | undefined
+  /** Of tokens that belong to no text. */
+  logprobs: TokenLogprob[] | undefined
+  /** See `Candidate`. */
+  grounding: unknown
+  ext: ExtMap | undefined
+}
+
+export type EncoderState = MachineState &
+  CutState & {
+    fieldNames: FieldNames
+    truncated: 'error' | 'length'
+    /** Do calls carry the thoughts before them? */
+    carries: boolean
+    done: boolean
+    /** Some part of the reply is written. */
+    begun: boolean
+    start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
+    /** `text`: the end of every event as JSON, cached for this `start`. */
+    written?: { start: EncoderState['start']; text: string }
+    /** By candidate index. */
+    lanes: Record<string, Lane>
+    usage: Usage | undefined
+    promptBlocked: CanonicalResponse['promptBlocked']
+    ext: ExtMap | undefined
+  }
+
+export const reportOf = ({ notes, fieldNames }: EncoderState): GeminiReport => createGeminiReport(fieldNames, notes)
+
+export function laneOf(state: EncoderState, candidate: number): Lane {
+  const known = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
+  if (known) return known
+  const lane: Lane = {
+    candidate,
+    around: {},
+    voices: {},
+    phases: {},
+    open: undefined,
+    queue: [],
+    called: false,
+    goesOn: undefined,
+    owed: undefined,
+    thoughts: {},
+    gathered: state.carries ? nothingGathered() : undefined,
+    proofs: [],
+    texts: [],
+    told: { bytes: 0, sources: [] },
+    grounded: false,
+    finish: undefined,
+    finishAt: undefined,
+    logprobs: undefined,
+    grounding: undefined,
+    ext: undefined,
+  }
+  state.lanes[candidate] = lane
+  return lane
+}
+
+/** The fields of the reply that every event has. */
+export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonObject {
+  return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
+}
+
+/** Writes parts of one candidate as an event. `beside`: other fields of the candidate. */
+export function writeParts(state: EncoderState, lane: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: EmitWire): void {
+  if (parts.length === 0) return
+  const { candidate, around } = lane
+  state.begun = true
+  lane.around = {}
+  emit({ candidates: [{ index: candidate, content: { ...around, role: 'model', parts }, ...beside }], ...headOf(state) })
+}

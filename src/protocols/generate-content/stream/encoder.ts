@@ -1,0 +1,242 @@
+import { mergeExt } from '../../../canonical/collect.ts'
+import type { CanonicalError } from '../../../canonical/error.ts'
+import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { Part } from '../../../canonical/message.ts'
+import { mergeUsage } from '../../../canonical/response.ts'
+import { markCarried } from '../../../kit/conversation/phases.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { endedEarly, noteFinish } from '../../../kit/errors/failed-reply.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { holdCutCalls, isWholeInput } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import { ownFields, ownObject, protocolName } from '../content/own.ts'
+import { encodeErrorBody, noteError } from '../errors.ts'
+import type { GeminiOptions, Options } from '../options.ts'
+import { splitBeside } from '../request/wrapper.ts'
+import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
+import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
+import { encodeUsage } from '../response/usage.ts'
+import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
+import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
+
+/**
+ * Canonical events → wire events, each a chunk of the reply. Calls are written whole. The last event has the finish reasons of
+ * all candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed reply ends with an error.
+ */
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, GeminiOptions> = {
+  initial: (options: Options = {}) => ({
+    notes: [],
+    fieldNames: options.fieldNames ?? {},
+    truncated: options.truncated ?? 'error',
+    carries: options.gcThoughts === 'calls',
+    done: false,
+    begun: false,
+    start: {},
+    lanes: {},
+    usage: undefined,
+    promptBlocked: undefined,
+    ext: undefined,
+    late: {},
+  }),
+
+  step: holdCutCalls(isUnfinished, (state, event, emit) => {
+    if (state.done) return
+    switch (event.type) {
+      case 'start': {
+        // The fields of the reply are already written.
+        if (state.begun) return
+        const { type: _, ...start } = event
+        state.start = start
+        reportOf(state).ext(start.ext, '')
+        return
+      }
+      case 'message.start':
+        startMessage(state, event)
+        return
+      case 'part.start':
+        startPart(state, heard(state, event), `${event.part}`, withPhaseOf(state, event), emit)
+        return
+      case 'part.delta':
+        markCarried(laneOf(state, event.candidate).phases, event)
+        takeDelta(state, laneOf(state, event.candidate), `${event.part}`, event.delta, emit)
+        return
+      case 'part.end':
+        endPart(state, laneOf(state, event.candidate), event, emit)
+        return
+      case 'message.end':
+        notePhase(state, event)
+        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        reportOf(state).ext(event.ext, event.at)
+        return
+      case 'finish': {
+        const lane = laneOf(state, event.candidate)
+        lane.finish = event.finish
+        lane.finishAt = event.at
+        lane.logprobs = event.logprobs
+        lane.grounding = event.grounding
+        lane.ext = event.ext
+        reportOf(state).ext(event.ext, event.at)
+        return
+      }
+      case 'usage':
+        state.usage = mergeUsage(state.usage, event.usage)
+        return
+      case 'update':
+        update(state, event)
+        return
+      case 'ping':
+        return
+      case 'opaque':
+        reportOf(state).once('event.progress', undefined)
+        return
+      case 'error':
+        fail(state, event.error, emit)
+        return
+      case 'end':
+        if (event.clean) close(state, emit)
+        else cutOff(state, emit)
+        return
+      default:
+        event satisfies never
+    }
+  }),
+
+  end(state, emit) {
+    if (!state.done) cutOff(state, emit)
+  },
+}
+
+/** Is it the end of a call without whole arguments? */
+function isUnfinished(state: EncoderState, { candidate, part, final }: EventOf<'part.end'>): boolean {
+  const lane = state.lanes[candidate]
+  const pending = [...(lane?.open ? [lane.open] : []), ...(lane?.queue ?? [])].find(({ key }) => key === `${part}`)
+  const call = final ?? pending?.part
+  // Servers of this protocol send whole calls, with or without arguments.
+  if (state.start.source?.protocol === protocolName) return false
+  return pending !== undefined && call?.type === 'tool-call' && call.kind === 'function' && !isWholeInput(call.input)
+}
+
+type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
+
+function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
+  const { type: _, candidate, message, role, origin: __, id, phase, at, ext, ...rest } = event
+  const report = reportOf(state)
+  report.rest(rest, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId: id })
+  const lane = laneOf(state, candidate)
+  lane.around = { ...lane.around, ...ownFields(ext) }
+  if (role !== 'assistant') lane.voices[message] = { role, at }
+  if (phase) lane.phases[message] = { phase, at }
+}
+
+/** The candidate of a part. Notes that somebody other than the model speaks. */
+function heard(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
+  const lane = laneOf(state, candidate)
+  const voice = lane.voices[message]
+  if (voice && isOtherVoice(voice.role, [head])) reportOf(state).add('message.role', voice.at, 'role')
+  return lane
+}
+
+/** A text with the phase of its message, which it carries to the client. */
+function withPhaseOf(state: EncoderState, { candidate, message, part, head }: EventOf<'part.start'>): Part {
+  const opened = laneOf(state, candidate).phases[message]
+  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
+  opened.texts = [...(opened.texts ?? []), part]
+  return { ...head, phase: opened.phase }
+}
+
+/** Notes the phase of a message without a text to carry it. */
+function notePhase(state: EncoderState, { candidate, message }: EventOf<'message.end'>): void {
+  const { phase, carried, at } = laneOf(state, candidate).phases[message] ?? {}
+  if (phase && !carried) reportOf(state).rest({ phase }, at)
+}
+
+function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+  const report = reportOf(state)
+  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.ext(ext, '')
+  if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
+  if (promptBlocked) state.promptBlocked = promptBlocked
+  if (ext) state.ext = mergeExt(state.ext, ext)
+}
+
+function close(state: EncoderState, emit: EmitWire): void {
+  const lanes = Object.values(state.lanes)
+  const failed = lanes.find(({ finish }) => isForeignFailure(finish))?.finish
+  if (failed) fail(state, { status: 500, kind: 'internal', message: failed.message ?? 'the upstream failed' }, emit)
+  // A source that left a part open was cut off.
+  else if (lanes.some(isOpen) || lanes.some(({ finish }) => !finish) || (lanes.length === 0 && !state.promptBlocked)) cutOff(state, emit)
+  else finish(state, lanes, emit)
+}
+
+const isOpen = ({ open }: Lane) => open !== undefined
+
+/** The source stopped early. A call with incomplete arguments is not written: it makes the end an error. */
+function cutOff(state: EncoderState, emit: EmitWire): void {
+  const lanes = Object.values(state.lanes)
+  const isCut = lanes.some(({ open, queue }) => [...(open ? [open] : []), ...queue].some(({ part, ended }) => part.type === 'tool-call' && !ended))
+  if (state.truncated === 'error' || isCut || !state.begun) {
+    fail(state, endedEarly, emit)
+    return
+  }
+  for (const lane of lanes) while (lane.open) endPart(state, lane, { part: lane.open.key }, emit)
+  finish(state, lanes, emit)
+}
+
+function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
+  const { promptBlocked, start, usage } = state
+  const { id, model, createdAt, serviceTier } = start
+  const report = reportOf(state)
+  for (const lane of Object.values(state.lanes)) payOwed(state, lane, emit)
+  state.done = true
+  noteError(error, report)
+  // These would be in the last event, which is not written.
+  report.rest({ usage, serviceTier, promptBlocked }, '')
+  for (const { finish: ending, finishAt: at, logprobs } of Object.values(state.lanes)) {
+    report.rest({ logprobs }, at)
+    noteFinish(ending, at, report)
+  }
+  if (!state.begun) report.rest({ id, model, createdAt }, '')
+  emit(encodeErrorBody(error))
+}
+
+/** Writes the end of all candidates in one event: if it is missing, the stream was cut off. */
+function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): void {
+  const { start, promptBlocked, ext } = state
+  const report = reportOf(state)
+  const candidates = lanes.map(lane => lastOf(state, lane))
+  const { inside, beside } = splitBeside({ ...ownFields(start.ext), ...ownFields(ext) })
+  state.done = true
+  const usage = encodeUsage(state.usage, start.serviceTier, report)
+  emit({
+    ...inside,
+    ...beside,
+    ...(candidates.length > 0 && { candidates }),
+    ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
+    ...defined({ usageMetadata: usage }),
+    ...headOf(state),
+  })
+}
+
+function lastOf(state: EncoderState, lane: Lane): JsonObject {
+  const { candidate, around, owed, proofs, called, texts, grounded, grounding, finishAt: at, logprobs: loose, ext } = lane
+  const report = reportOf(state)
+  const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
+  // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
+  const odds = (loose || logprobsResult) && owed?.beside['logprobsResult'] ? texts.slice(-1) : []
+  const written = owed?.beside['groundingMetadata'] as JsonObject | undefined
+  const isWhole = !grounded && isSameGrounding(texts, grounding)
+  return {
+    ...own,
+    index: candidate,
+    content: { ...around, role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
+    ...owed?.beside,
+    ...defined({
+      logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobsResult, at, report),
+      groundingMetadata: isWhole ? grounding : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
+    }),
+    ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),
+  }
+}

@@ -1,0 +1,196 @@
+import { addDelta } from '../../../canonical/collect.ts'
+import { copyOf } from '../../../canonical/copy.ts'
+import type { Delta, Proof } from '../../../canonical/event.ts'
+import type { Part, TextPart } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
+import { beginsWith } from '../../../kit/text/text.ts'
+import type { EmitWire } from '../../../protocol.ts'
+import { carryThoughts } from '../content/carried-thoughts.ts'
+import { encodeGrounding } from '../content/citations.ts'
+import { encodePart } from '../content/content.ts'
+import { ownFields, protocolName } from '../content/own.ts'
+import { phasePart, sign } from '../content/reasoning.ts'
+import { encodeLogprobs, hasOwnBytes } from '../response/logprobs.ts'
+import { isCalled, replyWriting, standIn } from '../response/response.ts'
+import { type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
+
+/** Writes the parts of one candidate in a stream: texts and thoughts as their deltas come, all other parts whole. */
+
+export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: EmitWire): void {
+  // A repeated start is ignored.
+  if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
+  lane.called ||= isCalled(head)
+  const pending: Pending = { key, part: copyOf(head), sent: 0, ended: false }
+  if (lane.open) {
+    lane.queue.push(pending)
+    return
+  }
+  open(state, lane, pending, emit)
+}
+
+export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: EmitWire): void {
+  const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
+  if (!pending) {
+    if (delta.kind === 'signature') proveLate(lane, key, delta)
+    return
+  }
+  addDelta(pending.part, delta)
+  if (pending === lane.open) flush(state, lane, pending, emit)
+}
+
+/** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
+function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kinds }: Proof): void {
+  const thought = Object.hasOwn(thoughts, key) ? thoughts[key] : undefined
+  if (!thought) return
+  const { nth, lengths } = thought
+  proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
+}
+
+type Ending = { part: string | number; final?: Part; cut?: true }
+
+/** `final`: the complete part, if its source sent it at the end. */
+export function endPart(state: EncoderState, lane: Lane, { part, final, cut }: Ending, emit: EmitWire): void {
+  const key = `${part}`
+  const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
+  if (!pending) return
+  if (final) settle(state, pending, final)
+  if (cut && pending.part.type === 'tool-call') pending.part.cut = true
+  pending.ended = true
+  if (pending !== lane.open) return
+  close(state, lane, pending, emit)
+  for (let next = lane.queue.shift(); next; next = lane.queue.shift()) {
+    open(state, lane, next, emit)
+    if (!next.ended) return
+    close(state, lane, next, emit)
+  }
+}
+
+function open(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
+  lane.open = pending
+  flush(state, lane, pending, emit)
+}
+
+const wordsOf = (part: Part): string =>
+  part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : ''
+
+/** Writes the text that is not written yet. */
+function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
+  const { part, sent } = pending
+  const pieces = unsent(part, sent)
+  if (pieces.length === 0) return
+  payOwed(state, lane, emit)
+  const thought = part.type === 'reasoning' && { thought: true }
+  const parts: JsonObject[] = []
+  for (const { text, divided } of pieces) {
+    pending.sent += text.length
+    // An empty thought before the piece begins the next segment.
+    parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
+  }
+  const [first, ...rest] = parts
+  const front = (part.type === 'text' || part.type === 'refusal') && part.phase ? [phasePart(part.phase)] : []
+  writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownFields(part.ext), ...first }]), ...rest] : parts, {}, emit)
+}
+
+/** The pieces of a part that are not written yet. `divided`: the piece begins a segment that is not the first. */
+function unsent(part: Part, sent: number): { text: string; divided: boolean }[] {
+  if (part.type !== 'reasoning') {
+    const text = wordsOf(part).slice(sent)
+    return text ? [{ text, divided: false }] : []
+  }
+  const pieces: { text: string; divided: boolean }[] = []
+  let start = 0
+  for (const { text } of part.segments) {
+    const left = text.slice(Math.max(0, sent - start))
+    if (left) pieces.push({ text: left, divided: start > 0 && sent <= start })
+    start += text.length
+  }
+  return pieces
+}
+
+/** Decoders append a text to a previous one of the same kind: an empty text between them marks a new part. */
+function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
+  return parts.flatMap(part => {
+    const { text, thought, thoughtSignature } = part
+    if (text === '' && thoughtSignature === undefined) return [part]
+    const kind = typeof text !== 'string' ? undefined : thought === true ? 'thought' : 'text'
+    const divided = kind !== undefined && kind === lane.goesOn
+    lane.goesOn = thoughtSignature === undefined ? kind : undefined
+    return divided ? [{ text: '' }, part] : [part]
+  })
+}
+
+/** Replaces the collected part by the final one, unless this contradicts text that is already written: then it is noted. */
+function settle(state: EncoderState, pending: Pending, final: Part): void {
+  const { part, sent } = pending
+  const before = wordsOf(part).slice(0, sent)
+  if (final.type === part.type && beginsWith(wordsOf(final), before)) pending.part = copyOf(final)
+  else if (sent > 0) {
+    reportOf(state).add('stream.final-differs', part.at)
+    if (part.type === 'reasoning' && final.type === 'reasoning' && final.id !== undefined) part.id ??= final.id
+  } else pending.part = copyOf(final)
+  // The final part may lack what came with the start and the deltas.
+  if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
+  if (part.signature && !pending.part.signature) pending.part.signature = part.signature
+}
+
+function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
+  flush(state, lane, pending, emit)
+  lane.open = undefined
+  const { part, sent } = pending
+  const report = reportOf(state)
+  const writing = replyWriting(report, false, text => lane.texts.push(text))
+  const written = encodePart(part, writing)
+  if (lane.gathered) carryThoughts(lane.gathered, part, written)
+  if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
+  if (part.type === 'reasoning' && written.length > 0)
+    lane.thoughts[pending.key] = { nth: Object.keys(lane.thoughts).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
+  if (sent === 0) {
+    // A part of which nothing is written does not count as the next part.
+    if (written.length > 0) payOwed(state, lane, emit)
+    const parts = apart(lane, written)
+    report.settle(parts, '/candidates/0/content/parts')
+    writeParts(state, lane, parts, {}, emit)
+    return
+  }
+  if (part.type === 'reasoning') {
+    const { thoughtSignature } = written.at(-1) ?? {}
+    if (!thoughtSignature) return
+    lane.goesOn = undefined
+    writeParts(state, lane, [{ text: '', thought: true, thoughtSignature }], {}, emit)
+    return
+  }
+  const signed = sign(part, writing, { attach: 'prev' })
+  const beside = part.type === 'text' ? besideText(state, lane, part) : {}
+  if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed = { part: { text: '', ...signed }, beside }
+}
+
+function countText(lane: Lane, part: TextPart): void {
+  lane.texts.push(part)
+  lane.told.bytes += byteLength(part.text)
+}
+
+const byteLength = (text: string) => new TextEncoder().encode(text).length
+
+/** The logprobs and citations of a text, which are fields of its candidate. */
+function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): JsonObject {
+  const report = reportOf(state)
+  const lost = (_: number, loss: 'some' | 'all') => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
+  const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
+  lane.told.bytes += byteLength(text)
+  if (logprobs) noteTokens(logprobs, protocolName, report)
+  if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
+  return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
+}
+
+/** Writes what follows a text (signature, logprobs, citations) before the next part begins. */
+export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
+  const { owed } = lane
+  if (!owed) return
+  lane.owed = undefined
+  lane.grounded ||= owed.beside['groundingMetadata'] !== undefined
+  if (owed.part['thoughtSignature'] !== undefined) lane.goesOn = undefined
+  writeParts(state, lane, [owed.part], owed.beside, emit)
+}

@@ -1,0 +1,102 @@
+import type { CacheTtl, Place } from '../../../canonical/message.ts'
+import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesRawBlock } from '../schema.ts'
+import { isTtl, ttlWords } from '../vocabulary.ts'
+import { keep, withInner } from './own.ts'
+
+type CacheMark = { ttl?: CacheTtl }
+
+/** Decodes `cache_control`. Undefined: there is none. */
+export function decodeMark(wire: JsonObject | null | undefined): CacheMark | undefined {
+  if (!wire) return undefined
+  const { ttl } = wire
+  return isTtl(ttl) ? { ttl } : {}
+}
+
+/** Keys of a mark that `decodeMark` does not read, or whose value it does not know. */
+export function unknownOfMark(wire: JsonObject | null | undefined): JsonObject | undefined {
+  let unknown: JsonObject | undefined
+  for (const key in wire) {
+    const value = wire[key]
+    if (value === null || (key === 'type' ? value === 'ephemeral' : key === 'ttl' && isTtl(value))) continue
+    unknown = { ...unknown, [key]: value }
+  }
+  return unknown
+}
+
+/** Adds the cache mark of a wire object to its node, and the unknown keys of both, with those of the object `inner` under its key. */
+export function keepMarked<T extends object>(node: T, wire: { cache_control?: JsonObject | null | undefined }, known: Keys, inner?: JsonObject): T {
+  let fields = unknownOf(wire, known)
+  if (inner) fields = { ...fields, ...inner }
+  const mark = wire.cache_control
+  const cache = decodeMark(mark)
+  if (!cache) return keep(node, fields)
+  const marked: { cache?: CacheMark } = node
+  marked.cache = cache
+  return keep(node, withInner(fields, 'cache_control', unknownOfMark(mark)))
+}
+
+/** A written cache mark, kept so that marks beyond the limit can be removed. */
+export type Mark = { wire: JsonObject; at: Place | undefined; place: 'tools' | 'system' | 'messages' }
+
+/** `own`: unknown keys of a mark that came from this protocol. */
+export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {
+  if (ttl === undefined) return { type: 'ephemeral', ...own }
+  const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
+  if (word !== ttl) approximated()
+  return { type: 'ephemeral', ...own, ttl: word }
+}
+
+/** The most marks that a request may have. */
+const limit = 4
+
+/** Removes the cache marks that the server would refuse. Changes the written objects. `auto`: the body has a mark, too, which counts. */
+export function limitMarks(
+  tools: readonly JsonObject[] | undefined,
+  { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
+  { marks, report, auto }: { marks: readonly Mark[]; report: MessagesReport; auto: boolean },
+): void {
+  if (marks.length === 0) return
+  const gone = settleMarks(marks, auto ? limit - 1 : limit, report)
+  if (gone.size === 0) return
+  takeMarks(tools ?? [], gone)
+  if (Array.isArray(system)) takeMarks(system, gone)
+  takeMarks(messages, gone)
+}
+
+/**
+ * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones on messages. In the
+ * order tools, system, messages no mark may have a longer TTL than one before it: such a TTL is shortened.
+ */
+function settleMarks(marks: readonly Mark[], limit: number, report: MessagesReport): Set<JsonObject> {
+  const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
+  const fixed = ordered.filter(({ place }) => place !== 'messages')
+  const moving = ordered.filter(({ place }) => place === 'messages')
+  const kept = [...fixed.slice(0, limit), ...moving.slice(Math.max(0, moving.length - Math.max(0, limit - fixed.length)))]
+  const surplus = ordered.length > limit ? ordered.filter(mark => !kept.includes(mark)) : []
+  for (const { at } of surplus) report.add('cache.too-many', at, 'cache')
+  let short = false
+  for (const mark of ordered) {
+    if (surplus.includes(mark)) continue
+    const { wire, at } = mark
+    if (wire['ttl'] !== '1h') short = true
+    else if (short) {
+      wire['ttl'] = '5m'
+      report.add('cache.ttl-order', at, 'cache.ttl')
+    }
+  }
+  return new Set(surplus.map(({ wire }) => wire))
+}
+
+/** Removes the marks in `gone`. Changes `blocks`, which the encoder has made. */
+function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<JsonObject>): void {
+  for (const block of blocks) {
+    const mark = block['cache_control']
+    if (gone.has(mark as JsonObject)) delete block['cache_control']
+    const inner = block['content']
+    if (Array.isArray(inner)) takeMarks(inner as JsonObject[], gone)
+  }
+}

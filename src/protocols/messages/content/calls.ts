@@ -1,0 +1,152 @@
+import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import { present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { objectInput } from '../../../kit/tools/object-input.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import { isCaller } from '../vocabulary.ts'
+import { keepMarked } from './cache.ts'
+import { keep, ownOf, ownUnder, wireOf, withInner } from './own.ts'
+import { contentOf, marked, type Writing } from './writing.ts'
+
+/** Calls of the client's own tools, and their results. */
+
+// ---- wire → canonical
+
+const callKeys = keysOf<MessagesBlockOf<'tool_use'>>()('type', 'id', 'name', 'input', 'caller', 'toolset_name', 'cache_control')
+
+export function decodeCall(block: MessagesBlockOf<'tool_use'>, at: Place, report: MessagesReport): ToolCallPart {
+  const { id, name, input, caller, toolset_name: toolset } = block
+  if (typeof input === 'string' && input.trim()) report.add('tool-call.input-text', below(at, 'input'))
+  const isDirect = isObject(caller) && caller['type'] === 'direct'
+  const part: ToolCallPart = present({
+    type: 'tool-call' as const,
+    id,
+    idOrigin: 'wire' as const,
+    name,
+    kind: 'function' as const,
+    input: input == null ? '' : typeof input === 'string' ? input : JSON.stringify(input),
+    // The model itself is no caller in the canonical model.
+    caller: isDirect ? undefined : caller,
+    toolset,
+    at,
+  })
+  return keepMarked(part, block, callKeys, isDirect ? withInner(undefined, 'caller', unknownOf(caller, callerKeys)) : undefined)
+}
+
+const callerKeys = keysOf<{ type: string }>()('type')
+
+/**
+ * LiteLLM gives its clients the signature of a call of Gemini in a field of the block, and reads it there when the call comes back. What
+ * is not such a signature stays among the unknown keys.
+ */
+export function signedByProxy(part: Part): Part {
+  const beside = part.type === 'tool-call' ? ownUnder(part.ext, proxyKey) : undefined
+  if (!beside) return part
+  const { signature: value, ...others } = beside
+  if (typeof value !== 'string' || value === '') return part
+  const { [proxyKey]: _, ...fields } = ownOf(part.ext) ?? {}
+  const { ext: __, ...call } = part
+  call.signature ??= { value, issuer: 'generate-content', form: 'thought', byProxy: true }
+  if (Object.keys(others).length > 0) fields[proxyKey] = others
+  return keep(call, Object.keys(fields).length > 0 ? fields : undefined)
+}
+
+const proxyKey = 'provider_specific_fields'
+
+/** The signature in the field of the proxy that gave it. Undefined: the call has none of a proxy, or the proxy is not who gets it. */
+export const proxyFieldOf = ({ signature }: Part, { native }: Writing): JsonObject | undefined =>
+  native && signature?.byProxy ? { signature: signature.value } : undefined
+
+const resultKeys = keysOf<MessagesBlockOf<'tool_result'>>()('type', 'tool_use_id', 'content', 'is_error', 'toolset_name', 'cache_control')
+
+/** `content`: its decoded content. */
+export function decodeResult(block: MessagesBlockOf<'tool_result'>, at: Place, content: Part[]): ToolResultPart {
+  const { tool_use_id: callId, is_error: isError, toolset_name: toolset } = block
+  return keepMarked(present({ type: 'tool-result' as const, callId, kind: 'function' as const, content, isError, toolset, at }), block, resultKeys)
+}
+
+// ---- canonical → wire
+
+const writtenCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'caller',
+  'toolset',
+  'status',
+  'cut',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
+export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
+  const { report, native, to } = writing
+  const { itemId, name, namespace, kind, input, caller, toolset, status, cut, at, ext } = part
+  report.unwritten(part, writtenCall, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
+  if (!isCaller(caller)) report.add('field.unsupported', at, 'caller')
+  const call = wireOf(
+    {
+      type: 'tool_use',
+      id: writing.callId(part),
+      name: writing.toolName(name, namespace, at),
+      input: cut ? {} : objectInput(part, kind, writing),
+      caller: (isCaller(caller) ? caller : undefined) ?? (!native && to === 'client' ? { type: 'direct' } : undefined),
+      toolset_name: toolset,
+      [proxyKey]: proxyFieldOf(part, writing),
+    },
+    ext,
+  )
+  return marked(call, part, writing)
+}
+
+const writtenResult = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'toolset',
+  'status',
+  'synthesized',
+  'cache',
+  'signature',
+  'at',
+  'ext',
+)
+
+/** `blocks`: its encoded content. */
+export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], writing: Writing): MessagesRawBlock {
+  const { report } = writing
+  const { callId, name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
+  report.unwritten(part, writtenResult, at)
+  if (!writing.called?.has(callId)) report.rest({ name, namespace }, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId, status })
+  const result = {
+    type: 'tool_result',
+    tool_use_id: writing.callId(part),
+    content: blocks.length === 0 ? undefined : contentOf(blocks),
+    is_error: isError || undefined,
+    toolset_name: toolset,
+  }
+  const block = marked(wireOf(result, ext), part, writing)
+  if (synthesized) report.addMade('tool-result.synthesized', block)
+  return block
+}

@@ -1,0 +1,101 @@
+import type { Citation, TextPart } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesRawBlock } from '../schema.ts'
+import { protocolName } from './own.ts'
+
+export function decodeCitation(wire: MessagesRawBlock): Citation {
+  const string = (key: string) => (typeof wire[key] === 'string' ? { [key]: wire[key] } : {})
+  const number = (key: string) => (typeof wire[key] === 'number' ? wire[key] : undefined)
+  const {
+    cited_text: citedText,
+    url,
+    title,
+    document_title,
+    encrypted_index: encrypted,
+    file_id: fileId,
+    source,
+  } = {
+    ...string('cited_text'),
+    ...string('url'),
+    ...string('title'),
+    ...string('document_title'),
+    ...string('encrypted_index'),
+    ...string('file_id'),
+    ...string('source'),
+  } as Record<string, string | undefined>
+  if (wire.type === 'web_search_result_location') return { kind: 'url', ...defined({ url, title, citedText, encrypted }), protocol: protocolName, raw: wire }
+  const span = spans.get(wire.type)
+  if (!span) return { kind: 'opaque', ...defined({ url, title, citedText }), protocol: protocolName, raw: wire }
+  const [unit, counter] = span
+  const document = number(counter)
+  const start = number(`start_${keyOf[unit]}`)
+  const end = number(`end_${keyOf[unit]}`)
+  const place = document === undefined || start === undefined || end === undefined ? undefined : { unit, document, start, end }
+  return { kind: 'document', ...defined({ url: source, title: title ?? document_title, citedText, fileId, source: place }), protocol: protocolName, raw: wire }
+}
+
+const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
+  ['char_location', ['char', 'document_index']],
+  ['page_location', ['page', 'document_index']],
+  ['content_block_location', ['block', 'document_index']],
+  ['search_result_location', ['block', 'search_result_index']],
+])
+
+const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
+
+/** Citations of other providers name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
+export function encodeCited({ text, citations = [], at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
+  const [own, foreign] = byOrigin(citations)
+  const points = [...text]
+  const spanned = foreign.map(citation => {
+    const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
+    // Some servers cite without a span: they mean the whole text.
+    return start >= 0 && start < end ? { citation, start, end, told: true } : { citation, start: 0, end: points.length, told: false }
+  })
+  const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
+    .filter(edge => edge >= 0 && edge <= points.length)
+    .sort((a, b) => a - b)
+  const blocks: MessagesRawBlock[] = []
+  edges.slice(1).forEach((end, index) => {
+    const start = edges[index] ?? 0
+    const citations = [
+      ...own.map(({ raw }) => raw),
+      ...flatMap(spanned, ({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
+    ]
+    blocks.push({ type: 'text', text: points.slice(start, end).join(''), ...(citations.length > 0 && { citations }) })
+  })
+  for (const { citation, told } of spanned) {
+    if (encodeCitation(citation).length === 0 || points.length === 0) report.add('citation.foreign', at, 'citations')
+    else if (!told) report.add('citation.span', at, 'citations')
+  }
+  if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.no-proof', '/content')
+  return blocks
+}
+
+/** The citations of this protocol, and the others. */
+export function byOrigin(citations: readonly Citation[]): [own: Citation[], foreign: Citation[]] {
+  return [citations.filter(({ protocol }) => protocol === protocolName), citations.filter(({ protocol }) => protocol !== protocolName)]
+}
+
+/** A citation on this wire. Empty: it has no form here. */
+export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): JsonObject[] {
+  if (protocol === protocolName && isObject(raw)) return [raw]
+  if (kind !== 'url' || url === undefined) return []
+  return [{ type: 'web_search_result_location', url, title: title ?? null, cited_text: citedText ?? '', encrypted_index: encrypted ?? '' }]
+}
+
+type Enabled = { [key: string]: unknown; enabled?: boolean | null | undefined }
+
+/** May the model cite this? Undefined: the wire does not say. */
+export function decodeEnabled(citations: Enabled | null | undefined): { enabled?: boolean } | undefined {
+  if (!citations) return undefined
+  return typeof citations.enabled === 'boolean' ? { enabled: citations.enabled } : {}
+}
+
+const known = keysOf<{ enabled: boolean }>()('enabled')
+
+export const unknownOfEnabled = (citations: Enabled | null | undefined): JsonObject | undefined => (citations ? unknownOf(citations, known) : undefined)

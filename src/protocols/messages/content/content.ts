@@ -1,0 +1,296 @@
+import { addDelta } from '../../../canonical/collect.ts'
+import type { Message, Part, Place, RefusalPart, SearchResultPart, Signature, TextPart } from '../../../canonical/message.ts'
+import type { Tool } from '../../../canonical/tool.ts'
+import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
+import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
+import { readable } from '../../../kit/conversation/readable.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf } from '../../../kit/fields/keys.ts'
+import { isObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { isUnresolvable } from '../../../kit/signatures/state.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { serverToolText } from '../../../kit/tools/server-tools.ts'
+import type { MessagesReport } from '../notes.ts'
+import { decodeTool } from '../request/tools.ts'
+import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from '../schema.ts'
+import { controlBlocks, serverBlocks, serverToolOfName } from '../vocabulary.ts'
+import { keepMarked } from './cache.ts'
+import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
+import { byOrigin, decodeCitation, decodeEnabled, encodeCited, unknownOfEnabled } from './citations.ts'
+import { decodeMedia, encodeMedia } from './media.ts'
+import { keep, protocolName, wireOf, withInner } from './own.ts'
+import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf, phaseBlock } from './reasoning.ts'
+import { encodeSearch, isTranslatedSearch } from './searches.ts'
+import { marked, type Writing } from './writing.ts'
+
+// ---- wire → canonical
+
+/** Content of a message, a tool result or a reply. A string becomes one text part. */
+export function decodeContent(content: string | readonly MessagesRawBlock[] | null | undefined, at: Place, report: MessagesReport): Part[] {
+  if (!content) return []
+  if (typeof content === 'string') return [{ type: 'text', text: content, at }]
+  const parts: Part[] = []
+  let inFront: ProofsInFront | undefined
+  const phases = noPhases()
+  content.forEach((block, index) => {
+    const here = below(at, index)
+    const carrier = carrierOf(block)
+    if (carrier?.attach === 'next') {
+      inFront ??= new ProofsInFront(content, report)
+      inFront.add({ signature: carrier.signature, at: here, index })
+    } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
+    else if (carrier) {
+      const owner = ownerOf(carrier.attach, parts)
+      if (owner) addDelta(owner, { kind: 'signature', ...carrier })
+      else report.add('reasoning.carrier-lost', here)
+    } else {
+      const part = decodeBlock(block, here, report)
+      if (takePhase(phases, part)) return
+      parts.push(part)
+      inFront?.give(part, index)
+    }
+  })
+  inFront?.end()
+  return parts
+}
+
+type ProofInFront = { signature: Signature; at: Place; index: number }
+
+/**
+ * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking to the front puts the carriers of
+ * several calls in a row, with a text between them and the calls.
+ */
+class ProofsInFront {
+  readonly #report: MessagesReport
+  readonly #proofs: ProofInFront[] = []
+  /** Index of the first proof that still waits. An index, because `shift` would move all the others: there may be 100,000. */
+  #next = 0
+  /** Indexes of the call blocks, the last one first. */
+  readonly #calls: number[]
+
+  constructor(content: readonly MessagesRawBlock[], report: MessagesReport) {
+    this.#report = report
+    this.#calls = flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : [])).reverse()
+  }
+
+  add(proof: ProofInFront): void {
+    this.#proofs.push(proof)
+    this.#forgetCallsBefore(proof.index)
+    // At most as many can wait as calls follow; without calls, one for the next part.
+    while (this.#proofs.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
+  }
+
+  give(part: Part, index: number): void {
+    const proof = this.#proofs[this.#next]
+    // A proof before a text belongs to a call after the text, as long as one follows.
+    if (!proof || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
+    if (part.signature) this.#lose()
+    else {
+      part.signature = proof.signature
+      this.#next++
+    }
+  }
+
+  end(): void {
+    while (this.#next < this.#proofs.length) this.#lose()
+  }
+
+  #forgetCallsBefore(index: number): void {
+    while ((this.#calls.at(-1) ?? index) < index) this.#calls.pop()
+  }
+
+  #lose(): void {
+    this.#report.add('reasoning.carrier-lost', this.#proofs[this.#next++]?.at)
+  }
+}
+
+/** Decodes a block that `MessagesBlock` has checked. */
+export function decodeBlock(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
+  if (!isModelled(block)) return decodeOther(block, at, report)
+  switch (block.type) {
+    case 'text':
+      return decodeText(block, at)
+    case 'image':
+    case 'document':
+      return decodeMedia(block, at, (content, inside) => decodeContent(content, inside, report))
+    case 'search_result': {
+      const { source, title, content, citations } = block
+      const parts = decodeContent(content, below(at, 'content'), report)
+      const part: SearchResultPart = defined({ type: 'search-result' as const, source, title, parts, citations: decodeEnabled(citations), at })
+      return keepMarked(part, block, resultKeys, withInner(undefined, 'citations', unknownOfEnabled(citations)))
+    }
+    case 'thinking':
+      return decodeThinking(block, at)
+    case 'redacted_thinking':
+      return decodeRedacted(block, at)
+    case 'tool_use':
+      return decodeCall(block, at, report)
+    case 'tool_result':
+      return decodeResult(block, at, decodeContent(block.content, below(at, 'content'), report))
+    default:
+      return block satisfies never
+  }
+}
+
+const resultKeys = keysOf<MessagesBlockOf<'search_result'>>()('type', 'source', 'title', 'content', 'citations', 'cache_control')
+const textKeys = keysOf<MessagesBlockOf<'text'>>()('type', 'text', 'citations', 'cache_control')
+
+function decodeText(block: MessagesBlockOf<'text'>, at: Place): TextPart {
+  const part: TextPart = { type: 'text', text: block.text, at }
+  if (block.citations?.length) part.citations = block.citations.map(decodeCitation)
+  return keepMarked(part, block, textKeys)
+}
+
+function decodeOther(block: MessagesRawBlock, at: Place, report: MessagesReport): Part {
+  const { type } = block
+  if (type === 'server_tool_use')
+    return { type: 'server-tool', phase: 'call', tool: serverToolOfName(block['name']), id: textOf(block['id']), protocol: protocolName, raw: block, at }
+  const server = serverBlocks.get(type)
+  if (server) return { type: 'server-tool', ...server, id: textOf(block['id'] ?? block['tool_use_id']), protocol: protocolName, raw: block, at }
+  const control = controlBlocks.get(type)
+  if (control) {
+    const tools = control === 'tool-addition' ? addedTools(block['tool'], below(at, 'tool')) : undefined
+    return { type: 'control', control, protocol: protocolName, raw: block, ...defined({ tools }), at }
+  }
+  const foreign = foreignPart(block, at, protocolName)
+  if (foreign) {
+    report.add('part.foreign', at)
+    return keep(foreign.part, Object.keys(foreign.rest).length > 0 ? foreign.rest : undefined)
+  }
+  return { type: 'opaque', protocol: protocolName, raw: block, at }
+}
+
+/** The tools that a `tool_addition` defines. Undefined: it only refers to a tool. */
+function addedTools(tool: unknown, at: Place): Tool[] | undefined {
+  if (!isObject(tool)) return undefined
+  const { definition } = tool
+  if (isObject(definition)) return [decodeTool(definition, below(at, 'definition'))]
+  return isObject(tool['input_schema']) ? [decodeTool(tool, at)] : undefined
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
+
+// ---- canonical → wire
+
+/** Parts of one message → blocks. Blank text is left out, unless it came from this protocol. */
+export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesRawBlock[] {
+  return flatMap(parts, part => encodeWithCarrier(part, writing, role))
+}
+
+/** The blocks of a part, with a carrier block for a signature that has no place on them. */
+export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+  const blocks = encodePart(part, writing, role)
+  if (part.type === 'reasoning') {
+    for (const block of blocks) writing.carriers?.set(block, part.at)
+    return blocks
+  }
+  const carried = proxyFieldOf(part, writing) ? undefined : carrier(part, writing)
+  if (!carried) return blocks
+  // The signature of a part without blocks becomes a block of its own, except that of media.
+  if (part.type === 'media' && blocks.length === 0) return []
+  if (part.type !== 'text') return blocks.length === 0 ? [carried()] : [carried('next'), ...blocks]
+  if (writing.endsInText && blocks.filter(({ type }) => type === 'text').length === 1) return [carried('next'), ...blocks]
+  const behind = carried(blocks.length === 0 ? 'text' : 'prev')
+  writing.carriers?.set(behind, part.at)
+  return [...blocks, behind]
+}
+
+export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+  const { report } = writing
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, writing, role)
+    case 'refusal': {
+      const { text, phase, at } = part
+      report.unwritten(part, writtenRefusal, at)
+      report.ext(part.ext, at)
+      if (!text) return []
+      report.add('refusal.as-text', at)
+      return [...(phase && writing.opens ? [phaseBlock(phase)] : []), marked({ type: 'text', text }, part, writing)]
+    }
+    case 'reasoning':
+      if (writing.native || role === 'assistant' || part.signature?.issuer !== protocolName) return encodeReasoning(part, writing)
+      report.add('part.unsupported', part.at)
+      return []
+    case 'tool-call':
+      return [encodeCall(part, writing)]
+    case 'tool-result': {
+      if (writing.to === 'client') {
+        report.add('part.unsupported', part.at)
+        return []
+      }
+      const shown = readable(part.content, protocolName, place => report.add('tool-result.flattened', place))
+      return [encodeResult(part, encodeParts(shown, writing, 'user'), writing)]
+    }
+    case 'media':
+      return encodeMedia(part, role, writing, parts => encodeParts(parts, writing, 'user'))
+    case 'search-result': {
+      const { source, title, parts, citations, at, ext } = part
+      report.unwritten(part, writtenResult, at)
+      report.ext(ext, at)
+      const content = encodeParts(parts, writing, role)
+      return [marked(wireOf({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
+    }
+    case 'server-tool': {
+      if (part.protocol === protocolName && isObject(part.raw) && (writing.to === 'client' || writing.opens || !isTranslatedSearch(part)))
+        return [part.raw as MessagesRawBlock]
+      const search = writing.to === 'client' ? encodeSearch(part) : undefined
+      if (search) {
+        report.add('server-tool.search', part.at)
+        return search
+      }
+      if (writing.serverToolHistory !== 'text') {
+        report.add('server-tool.dropped', part.at)
+        return []
+      }
+      report.add('server-tool.as-text', part.at)
+      return [{ type: 'text', text: serverToolText(part) }]
+    }
+    case 'control':
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      if (isUnresolvable(part)) writing.unresolvable(part)
+      else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
+      else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
+      return []
+    case 'opaque':
+      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      report.add('part.unknown', part.at)
+      return []
+    default:
+      return part satisfies never
+  }
+}
+
+const writtenText = keysOf<TextPart>()('type', 'text', 'citations', 'cache', 'signature', 'phase', 'at', 'ext')
+const writtenRefusal = keysOf<RefusalPart>()('type', 'text', 'cache', 'signature', 'phase', 'at', 'ext')
+const writtenResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'parts', 'citations', 'cache', 'signature', 'at', 'ext')
+
+/** Of a text without citations: shared, because most have none. */
+const none: ReturnType<typeof byOrigin> = [[], []]
+
+function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+  const { report, native, to, newest, opens } = writing
+  const { text, citations, cache, signature, phase, at, ext } = part
+  report.unwritten(part, writtenText, at)
+  if (phase && !opens) report.rest({ phase }, at)
+  report.ext(ext, at)
+  // An empty text with a signature is that of a carrier block: only the carrier is written again.
+  if (native && !text && signature) return []
+  if (!native && (!text || (to === 'provider' && !text.trim()))) {
+    // Leaving out an empty text loses nothing, unless it is an instruction or has a cache mark.
+    if (text || role === 'system' || cache) report.add('text.blank', at)
+    for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
+    return []
+  }
+  const front = phase && opens ? [phaseBlock(phase)] : []
+  const [own, foreign] = citations ? byOrigin(citations) : none
+  if (to === 'client' && foreign.length > 0) {
+    const cited = encodeCited(part, report)
+    return [...front, ...cited.map((block, index) => (index === cited.length - 1 ? marked(block, part, writing) : block))]
+  }
+  for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
+  const refused = newest && role === 'user' && own.length > 0
+  if (refused) report.add('citation.version', at, 'citations')
+  return [...front, marked(wireOf({ type: 'text', text, ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }) }, ext), part, writing)]
+}

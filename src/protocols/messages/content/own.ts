@@ -1,0 +1,16 @@
+import type { ExtMap } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { createOwn } from '../../../kit/fields/own.ts'
+import { type JsonObject, merge } from '../../../kit/json/json.ts'
+
+/** The name of this protocol, as users see it. */
+export const protocolName = 'messages'
+
+export { withInner } from '../../../kit/fields/own.ts'
+export const { keep, ownOf, ownUnder } = createOwn(protocolName)
+
+/** A wire object: the unknown keys, overridden by the known ones. */
+export function wireOf<T extends JsonObject>(known: T, ext: ExtMap | undefined): T & JsonObject {
+  const fields = ownOf(ext)
+  return (fields ? merge(fields, known) : defined(known)) as T & JsonObject
+}

@@ -1,0 +1,175 @@
+import type { Proof } from '../../../canonical/event.ts'
+import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
+import { phaseProof } from '../../../kit/conversation/phases.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
+import type { MessagesReport } from '../notes.ts'
+import { isOtherFamily } from '../request/models.ts'
+import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import { keep, protocolName, wireOf } from './own.ts'
+import type { Writing } from './writing.ts'
+
+/** Thinking blocks, and carriers: `redacted_thinking` blocks that only hold the signature of another part. */
+
+// ---- wire → canonical
+
+const thinkingKeys = keysOf<MessagesBlockOf<'thinking'>>()('type', 'thinking', 'signature')
+const redactedKeys = keysOf<MessagesBlockOf<'redacted_thinking'>>()('type', 'data')
+
+export function decodeThinking(block: MessagesBlockOf<'thinking'>, at: Place): ReasoningPart {
+  const part = decodeReasoning(block.thinking, block.signature ?? '')
+  part.at = at
+  return keep(part, unknownOf(block, thinkingKeys))
+}
+
+export function decodeRedacted(block: MessagesBlockOf<'redacted_thinking'>, at: Place): ReasoningPart {
+  const { data } = block
+  const envelope = unwrapSignature(data)
+  const signature: Signature = envelope?.signature ?? { value: data, issuer: protocolName, form: 'redacted' }
+  const part: ReasoningPart = defined({ type: 'reasoning' as const, segments: [], redacted: true, signature, id: envelope?.id, at })
+  return keep(part, unknownOf(block, redactedKeys))
+}
+
+/** Text and signature of a thinking block. An envelope around the signature has the lengths to split joined segments again. */
+export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
+  const envelope = signature ? unwrapSignature(signature) : undefined
+  const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
+  const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
+  return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
+}
+
+/** Adds the model to a signature of this protocol; a later request needs it. */
+export function signedBy(model: string | undefined, signature: Signature): Signature {
+  return model === undefined || signature.issuer !== protocolName || signature.model !== undefined ? signature : { ...signature, model }
+}
+
+/**
+ * Makes notes of `input_transformations`: what the provider did to the thinking in the request. `thinking_dropped`: it was left out; any
+ * other type: it was accepted although it did not fit the conversation before it. `strange`: a value that is no such list, to be kept as unknown.
+ */
+export function decodeTransformations(value: unknown, report: MessagesReport): { list?: unknown; strange?: unknown } {
+  if (value == null) return {}
+  if (!Array.isArray(value) || value.length === 0 || !value.every(entry => isObject(entry) && typeof entry['type'] === 'string')) return { strange: value }
+  for (const [index, { type }] of (value as JsonObject[]).entries())
+    report.add(type === 'thinking_dropped' ? 'reasoning.dropped-upstream' : 'reasoning.prefix-mismatch', below('/input_transformations', index))
+  return { list: value }
+}
+
+const between = '\n\n'
+
+function cut(text: string, lengths: readonly number[] | undefined): string[] {
+  if (!text) return []
+  if (!lengths || lengths.reduce((sum, length) => sum + length, 0) + between.length * (lengths.length - 1) !== text.length) return [text]
+  let start = 0
+  return lengths.map(length => {
+    const piece = text.slice(start, start + length)
+    start += length + between.length
+    return piece
+  })
+}
+
+/** The signature in a carrier block. Undefined: the block is no carrier. */
+export function carrierOf(block: MessagesRawBlock): Carried | undefined {
+  if (block.type !== 'redacted_thinking' || typeof block['data'] !== 'string') return undefined
+  const { signature, attach, id, kinds } = unwrapSignature(block['data']) ?? {}
+  return signature && attach !== undefined ? { signature, attach, ...defined({ id, kinds }) } : undefined
+}
+
+/** A signature from a carrier block. `attach`: the part that it belongs to, see `ownerOf`. */
+export type Carried = Proof & { attach: string }
+
+/** Number of the reasoning part that the signature belongs to, from 0. Undefined: it belongs to no reasoning part. */
+export function ordinalOf(attach: string): number | undefined {
+  const nth = /^r(\d+)$/.exec(attach)?.[1]
+  return nth === undefined ? undefined : Number(nth)
+}
+
+/** `prev`: the part before; `r2`: the third reasoning part; `c:<id>`: a call by its id. */
+export function ownerOf(attach: string, parts: readonly Part[]): Part | undefined {
+  if (attach === 'prev') return parts.at(-1)
+  if (attach.startsWith('c:')) return parts.find(part => part.type === 'tool-call' && part.id === attach.slice(2))
+  const nth = ordinalOf(attach)
+  return nth === undefined ? undefined : parts.filter(part => part.type === 'reasoning')[nth]
+}
+
+// ---- canonical → wire
+
+const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
+
+export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
+  const { report, to, opens } = writing
+  const { segments, redacted, id, signature, at, ext } = part
+  report.unwritten(part, written, at)
+  report.ext(ext, at)
+  const text = segments.map(segment => segment.text).join(between)
+  const own = signature?.issuer === protocolName
+  if (to === 'provider' && !(opens && signature)) {
+    if (own) report.onceEach('message.envelope', at, { itemId: id })
+    if (own && signature) {
+      if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
+      if (segments.length > 1) report.add('reasoning.joined', at)
+      return redacted && !text
+        ? [wireOf({ type: 'redacted_thinking', data: signature.value }, ext)]
+        : [wireOf({ type: 'thinking', thinking: text, signature: signature.value }, ext)]
+    }
+    if (!signature && writing.native && !writing.mixed) return [wireOf({ type: 'thinking', thinking: text }, ext)]
+    if (!signature && !text && id !== undefined) {
+      report.onceEach('message.envelope', at, { itemId: id })
+      return []
+    }
+    if (writing.unsigned === 'text' && text) {
+      report.add('reasoning.as-text', at)
+      if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+      return [{ type: 'text', text: `<thinking>${text}</thinking>` }]
+    }
+    report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
+    return []
+  }
+  if (!signature && !text) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    return []
+  }
+  const value = signature && seal(signature, id, segments.map(lengthOf))
+  if (redacted && !text && value !== undefined) return [wireOf({ type: 'redacted_thinking', data: value }, ext)]
+  if (value === undefined) {
+    report.onceEach('message.envelope', at, { itemId: id })
+    if (segments.length > 1) report.add('reasoning.joined', at)
+    report.once('reasoning.signature-empty', '/content')
+  }
+  return [wireOf({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
+}
+
+/** Kind of a segment, and its length in UTF-16 code units. */
+export type SegmentLength = { kind: ReasoningSegment['kind']; length: number }
+
+export const lengthOf = ({ kind, text }: ReasoningSegment): SegmentLength => ({ kind, length: text.length })
+
+/** A signature as it is sent to a client: in an envelope with all that its block has no field for, bare if there is none of that. */
+export function seal(signature: Signature, id: string | undefined, segments: readonly SegmentLength[]): string {
+  const lengths = segments.length > 1 ? segments.map(({ length }) => length) : undefined
+  const own = signature.issuer === protocolName
+  if (own && !lengths && id === undefined) return signature.value
+  // Thinking of this protocol is a summary, and a single empty segment has no kind: neither needs `kinds`.
+  const kinds = !own && segments.some(({ kind, length }) => kind === 'raw' && (lengths || length > 0)) ? segments.map(({ kind }) => kind) : undefined
+  return wrapSignature({ signature, ...defined({ id, lengths, kinds }) })
+}
+
+/** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
+export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
+  if (!signature) return undefined
+  if (opens) return attach => encodeCarrier({ signature }, attach)
+  report.add('reasoning.foreign-signature', at, 'signature')
+  return undefined
+}
+
+export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
+}
+
+/** The block that tells a client the phase of the text behind it. */
+export function phaseBlock(phase: NonNullable<TextPart['phase']>): MessagesRawBlock {
+  return { type: 'redacted_thinking', data: wrapSignature({ signature: phaseProof(phase) }) }
+}

@@ -1,0 +1,116 @@
+import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { Tool } from '../../../canonical/tool.ts'
+import { TranslationError } from '../../../errors.ts'
+import { mapName } from '../../../kit/conversation/ids.ts'
+import { callIds } from '../../../kit/conversation/turns.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
+import type { EncodingContext } from '../../../protocol.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesOptions, Options } from '../options.ts'
+import type { MessagesRawBlock } from '../schema.ts'
+import { encodeMark, type Mark } from './cache.ts'
+import { ownUnder, protocolName } from './own.ts'
+
+/** Blocks that may only hold a signature, each with the path of its part. */
+export type Carriers = Map<JsonObject, Place | undefined>
+
+/** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
+export type Writing = {
+  report: MessagesReport
+  /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
+  to: 'provider' | 'client'
+  /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
+  opens: boolean
+  /** The message came from this protocol, and its blocks are written as they were. */
+  native: boolean
+  /** Another provider took part in the conversation, so thinking without a signature is not taken for this provider's. */
+  mixed?: boolean
+  /** The id that a call and its result are written with. */
+  callId(part: ToolCallPart | ToolResultPart): string
+  /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
+  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
+  /** Ids of the calls in the request: the name of a result's tool is there. Undefined: a reply, which may not have the call. */
+  called?: ReadonlySet<string>
+  unsigned: 'drop' | 'text'
+  /** The model that the request is for. */
+  model?: string | undefined
+  serverToolHistory?: 'drop' | 'text'
+  /** The block that adds a tool in mid-conversation. Undefined: such a tool is in `tools`, with the others. */
+  addTool?(tool: Tool): MessagesRawBlock[]
+  /** API version 2026-10-21, which refuses citations in user text and documents in assistant messages. */
+  newest: boolean
+  convertMedia?: MessagesOptions['convertMedia'] | undefined
+  unresolvable(part: Part, field?: string): void
+  marks: Mark[]
+  place: Mark['place']
+  /** A complete reply without calls: signatures go before their text, because some clients read the last block. Before a call, they would be taken for its own. */
+  endsInText?: boolean
+  /** Collects blocks of a reply that may only hold a signature. */
+  carriers?: Carriers | undefined
+}
+
+/** Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark later. */
+export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to }: Writing): T {
+  if (!cache || to === 'client') {
+    if (cache) report.add('cache.place', at, 'cache')
+    if (block['cache_control']) delete block['cache_control']
+    return block
+  }
+  const wire = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  marks.push({ wire, at, place })
+  return Object.assign(block, { cache_control: wire })
+}
+
+/** A single plain text is written as a string. */
+export function contentOf(blocks: MessagesRawBlock[]): string | MessagesRawBlock[] {
+  const [only] = blocks
+  return blocks.length === 1 && only && isPlain(only) ? only.text : blocks
+}
+
+function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string } {
+  return block.type === 'text' && Object.keys(block).length === 2
+}
+
+// ---- for requests
+
+export type RequestWriting = Writing & {
+  options: Options
+  renamed: NonNullable<EncodingContext['tools']>
+}
+
+export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
+  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: flat => mapName(flat, nameLimit), native }, report)
+  return {
+    report,
+    options,
+    to: 'provider',
+    opens: options.foreignProofs === 'wrap',
+    native,
+    callId: idOf,
+    toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
+    called: callIds(messages),
+    mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
+    renamed,
+    unsigned: options.amUnsigned ?? 'drop',
+    model,
+    serverToolHistory: options.serverToolHistory ?? 'drop',
+    newest: options.apiVersion === '2026-10-21',
+    convertMedia: options.convertMedia,
+    unresolvable: part => report.unresolvable(part.at, undefined, options),
+    marks: [],
+    place: 'messages',
+  }
+}
+
+/** The id of a call, or of the call that a result answers, unchanged. */
+export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
+
+const nameLimit = 128
+
+export function malformed(path: Place, message: string): TranslationError {
+  return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)
+}

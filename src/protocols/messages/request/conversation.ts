@@ -1,0 +1,237 @@
+import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
+import { isInstruction } from '../../../kit/conversation/turns.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { signedByProxy } from '../content/calls.ts'
+import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
+import { keep, ownOf, protocolName } from '../content/own.ts'
+import { contentOf, idOf, malformed, type RequestWriting, type Writing } from '../content/writing.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesOptions } from '../options.ts'
+import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from '../schema.ts'
+import { refusesPrefill, takesMidSystem } from './models.ts'
+import { fittingId, groupTurns, type Turn } from './turns.ts'
+
+const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
+
+export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport, { amBillingLine }: MessagesOptions): Message[] {
+  const read = Array.isArray(system) ? system.map((block, index) => decodeInstruction(block, index, report)) : decodeContent(system, '/system', report)
+  const parts = amBillingLine === 'drop' ? withoutBilling(read, report) : read
+  return parts.length === 0 ? [] : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
+}
+
+/** The line may be in a later block, behind instructions that a gateway added. */
+function withoutBilling(parts: readonly Part[], report: MessagesReport): Part[] {
+  return flatMap(parts, part => {
+    if (part.type !== 'text' || !billingLine.test(part.text)) return [part]
+    report.add('system.billing-line', part.at)
+    const text = part.text.replace(billingLine, '')
+    return text ? [{ ...part, text }] : []
+  })
+}
+
+/** Instructions are text. Blocks of other types are kept as they are, for servers of this protocol only. */
+function decodeInstruction(block: MessagesRawBlock, index: number, report: MessagesReport): Part {
+  const at = below('/system', index)
+  const part = decodeBlock(block, at, report)
+  return part.type === 'text' || part.type === 'control' ? part : { type: 'opaque', protocol: protocolName, raw: block, at }
+}
+
+const known = keysOf<MessagesMessage>()('role', 'content')
+const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()('role', 'content', 'output_config')
+
+export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport, { midSystem }: MessagesOptions): Message {
+  const { role, content } = wire
+  if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions stand in the field `system`, not in `messages`')
+  const parts = decodeContent(content, below(at, 'content'), report)
+  const turn = role === 'system' ? decodeTurnConfig(wire['output_config'], below(at, 'output_config')) : undefined
+  if (turn) parts.push(turn)
+  const message: Message = { role, origin: 'message', parts: role === 'assistant' ? parts.map(signedByProxy) : parts, at }
+  return keep(message, unknownOf(wire, turn ? knownWithConfig : known))
+}
+
+/** The effort that a system message sets from here on. Undefined: it sets none, or `output_config` has other keys too. */
+function decodeTurnConfig(raw: unknown, at: Place): ControlPart | undefined {
+  if (!isObject(raw) || Object.keys(raw).length !== 1) return undefined
+  const { effort } = raw
+  return typeof effort === 'string' ? { type: 'control', control: 'configuration', protocol: protocolName, raw, effort, at } : undefined
+}
+
+/** Separates the effort from the other parts: on the wire it is a field of the message, not a block. */
+function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config?: ControlPart & { effort: string } } {
+  const config = parts.findLast(isEffort)
+  return config ? { content: parts.filter(part => !isEffort(part)), config } : { content: parts }
+}
+
+/** The effort of the next turn. Only a system message inside the conversation can hold it; `inPlace`: the model takes one here. */
+function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, inPlace: boolean, { options, report }: RequestWriting): JsonObject {
+  const word = effort === 'minimal' ? 'low' : effort
+  if (!inPlace || options.amTurnEffort !== 'write' || word === 'none') {
+    report.add('part.unsupported', at)
+    return {}
+  }
+  if (word !== effort) report.add('reasoning.effort', at)
+  return { output_config: { effort: word } }
+}
+
+const isEffort = (part: Part): part is ControlPart & { effort: string } =>
+  part.type === 'control' && part.control === 'configuration' && part.effort !== undefined
+
+/** Encodes a conversation, and the instructions before it as `system`. */
+export function encodeMessages(messages: readonly Message[], writing: RequestWriting): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
+  const { native, report, options } = writing
+  for (const message of messages) encodeEnvelope(message, report)
+  const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
+  const leading = first < 0 ? messages : messages.slice(0, first)
+  const others = first < 0 ? [] : messages.slice(first)
+  const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
+  if (developer) report.once('system.developer-role', developer.at, 'role')
+  const system = encodeSystem(leading, writing)
+  const wires = native ? others.map(message => encodeNative(message, writing)) : encodeTurns(others, { writing, hoist: blocks => system.push(...blocks) })
+  if (!native && options.amLeadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
+    report.add('message.leading-user', '/messages/0')
+    wires.push({ role: 'user', content: '.' })
+  }
+  return system.length === 0 ? { messages: wires } : { system: contentOf(system), messages: wires }
+}
+
+/** Notes the fields of a message that have no place in this protocol. */
+function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: MessagesReport): void {
+  report.ext(ext, at)
+  if (name !== undefined) report.add('message.name', at, 'name')
+  report.onceEach('message.envelope', at, { itemId: id, status })
+  if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
+}
+
+function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesRawBlock[] {
+  return flatMap(leading, message =>
+    encodeParts(
+      message.parts.filter(part => isTold(part, writing)),
+      { ...writing, place: 'system' },
+      'system',
+    ),
+  )
+}
+
+function isTold(part: Part, { native, report }: Writing): boolean {
+  if (native || isInstruction(part)) return true
+  report.leave('system.not-text', part)
+  return false
+}
+
+function encodeNative(message: Message, writing: RequestWriting): JsonObject {
+  const { role, parts } = message
+  const { content, config } = splitConfig(parts)
+  const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
+  const own = { ...ownOf(message.ext), ...(config && { output_config: { effort: config.effort } }) }
+  return wireOfMessage({ role: word, blocks: encodeParts(content, writing, role), own })
+}
+
+/** `own`: further keys. */
+type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
+
+/** Only a system message may be without content. */
+function wireOfMessage({ role, blocks, own }: Wire): JsonObject {
+  return blocks.length === 0 && role === 'system' ? { ...own, role } : { ...own, role, content: contentOf(blocks) }
+}
+
+/** `wires`: the messages written so far. `waiting`: instructions for the head of the next user message, after its tool results. */
+type Written = { wires: Wire[]; waiting: MessagesRawBlock[] }
+
+/** `hoist`: adds instructions to the field `system`. */
+type Placing = { writing: RequestWriting; hoist(blocks: MessagesRawBlock[]): void }
+
+function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject[] {
+  const { writing } = placing
+  const { report, options } = writing
+  const { turns, ids } = groupTurns(messages, report)
+  // One copy for the whole conversation: a copy for each part took a twentieth of the encoding time of a long one.
+  const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
+  const written: Written = { wires: [], waiting: [] }
+  const { wires } = written
+  for (const turn of turns) {
+    const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
+    const { content, config } = splitConfig(turn.parts)
+    const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn)
+    const own: JsonObject = turn.sources.length === 1 ? { ...ownOf(turn.sources[0]?.ext) } : {}
+    if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
+    else if (turn.role === 'assistant') {
+      settleWaiting(written)
+      if (blocks.length > 0) wires.push({ role: 'assistant', blocks, own })
+    } else if (blocks.length > 0) {
+      if (written.waiting.length > 0) blocks.splice(blocks.findLastIndex(({ type }) => type === 'tool_result') + 1, 0, ...written.waiting)
+      wires.push({ role: 'user', blocks, own })
+      written.waiting = []
+    }
+  }
+  settleWaiting(written)
+  if (options.amLeadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
+    report.add('message.leading-user', '/messages/0')
+    wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
+  }
+  const last = wires.at(-1)
+  const { amTrailingAssistant: trailing = 'auto' } = options
+  const isRefused = trailing === 'synthesize' || (trailing === 'auto' && refusesPrefill(writing.model))
+  // An assistant that waits for a tool result has no half text to continue.
+  if (isRefused && last?.role === 'assistant' && !last.blocks.some(({ type }) => type.endsWith('tool_use'))) {
+    report.add('message.trailing-user', `/messages/${wires.length}`)
+    wires.push({ role: 'user', blocks: [{ type: 'text', text: 'Continue.' }], own: {} })
+  }
+  const wire = wires.map(wireOfMessage)
+  report.settle(wire, '/messages')
+  return wire
+}
+
+type Instructions = { source: Message | undefined; blocks: MessagesRawBlock[]; own: JsonObject; config: ReturnType<typeof splitConfig>['config'] }
+
+/** Instructions in mid-conversation: as a system message where the model takes one, in the field `system`, or as text of the user. */
+function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, hoist }: Placing): void {
+  const { wires, waiting } = written
+  const { report, model, options } = writing
+  const placement = options.systemPlacement ?? 'auto'
+  const last = wires.at(-1)
+  const inPlace =
+    (placement === 'keep' || (placement === 'auto' && takesMidSystem(model))) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
+  if (config) Object.assign(own, encodeTurnConfig(config, inPlace, writing))
+  if (blocks.length === 0 && own['output_config'] === undefined) return
+  if (blocks.length > 0 && source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
+  if (placement === 'hoist') {
+    report.add('system.hoisted', source?.at)
+    hoist(blocks)
+  } else if (!inPlace) {
+    report.add('system.mid-conversation-as-user', source?.at)
+    waiting.push(...blocks.map(asTagged))
+  } else if (last?.role === 'system') {
+    last.blocks.push(...blocks)
+    Object.assign(last.own, own)
+  } else wires.push({ role: 'system', blocks, own })
+}
+
+/** Waiting instructions that no user message follows are added to the user message before them, or become one. */
+function settleWaiting(written: Written): void {
+  const { wires, waiting } = written
+  if (waiting.length === 0) return
+  const before = wires.at(-1)
+  if (before?.role === 'user') before.blocks.push(...waiting)
+  else wires.push({ role: 'user', blocks: waiting, own: {} })
+  written.waiting = []
+}
+
+function asTagged(block: MessagesRawBlock): MessagesRawBlock {
+  return block.type === 'text' ? { ...block, text: `<system>${String(block['text'])}</system>` } : block
+}
+
+function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing): MessagesRawBlock[] {
+  const known = role === 'system' ? parts.filter(part => isTold(part, writing)) : parts
+  const encode = (part: Part) => encodeWithCarrier(part, writing, role)
+  const leads = (part: Part) => role === 'user' && part.type === 'tool-result'
+  const blocks: MessagesRawBlock[] = []
+  for (const part of known) if (leads(part)) blocks.push(...encode(part))
+  const results = blocks.length
+  for (const part of known)
+    if (!leads(part)) blocks.push(...encode(part))
+    else if (blocks.length > results) writing.report.add('tool-result.moved', part.at)
+  return blocks
+}

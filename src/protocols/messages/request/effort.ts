@@ -1,0 +1,170 @@
+import type { Message, Signature } from '../../../canonical/message.ts'
+import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { noteOff } from '../../../kit/fields/effort.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { protocolName } from '../content/own.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesOptions } from '../options.ts'
+import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
+
+/** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
+const budgets = new Map([
+  ['minimal', 1024],
+  ['low', 2048],
+  ['medium', 8192],
+  ['high', 16_384],
+  ['xhigh', 24_576],
+  ['max', 32_768],
+])
+
+const leastBudget = 1024
+
+function effortOf(budget: number): string {
+  if (budget <= 4096) return 'low'
+  if (budget <= 12_288) return 'medium'
+  return budget <= 24_576 ? 'high' : 'xhigh'
+}
+
+export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
+
+/**
+ * Encodes the reasoning settings of another protocol. `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop
+ * whose earlier thinking was lost, see `isUnsignedLoop`.
+ */
+export function encodeReasoningSpec(
+  { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
+  { maxTokens, forced, unsignedLoop }: { maxTokens: number; forced: boolean; unsignedLoop: boolean },
+  { report, options, model }: RequestWriting,
+): Thought {
+  report.rest(rest, undefined, 'reasoning.')
+  const manual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
+  const shown = display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized')
+  const show = (thinking: JsonObject): JsonObject => {
+    if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+    return { ...thinking, ...defined({ display: shown }) }
+  }
+  const hide = () => {
+    if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
+    if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
+  }
+  if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
+  const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
+  if (off) {
+    hide()
+    // The effort applies to the whole answer, so it is written without thinking too; models with manual thinking take no effort.
+    noteOff({ budgetTokens, effort: manual ? effort : undefined }, undefined, report)
+    const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
+    if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
+    report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
+    return beside
+  }
+  const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
+  if (!wanted) {
+    hide()
+    return { maxTokens }
+  }
+  const { amForcedToolWithThinking: both = !manual && thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
+  const yields = forced && both !== 'keep'
+  if (manual) {
+    if (yields || unsignedLoop) {
+      hide()
+      report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
+      return { maxTokens }
+    }
+    return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
+  }
+  const named = knownEffort(effort, report) ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined)
+  if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
+  if (yields) {
+    hide()
+    report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
+    return { ...defined({ effort: named }), maxTokens }
+  }
+  const thinking = mode === 'between_tools' ? { type: mode } : bound(show({ type: 'adaptive' }), options)
+  if (mode === 'between_tools') hide()
+  return { thinking, ...defined({ effort: named }), maxTokens }
+}
+
+/** The lowest effort of this protocol is `low`. */
+function knownEffort(effort: string | undefined, report: MessagesReport): string | undefined {
+  if (effort !== 'minimal') return effort
+  report.add('reasoning.effort', undefined, 'reasoning.effort')
+  return 'low'
+}
+
+/** Adds what the server does with thinking that does not fit the conversation before it. Only `adaptive` and `enabled` thinking take this field. */
+function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): JsonObject {
+  const binds = amPrefixMismatch !== undefined && (thinking['type'] === 'adaptive' || thinking['type'] === 'enabled')
+  return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
+}
+
+/** The field that asked for thinking, for notes. */
+const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budgetTokens?: number | undefined }) =>
+  effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
+
+function withBudget(
+  { effort, budgetTokens }: Pick<ReasoningSpec, 'effort' | 'budgetTokens'>,
+  maxTokens: number,
+  { report, show }: { report: MessagesReport; show(thinking: JsonObject): JsonObject },
+): Thought {
+  if (budgetTokens !== undefined && budgetTokens > 0) {
+    const budget = Math.max(leastBudget, budgetTokens)
+    if (budget !== budgetTokens) report.add('reasoning.budget-raised', undefined, 'reasoning.budgetTokens')
+    if (effort !== undefined) report.add('reasoning.effort-as-budget', undefined, 'reasoning.effort')
+    if (budget >= maxTokens) report.add('reasoning.budget-room', undefined, 'maxOutputTokens')
+    return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens: budget >= maxTokens ? budget + leastBudget : maxTokens }
+  }
+  const budget = Math.min(budgets.get(effort ?? 'medium') ?? 8192, maxTokens - 1)
+  if (budget < leastBudget) {
+    report.add('reasoning.no-room', undefined, fieldOf({ effort, budgetTokens }))
+    return { maxTokens }
+  }
+  report.add('reasoning.effort-as-budget', undefined, fieldOf({ effort, budgetTokens }))
+  return { thinking: show({ type: 'enabled', budget_tokens: budget }), maxTokens }
+}
+
+/** Encodes the reasoning settings of a request of this protocol. */
+export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { forced: boolean }, { options, report }: RequestWriting): Partial<Thought> {
+  const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
+  report.rest(rest, undefined, 'reasoning.')
+  if (forced && mode !== undefined && mode !== 'disabled' && options.amForcedToolWithThinking === 'disable-thinking') {
+    report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
+    return defined({ effort })
+  }
+  // The conversation changed providers inside a tool loop: this provider would refuse the thinking of the other one.
+  if (
+    mode === 'enabled' &&
+    options.foreignProofs !== 'wrap' &&
+    isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)
+  ) {
+    report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')
+    return defined({ effort })
+  }
+  const thinking = mode === undefined ? undefined : { type: mode, ...defined({ budget_tokens: budgetTokens, display }) }
+  return defined({ thinking: thinking && bound(thinking, options), effort })
+}
+
+/**
+ * The last turn has called tools, and the thinking before them was lost: manual thinking would be refused. `lost`: decides that
+ * by the signature of the turn's first part. It gets undefined if that part is no reasoning or has no signature.
+ */
+export function isUnsignedLoop(messages: readonly Message[], lost: (signature: Signature | undefined) => boolean = isForeign): boolean {
+  const lastResult = messages.findLastIndex(({ parts }) => parts.some(({ type }) => type === 'tool-result'))
+  const lastCall = messages.findLastIndex(({ role, parts }) => role === 'assistant' && parts.some(({ type }) => type === 'tool-call'))
+  if (lastCall < 0 || lastResult < lastCall) return false
+  if (messages.slice(lastCall + 1).some(({ role, parts }) => role === 'user' && parts.some(({ type }) => type !== 'tool-result'))) return false
+  let start = lastCall
+  while (start > 0 && messages[start - 1]?.role === 'assistant') start--
+  const first = flatMap(messages.slice(start, lastCall + 1), ({ parts }) => parts)[0]
+  return lost(first?.type === 'reasoning' ? first.signature : undefined)
+}
+
+const isForeign = (signature: Signature | undefined) => signature?.issuer !== protocolName
+
+/** Is thinking asked for? */
+export function isThinking({ thinking }: Partial<Thought>): boolean {
+  return thinking !== undefined && thinking['type'] !== 'disabled'
+}

@@ -1,0 +1,63 @@
+import type { Place } from '../../../canonical/message.ts'
+import type { McpServer } from '../../../canonical/tool.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import type { MessagesReport } from '../notes.ts'
+
+/** An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says which of its tools are offered. */
+
+const serverKeys = new Set(['type', 'name', 'url', 'authorization_token'])
+
+/** Do the decoded toolsets hold all of `mcp_servers`, so that the list itself need not be kept? */
+export function areCovered(servers: unknown, toolsets: readonly (McpServer | undefined)[]): boolean {
+  return (
+    Array.isArray(servers) &&
+    servers.every(
+      server => isObject(server) && Object.keys(server).every(key => serverKeys.has(key)) && toolsets.filter(one => one?.label === server['name']).length === 1,
+    )
+  )
+}
+
+export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | undefined {
+  const { type: _, mcp_server_name: label, configs, default_config, cache_control: __, ...rest } = wire
+  if (typeof label !== 'string') return undefined
+  const index = Array.isArray(servers) ? servers.findIndex(one => isObject(one) && one['name'] === label) : -1
+  const server: JsonObject | undefined = index < 0 ? undefined : (servers as JsonObject[])[index]
+  const { enabled, defer_loading, ...others } = isObject(default_config) ? default_config : {}
+  const named = isObject(configs) ? Object.entries(configs) : []
+  const isList = enabled === false && named.every(([, config]) => isObject(config) && config['enabled'] === true && Object.keys(config).length === 1)
+  const left = { ...rest, ...(!isList && named.length > 0 && { configs }), ...(Object.keys(others).length > 0 && { default_config: others }) }
+  const text = (key: string) => (typeof server?.[key] === 'string' ? (server[key] as string) : undefined)
+  return {
+    label,
+    ...(server && { at: below('/mcp_servers', index) }),
+    ...defined({ url: text('url'), authorization: text('authorization_token'), deferLoading: defer_loading === true ? true : undefined }),
+    ...(isList && { allowed: named.map(([tool]) => tool) }),
+    approval: false,
+    ...(Object.keys(left).length > 0 && { others: left }),
+  }
+}
+
+/** The entry of `mcp_servers`. */
+export function serverOf({ label, url, authorization }: McpServer): JsonObject {
+  return defined({ type: 'url', name: label, url, authorization_token: authorization })
+}
+
+/** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
+export function encodeMcp(mcp: McpServer | undefined, at: Place | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
+  if (mcp?.url === undefined) return undefined
+  const { label, allowed, deferLoading, approval, others } = mcp
+  if (approval) report.add('tool.no-approval', at)
+  report.rest(others ?? {}, at)
+  const config = defined({ enabled: allowed && false, defer_loading: deferLoading })
+  return {
+    server: serverOf(mcp),
+    toolset: {
+      type: 'mcp_toolset',
+      mcp_server_name: label,
+      ...(Object.keys(config).length > 0 && { default_config: config }),
+      ...(allowed && { configs: Object.fromEntries(allowed.map(tool => [tool, { enabled: true }])) }),
+    },
+  }
+}

@@ -1,0 +1,175 @@
+import type { Signature } from '../../../canonical/message.ts'
+import { isNeutral } from '../../../canonical/neutral.ts'
+import type { CanonicalRequest, OutputFormat } from '../../../canonical/request.ts'
+import { present, some, someOf } from '../../../kit/fields/defined.ts'
+import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { withStrictTools } from '../../../kit/tools/strict-tools.ts'
+import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
+import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
+import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../content/own.ts'
+import { malformed, startWriting } from '../content/writing.ts'
+import { createMessagesReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { MessagesRequest } from '../schema.ts'
+import { betasOf } from './betas.ts'
+import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
+import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
+import { fields, isDisplay, isLimit } from './fields.ts'
+import { areCovered } from './mcp.ts'
+import { decodeFormat, encodeCaching, encodeFormat, encodeSampling, encodeState, encodeTier, encodeUser, maxTokensFor } from './settings.ts'
+import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
+import { decodeTool, encodeTools } from './tools.ts'
+
+/** With fields of any shape. */
+type Body = MessagesRequest & { [K in 'container' | 'diagnostics' | 'context_management' | 'compaction' | 'thread' | 'mcp_servers']?: unknown }
+
+const known = keysIn(
+  fields.keysIn(),
+  keysOf<Body>()('messages', 'system', 'thinking', 'output_config', 'output_format', 'tools', 'tool_choice', 'metadata', 'cache_control', 'mcp_servers'),
+)
+
+/** @throws TranslationError `malformed` when the body is not a messages request */
+export function decodeRequest(wire: unknown, options: Options = {}): Decoded<CanonicalRequest> {
+  const report = createMessagesReport()
+  const body: Body = check(protocolName, MessagesRequest, wire)
+  const { max_tokens, tool_choice, metadata, cache_control, thinking, output_config, mcp_servers: servers } = body
+  let unknown = unknownOf(body, known)
+  const inside = (key: string, inner: JsonObject | undefined) => {
+    unknown = withInner(unknown, key, inner)
+  }
+  if (options.requireMaxTokens && !isLimit(max_tokens)) throw malformed('/max_tokens', 'a request says how many tokens it wants')
+  if (max_tokens != null && !isLimit(max_tokens)) unknown = { ...unknown, max_tokens }
+  const { format, unknown: ofFormat, isOlder, older } = decodeOutput(body)
+  if (tool_choice) inside('tool_choice', unknownOfToolChoice(tool_choice))
+  if (metadata) inside('metadata', unknownOf(metadata, metadataKeys))
+  if (thinking) inside('thinking', unknownOf(thinking, thinking.display == null || isDisplay(thinking.display) ? thinkingKeys : undisplayedKeys))
+  if (output_config) inside('output_config', withInner(unknownOf(output_config, outputKeys), 'format', ofFormat))
+  inside('output_format', older)
+  if (cache_control) inside('cache_control', unknownOfMark(cache_control))
+  const tools = body.tools?.map((tool, index) => decodeTool(tool, below('/tools', index), servers))
+  if (servers != null && !areCovered(servers, tools?.map(tool => (tool.type === 'server' ? tool.mcp : undefined)) ?? []))
+    unknown = { ...unknown, mcp_servers: servers }
+  const request: CanonicalRequest = present({
+    messages: [
+      ...decodeSystem(body.system, report, options),
+      ...body.messages.map((message, index) => decodeMessage(message, below('/messages', index), report, options)),
+    ],
+    tools,
+    toolChoice: tool_choice && decodeToolChoice(tool_choice, tools),
+    parallelToolCalls: tool_choice?.disable_parallel_tool_use == null ? undefined : !tool_choice.disable_parallel_tool_use,
+    output: some({ format }),
+    cache: someOf({ auto: decodeMark(cache_control) }),
+  })
+  fields.read(body, request)
+  keep(request, unknown)
+  return { value: request, notes: report.notes, ...(isOlder && { fieldNames: { 'output.format': 'output_format' } }) }
+}
+
+const metadataKeys = keysOf<NonNullable<MessagesRequest['metadata']>>()('user_id')
+const thinkingKeys = keysOf<Thinking>()('type', 'budget_tokens', 'display')
+const undisplayedKeys = keysOf<Thinking>()('type', 'budget_tokens')
+const outputKeys = keysOf<NonNullable<MessagesRequest['output_config']>>()('effort', 'format')
+
+type Thinking = NonNullable<MessagesRequest['thinking']>
+
+type Output = { format?: OutputFormat | undefined; unknown?: JsonObject | undefined; isOlder?: boolean; older?: JsonObject | undefined }
+
+/**
+ * The format of the answer, and its unknown keys. `isOlder`: `output_format` says it, the older name of `output_config.format`. `older`:
+ * unknown keys of that.
+ */
+function decodeOutput({ output_config, output_format }: MessagesRequest): Output {
+  const newer = output_config?.format
+  if (newer) return { ...decodeFormat(newer), older: output_format ?? undefined }
+  if (!output_format) return {}
+  const { format, unknown: older } = decodeFormat(output_format)
+  return { format, isOlder: format !== undefined, older }
+}
+
+const handled = keysOf<CanonicalRequest>()(
+  'model',
+  'messages',
+  'tools',
+  'toolChoice',
+  'parallelToolCalls',
+  'output',
+  'reasoning',
+  'sampling',
+  'maxOutputTokens',
+  'stop',
+  'candidateCount',
+  'logprobs',
+  'cache',
+  'serviceTier',
+  'user',
+  'state',
+  'safety',
+  'stream',
+  'ext',
+  'source',
+)
+
+/** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
+export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+  const report = createMessagesReport(options.fieldNames)
+  const request = withStrictTools(given, report)
+  const { output, reasoning, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages, model } = request
+  const { maxOutputTokens: limit } = request
+  report.unwritten(request, handled, undefined)
+  if (safety) report.rest(safety, undefined, 'safety.')
+  report.ext(ext, undefined)
+  const native = request.source?.protocol === protocolName
+  const writing = startWriting(request, options, report, native)
+
+  const wanted = encodeTools(request, writing)
+  const choice = encodeToolChoice(request, wanted.tools !== undefined, writing)
+  const conversation = encodeMessages(messages, writing)
+  if (!native) limitMarks(wanted.tools, conversation, { marks: writing.marks, report, auto: cache?.auto !== undefined })
+
+  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
+  const asked = maxOutputTokens ?? (native ? undefined : maxTokensFor(model, options))
+  if (maxOutputTokens === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')
+  const forced = choice?.['type'] === 'any' || choice?.['type'] === 'tool'
+  const thought: Partial<Thought> = native
+    ? nativeReasoningSpec(request, { forced }, writing)
+    : reasoning && asked !== undefined
+      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages, writing.opens ? isUnsigned : undefined) }, writing)
+      : {}
+  const format = encodeFormat(output, conversation, writing)
+  if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
+  if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
+  if (logprobs?.top) report.add('field.unsupported', '', 'logprobs.top')
+
+  // Unknown keys of the older field are written where they were, and the others with them.
+  const older = ownUnder(ext, 'output_format')
+  const isOlder = older !== undefined && older['type'] === undefined
+  const written = Object.assign(fields.write(request, writing), {
+    max_tokens: thought.maxTokens ?? asked,
+    ...conversation,
+    thinking: thought.thinking,
+    output_config: some({ effort: thought.effort, format: isOlder ? undefined : format }),
+    output_format: isOlder ? format : undefined,
+    tools: wanted.tools,
+    mcp_servers: ownOf(ext)?.['mcp_servers'] ?? wanted.mcpServers,
+    tool_choice: choice,
+    ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
+    metadata: encodeUser(user, writing),
+    ...encodeTier(serviceTier, writing),
+    ...encodeCaching(cache, request, writing),
+    ...encodeState(state, wanted, writing),
+  })
+  const wire = wireOf(written, ext)
+  // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
+  for (const key of ['thinking', 'tool_choice', 'output_format']) if (isObject(wire[key]) && wire[key]['type'] === undefined) delete wire[key]
+  const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
+  const context: EncodingContext = {
+    ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
+    ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
+  }
+  return { wire, notes: report.notes, context, ...(!native && conversation.messages.length === 0 && { isEmpty: true }) }
+}
+
+const isUnsigned = (signature: Signature | undefined) => signature === undefined

@@ -1,0 +1,189 @@
+import { isNeutral } from '../../../canonical/neutral.ts'
+import type { CacheSpec, CanonicalRequest, OutputFormat, OutputSpec, Sampling, StateSpec } from '../../../canonical/request.ts'
+import { hashHex } from '../../../kit/conversation/ids.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { leaveState } from '../../../kit/signatures/state.ts'
+import { encodeMark } from '../content/cache.ts'
+import { ownUnder, protocolName } from '../content/own.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import type { MessagesReport } from '../notes.ts'
+import { defaultMaxTokens, type MessagesOptions } from '../options.ts'
+import type { MessagesRawBlock } from '../schema.ts'
+import { requestTier } from '../vocabulary.ts'
+import { enforceable } from './enforceable.ts'
+import { takesNoSampling, takesOneSampling } from './models.ts'
+
+const known = keysOf<{ type: string; schema: JsonObject }>()('type', 'schema')
+
+/** A format, and its unknown keys. A format of an unknown type is `unknown` as a whole. */
+export function decodeFormat(wire: JsonObject): { format?: OutputFormat; unknown?: JsonObject | undefined } {
+  const { type, schema } = wire
+  return type === 'json_schema' && isObject(schema) ? { format: { type: 'schema', schema }, unknown: unknownOf(wire, known) } : { unknown: wire }
+}
+
+export function maxTokensFor(model: string | undefined, { defaultMaxTokens: given = defaultMaxTokens }: MessagesOptions): number {
+  return typeof given === 'function' ? given(model) : given
+}
+
+/** With `amJsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `conversation.system`. */
+export function encodeFormat(
+  output: OutputSpec | undefined,
+  conversation: { system?: string | MessagesRawBlock[] },
+  { native, options, report }: RequestWriting,
+): JsonObject | undefined {
+  if (!output) return undefined
+  const { format, modalities, ...rest } = output
+  report.rest(rest, undefined, 'output.')
+  if (modalities?.some(kind => kind.toLowerCase() !== 'text')) report.add('field.unsupported', undefined, 'output.modalities')
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return undefined
+    case 'json': {
+      if (options.amJsonMode !== 'instruct') {
+        report.add('field.unsupported', undefined, 'output.format')
+        return undefined
+      }
+      report.add('output.json-instructed', '/system')
+      const line = { type: 'text', text: 'Answer with one JSON object and nothing else.' }
+      const { system } = conversation
+      conversation.system = system === undefined ? line.text : [...(typeof system === 'string' ? [{ type: 'text', text: system }] : system), line]
+      return undefined
+    }
+    case 'schema':
+      if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
+      // The name is only a label, and gets no note; the description would be read by the model.
+      if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
+      return { type: 'json_schema', schema: native ? format.schema : enforceable(format.schema, undefined, 'output.format.schema', report) }
+    case 'enum':
+      report.add('output.enum', undefined, 'output.format')
+      return { type: 'json_schema', schema: format.schema }
+    case 'opaque':
+      if (format.protocol === protocolName && isObject(format.raw)) return format.raw
+      report.add('field.unsupported', undefined, 'output.format')
+      return undefined
+    default:
+      return format satisfies never
+  }
+}
+
+export function encodeSampling(
+  sampling: Sampling | undefined,
+  { thinks }: { thinks: boolean },
+  { report, options, native, model }: RequestWriting,
+): JsonObject {
+  if (!sampling) return {}
+  const { temperature, topP, topK: asked, ...rest } = sampling
+  const topK = !native && isNeutral('sampling.topK', asked) ? undefined : asked
+  report.rest(rest, undefined, 'sampling.')
+  if (options.apiVersion === '2026-10-21') {
+    for (const [key, value] of Object.entries({ temperature, topP, topK }))
+      if (value !== undefined && !isNeutral(`sampling.${key}`, value)) report.add('sampling.version', undefined, `sampling.${key}`)
+    return {}
+  }
+  if (thinks && !native && options.amSamplingWithThinking !== 'keep') {
+    if (temperature !== undefined && temperature !== 1) report.add('sampling.with-thinking', undefined, 'sampling.temperature')
+    if (topP !== undefined && topP !== 1) report.add('sampling.with-thinking', undefined, 'sampling.topP')
+    if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
+    return {}
+  }
+  const taken = native ? { temperature, topP, topK } : takenBy(model, { temperature, topP, topK }, report)
+  const hot = taken.temperature !== undefined && taken.temperature > 1 && !native
+  if (hot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
+  return defined({ temperature: hot ? 1 : taken.temperature, top_p: taken.topP, top_k: taken.topK })
+}
+
+type Asked = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
+
+/** Leaves out what the model is known to refuse. */
+function takenBy(model: string | undefined, asked: Asked, report: MessagesReport): Asked {
+  const { temperature, topP } = asked
+  const lose = (key: keyof Asked) => {
+    if (asked[key] !== undefined && !isNeutral(`sampling.${key}`, asked[key])) report.add('sampling.model', undefined, `sampling.${key}`)
+  }
+  if (takesNoSampling(model)) {
+    lose('temperature')
+    if (topP !== undefined && topP < 0.99) lose('topP')
+    lose('topK')
+    return {}
+  }
+  if (temperature === undefined || topP === undefined || !takesOneSampling(model)) return asked
+  if (isNeutral('sampling.temperature', temperature)) return { ...asked, temperature: undefined }
+  lose('topP')
+  return { ...asked, topP: undefined }
+}
+
+/** The server refuses a stop sequence that is only white space. */
+export function encodeStop(stop: readonly string[] | undefined, { native, report }: RequestWriting): string[] | undefined {
+  if (!stop || native) return stop && [...stop]
+  const kept = stop.filter(sequence => sequence.trim())
+  stop.forEach((sequence, nth) => {
+    if (!sequence.trim()) report.add('stop.blank', undefined, `stop.${nth}`)
+  })
+  return kept.length > 0 ? kept : undefined
+}
+
+const userLimit = 512
+
+export function encodeUser(user: CanonicalRequest['user'], { native, report }: RequestWriting): JsonObject | undefined {
+  const { safetyId, user: named, ...rest } = user ?? {}
+  report.rest(rest, undefined, 'user.')
+  if (safetyId !== undefined && named !== undefined && named !== safetyId) report.add('field.unsupported', undefined, 'user.user')
+  const id = safetyId ?? named
+  if (id === undefined) return undefined
+  const fits = native || id.length <= userLimit
+  if (!fits) report.add('user.hashed', undefined, safetyId === undefined ? 'user.user' : 'user.safetyId')
+  return { user_id: fits ? id : hashHex(id, 64) }
+}
+
+export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, options, report }: RequestWriting): JsonObject {
+  if (!serviceTier) return {}
+  const { tier, speed, ...rest } = serviceTier
+  report.rest(rest, undefined, 'serviceTier.')
+  const own = defined({ speed })
+  if (tier === undefined) return own
+  const word = requestTier.toWire(tier) ?? (native ? tier : undefined)
+  if (word !== undefined) return { service_tier: word, ...own }
+  if (tier === 'fast' && options.fastIsSpeed) {
+    report.add('tier.fast-as-speed', undefined, 'serviceTier.tier')
+    return { speed: 'fast', ...own }
+  }
+  if (tier === 'priority') {
+    report.add('tier.nearest', undefined, 'serviceTier.tier')
+    return { service_tier: 'auto', ...own }
+  }
+  report.add('field.unsupported', undefined, 'serviceTier.tier')
+  return own
+}
+
+export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, { report, options, native, marks }: RequestWriting): JsonObject {
+  const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
+  report.rest(rest, undefined, 'cache.')
+  // This protocol has cache marks and no mode: both known modes only say whether there are marks.
+  if (mode !== undefined && mode !== 'implicit' && mode !== 'explicit') report.rest({ mode }, undefined, 'cache.')
+  if (!native) report.rest({ diagnostics }, undefined, 'cache.')
+  if (contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
+  const own = native ? defined({ diagnostics }) : {}
+  if (auto) {
+    return { ...own, cache_control: encodeMark(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
+  }
+  if (!native && options.amAutoCache && marks.length < 4) {
+    report.add('cache.auto', '/cache_control')
+    return { ...own, cache_control: { type: 'ephemeral' } }
+  }
+  return own
+}
+
+/** `limited`: `maxToolCalls` is already written as `max_uses` of the only tool that the provider runs. */
+export function encodeState(state: StateSpec | undefined, { limited }: { limited: boolean }, { native, options, report }: RequestWriting): JsonObject {
+  if (!state) return {}
+  const { store, contextManagement, maxToolCalls, container, thread, compaction, ...memory } = state
+  leaveState(native ? memory : { ...memory, ...defined({ thread, compaction }) }, options, report)
+  if (store) report.add('field.unsupported', undefined, 'state.store')
+  if (native) return defined({ container, context_management: contextManagement, thread, compaction })
+  report.rest(defined({ container, contextManagement }), undefined, 'state.')
+  if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
+  return {}
+}

@@ -1,0 +1,96 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { PlainToolChoice, Tool, ToolChoice } from '../../../canonical/tool.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import type { PlainRequest } from '../../../kit/tools/strict-tools.ts'
+import type { TranslationContext } from '../../../protocol.ts'
+import { protocolName } from '../content/own.ts'
+import { malformed, type RequestWriting } from '../content/writing.ts'
+import type { MessagesToolChoice } from '../schema.ts'
+import { isForeign, isHosted, nearestOf } from './tools.ts'
+
+export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
+  switch (wire.type) {
+    case 'auto':
+      return { mode: 'auto' }
+    case 'any':
+      return { mode: 'required' }
+    case 'none':
+      return { mode: 'none' }
+    case 'tool':
+      if (wire.name === undefined) throw malformed('/tool_choice/name', 'a chosen tool has a name')
+      if (tools.some(tool => isHosted(tool) && tool.name === wire.name))
+        return { mode: 'tool', kind: 'server', name: wire.name, protocol: protocolName, raw: wire }
+      return { mode: 'tool', kind: 'function', name: wire.name }
+    default:
+      return { mode: 'opaque', protocol: protocolName, raw: wire }
+  }
+}
+
+const known = keysOf<MessagesToolChoice>()('type', 'disable_parallel_tool_use')
+const knownOfTool = keysOf<MessagesToolChoice>()('type', 'name', 'disable_parallel_tool_use')
+
+export const unknownOfToolChoice = (wire: MessagesToolChoice): JsonObject | undefined => unknownOf(wire, wire.type === 'tool' ? knownOfTool : known)
+
+/** Wire names of the tools that may be called. Undefined: any. */
+export function allowedNames(context: TranslationContext | undefined): string[] | undefined {
+  const choice = context?.request?.toolChoice
+  const names = choice?.mode === 'allowed' ? choice.tools.map(({ name }) => name) : choice?.mode === 'validated' ? choice.tools : undefined
+  const renamed = Object.entries(context?.tools ?? {})
+  return names?.map(name => renamed.find(([, { name: own }]) => own === name)?.[0] ?? name)
+}
+
+// ---- canonical → wire
+
+export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writing: RequestWriting): JsonObject | undefined {
+  const { toolChoice: choice, parallelToolCalls: parallel } = request
+  const { report, native } = writing
+  if (!choice && parallel !== false) return undefined
+  if (!hasTools && !native) {
+    if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
+    if (parallel === false) report.add('tool_choice.without-tools', undefined, 'parallelToolCalls')
+    return undefined
+  }
+  const word = (choice && encodeMode(choice, request, writing)) ?? (parallel === false ? { type: 'auto' } : undefined)
+  if (!word) return undefined
+  return parallel === false && word['type'] !== 'none' ? { ...word, disable_parallel_tool_use: true } : word
+}
+
+function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): JsonObject | undefined {
+  const { report, options } = writing
+  switch (choice.mode) {
+    case 'auto':
+      return { type: 'auto' }
+    case 'none':
+      return { type: 'none' }
+    case 'required':
+      return { type: 'any' }
+    case 'tool': {
+      const { name, namespace, kind } = choice
+      const server = kind === 'server' ? tools?.filter(isHosted).find(tool => (tool.name ?? tool.tool) === name) : undefined
+      const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && name
+      if (mapped !== undefined) return { type: 'tool', name: mapped }
+      if (kind === 'server') {
+        refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice', notes: report.notes }, options)
+        report.add('tool.server', undefined, 'toolChoice')
+        return undefined
+      }
+      const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
+      const space = namespace ?? (owner && 'namespace' in owner ? owner.namespace : undefined)
+      return { type: 'tool', name: writing.toolName(name, space, report.placeOf('toolChoice'), kind === 'freeform') }
+    }
+    case 'allowed': {
+      const [only] = choice.tools
+      if (choice.require && choice.tools.length === 1 && only)
+        return { type: 'tool', name: writing.toolName(only.name, undefined, only.at ?? report.placeOf('toolChoice'), only.kind === 'freeform') }
+      return { type: choice.require ? 'any' : 'auto' }
+    }
+    case 'opaque':
+      if (choice.protocol === protocolName && isObject(choice.raw)) return choice.raw
+      report.add('field.unsupported', undefined, 'toolChoice.raw')
+      return undefined
+    default:
+      return choice satisfies never
+  }
+}

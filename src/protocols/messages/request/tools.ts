@@ -1,0 +1,283 @@
+import type { Message, Place } from '../../../canonical/message.ts'
+import type { FunctionTool, PlainToolChoice, ServerTool, Tool } from '../../../canonical/tool.ts'
+import { TranslationError } from '../../../errors.ts'
+import { defined, present, some } from '../../../kit/fields/defined.ts'
+import { keysOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import { accepts } from '../../../kit/schema/guard.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { wrapFreeform } from '../../../kit/tools/freeform.ts'
+import { gatherTools } from '../../../kit/tools/late-tools.ts'
+import type { PlainRequest } from '../../../kit/tools/strict-tools.ts'
+import { decodeMark, encodeMark, keepMarked, type Mark } from '../content/cache.ts'
+import { ownUnder, protocolName, wireOf } from '../content/own.ts'
+import type { RequestWriting } from '../content/writing.ts'
+import type { MessagesReport } from '../notes.ts'
+import type { MessagesOptions } from '../options.ts'
+import { type MessagesRawBlock, MessagesTool } from '../schema.ts'
+import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
+import { enforceable, isEnforceable } from './enforceable.ts'
+import { decodeToolset, encodeMcp, serverOf } from './mcp.ts'
+
+/** `type` absent, null or `custom` is an ordinary function here: `custom` means something else in other protocols. */
+export function decodeTool(wire: unknown, at: Place, servers?: unknown): Tool {
+  if (!accepts(MessagesTool, wire)) return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  const tool: MessagesTool = wire
+  const { type } = tool
+  if (type === undefined || type === null || type === 'custom') {
+    if (tool.name === undefined) throw new TranslationError({ code: 'malformed', protocol: protocolName, path: below(at, 'name') }, 'a function has a name')
+    return decodeFunction({ ...tool, name: tool.name }, at)
+  }
+  const family = toolFamily(type)
+  if (!family) return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  return present({
+    type: 'server' as const,
+    tool: family.tool,
+    protocol: protocolName,
+    name: tool.name,
+    common: commonOf(tool),
+    mcp: family.tool === 'mcp' && isObject(wire) ? decodeToolset(wire, servers) : undefined,
+    clientExecuted: family.clientExecuted || undefined,
+    cache: decodeMark(tool.cache_control),
+    raw: wire,
+    at,
+  })
+}
+
+const functionKeys = keysOf<MessagesTool>()(
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'defer_loading',
+  'allowed_callers',
+  'input_examples',
+  'eager_input_streaming',
+  'cache_control',
+)
+
+function decodeFunction(wire: MessagesTool & { name: string }, at: Place): FunctionTool {
+  const tool: FunctionTool = present({
+    type: 'function' as const,
+    name: wire.name,
+    description: wire.description,
+    parameters: wire.input_schema,
+    strict: wire.strict,
+    deferLoading: wire.defer_loading,
+    allowedCallers: wire.allowed_callers,
+    examples: wire.input_examples,
+    eagerStreaming: wire.eager_input_streaming,
+    at,
+  })
+  return keepMarked(tool, wire, functionKeys)
+}
+
+function commonOf(tool: MessagesTool): ServerTool['common'] {
+  const { max_uses, allowed_domains, blocked_domains, user_location } = tool
+  const strings = (value: unknown) => (Array.isArray(value) && value.every(one => typeof one === 'string') ? (value as string[]) : undefined)
+  const place = isObject(user_location) ? user_location : undefined
+  const word = (key: string) => (typeof place?.[key] === 'string' ? (place[key] as string) : undefined)
+  return some({
+    maxUses: typeof max_uses === 'number' ? max_uses : undefined,
+    allowedDomains: strings(allowed_domains),
+    blockedDomains: strings(blocked_domains),
+    userLocation: place && defined({ city: word('city'), country: word('country'), region: word('region'), timezone: word('timezone') }),
+  })
+}
+
+export type ToolWriting = {
+  report: MessagesReport
+  options: MessagesOptions
+  native: boolean
+  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
+  marks: Mark[]
+  /** Collects the `mcp_servers` of the written toolsets. */
+  mcpServers: JsonObject[]
+  /** Deferred tools are loaded from the start, because there is no tool search. */
+  loads: boolean
+}
+
+/** A tool → its definition here. Undefined: it has none. */
+export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
+  const { report, options } = writing
+  switch (tool.type) {
+    case 'function':
+      return encodeFunction(tool, writing)
+    case 'freeform':
+      report.add('freeform.wrapped', tool.at)
+      return encodeFunction(wrapFreeform(tool), writing, true)
+    case 'server': {
+      if (tool.protocol === protocolName && isObject(tool.raw)) {
+        if (tool.mcp?.url !== undefined) writing.mcpServers.push(serverOf(tool.mcp))
+        return tool.raw
+      }
+      const remote = options.serverTools === 'map' && tool.tool === 'mcp' ? encodeMcp(tool.mcp, tool.at, report) : undefined
+      if (remote) {
+        writing.mcpServers.push(remote.server)
+        report.add('tool.server-mapped', tool.at)
+        return remote.toolset
+      }
+      const nearest = nearestOf(tool, options)
+      report.add(nearest ? 'tool.server-mapped' : 'tool.server', tool.at)
+      return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }
+    }
+    case 'opaque':
+      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+      report.add('tool.unknown', tool.at)
+      return undefined
+    default:
+      return tool satisfies never
+  }
+}
+
+export function nearestOf({ tool }: ServerTool, { serverTools }: MessagesOptions): { type: string; name: string } | undefined {
+  return serverTools === 'map' ? nearestServerTool[tool] : undefined
+}
+
+function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonObject {
+  const { maxUses, allowedDomains, blockedDomains, userLocation, ...rest } = common ?? {}
+  report.rest({ ...rest, ...(allowedDomains && { blockedDomains }) }, at)
+  return defined({
+    max_uses: maxUses,
+    allowed_domains: allowedDomains,
+    blocked_domains: allowedDomains ? undefined : blockedDomains,
+    user_location: userLocation && { type: 'approximate', ...userLocation },
+  })
+}
+
+const written = keysOf<FunctionTool>()(
+  'type',
+  'name',
+  'namespace',
+  'description',
+  'parameters',
+  'strict',
+  'strictImplied',
+  'examples',
+  'deferLoading',
+  'allowedCallers',
+  'eagerStreaming',
+  'cache',
+  'at',
+  'ext',
+)
+
+function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = false): JsonObject {
+  const { report, native, marks, loads } = writing
+  const { name, namespace, description, parameters, strict, strictImplied, examples, deferLoading, eagerStreaming, cache, at, ext } = tool
+  report.unwritten(tool, written, at)
+  report.ext(ext, at)
+  if (loads && deferLoading) report.add('tool.loaded', at, 'deferLoading')
+  const enforced = !native && strict === true && parameters
+  const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
+  if (isUnfit) report.add('tool.strict', at, 'parameters')
+  const shown = enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
+  const wire = wireOf<JsonObject>(
+    {
+      name: writing.toolName(name, namespace, at, wrapped),
+      description,
+      input_schema: native ? parameters : encodeSchema(shown, () => report.placeOf('parameters', at)),
+      strict: (strict && !isUnfit) || undefined,
+      defer_loading: loads && deferLoading ? undefined : deferLoading,
+      allowed_callers: encodeCallers(tool, writing),
+      input_examples: examples,
+      eager_input_streaming: eagerStreaming,
+    },
+    ext,
+  )
+  if (!cache) return wire
+  const mark = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
+  wire['cache_control'] = mark
+  marks.push({ wire: mark, at, place: 'tools' })
+  return wire
+}
+
+/** Other providers have other callers for their code. */
+function encodeCallers({ allowedCallers: callers, at }: FunctionTool, { report, options, native }: ToolWriting): string[] | undefined {
+  if (native || !callers) return callers
+  const own = callers.filter(isCallerType)
+  const isForeign = own.length < callers.length
+  const maps = isForeign && options.amForeignCallers === 'map'
+  if (isForeign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
+  if (maps) own.push(codeCaller)
+  return own.length > 0 ? own : undefined
+}
+
+/** @throws TranslationError `inexpressible` for parameters whose type is not `object` */
+function encodeSchema(parameters: FunctionTool['parameters'], place: () => string): JsonObject {
+  if (!parameters) return { type: 'object', properties: {} }
+  if (parameters['type'] === 'object') return parameters
+  if (parameters['type'] === undefined) return { type: 'object', ...parameters }
+  throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: place() }, 'arguments of a function are an object here')
+}
+
+/** Does the provider itself run the tool? */
+export const isHosted = (tool: Tool): tool is ServerTool => tool.type === 'server' && !tool.clientExecuted
+
+/** `limited`: `maxToolCalls` is written as `max_uses` of the only tool that the provider runs. */
+export function encodeTools(
+  { tools, messages, toolChoice, state }: PlainRequest,
+  writing: RequestWriting,
+): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
+  const { report, options, native } = writing
+  const mcpServers: JsonObject[] = []
+  const merges = options.amToolAddition !== 'block'
+  // No block can hold the tools that a search has found: only those of control parts may stay where they were added.
+  const all = gatherTools({ tools, messages }, { protocol: protocolName, report, hasPlace: part => !merges && part.type === 'control' })
+  const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
+  const searches = all.filter(isSearch)
+  const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
+  const tooling = { report, options, native, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: !native && !hasSearch }
+  if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
+  const hosted: number[] = []
+  const wires: JsonObject[] = []
+  for (const tool of all) {
+    if (allowed && !allowed.has(tool)) continue
+    const wire = encodeTool(tool, tooling)
+    if (!wire || (isForeign(tool) && wire['name'] !== undefined && wires.some(({ name: other }) => other === wire['name']))) continue
+    if (isHosted(tool) && wire['type'] !== 'mcp_toolset') hosted.push(wires.length)
+    wires.push(wire)
+  }
+  if (wires.length === 0 && all.length > 0 && !native && all.every(({ type }) => type === 'server'))
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: all[0]?.at ?? '/tools', notes: report.notes }, options)
+  const [only] = hosted
+  const limited = !native && state?.maxToolCalls !== undefined && hosted.length === 1 && only !== undefined
+  if (limited) {
+    wires[only] = { ...wires[only], max_uses: state.maxToolCalls }
+    report.add('tool.max-uses', undefined, 'state.maxToolCalls')
+  }
+  return { limited, ...(wires.length > 0 && { tools: wires }), ...(mcpServers.length > 0 && { mcpServers }) }
+}
+
+const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && tool.tool === 'tool_search'
+
+/** A server tool of another provider. Several of them may be mapped to one tool here. */
+export const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== protocolName
+
+function additionOf(definition: JsonObject | undefined): MessagesRawBlock[] {
+  return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
+}
+
+/** The tools to send, if only some may be called. Undefined: all are sent. */
+function callable(
+  choice: Extract<PlainToolChoice, { mode: 'allowed' }>,
+  tools: readonly Tool[],
+  messages: readonly Message[],
+  { report, options: { amAllowedTools } }: RequestWriting,
+): Set<Tool> | undefined {
+  const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
+  const listed = tools.filter(tool =>
+    choice.tools.some(({ kind, name }) => 'name' in tool && tool.name === name && (tool.type === 'server') === (kind === 'server')),
+  )
+  if (listed.length === tools.length) return undefined
+  if (choice.require && listed.length === 1) return undefined
+  if (amAllowedTools === 'keep' || (amAllowedTools === undefined && signed)) {
+    report.add('tool_choice.subset-not-enforced', undefined, 'toolChoice')
+    return undefined
+  }
+  report.add('tool_choice.subset-filtered', undefined, 'toolChoice')
+  for (const tool of tools) if (!listed.includes(tool)) report.add('tool_choice.subset-filtered', tool.at)
+  return new Set(listed)
+}

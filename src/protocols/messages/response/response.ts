@@ -1,0 +1,263 @@
+import type { Message, Place } from '../../../canonical/message.ts'
+import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { noteUntold } from '../../../kit/errors/failed-reply.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
+import { decodeContent, encodeParts } from '../content/content.ts'
+import { keep, ownOf, protocolName } from '../content/own.ts'
+import { decodeTransformations, signedBy } from '../content/reasoning.ts'
+import { type Carriers, idOf, type Writing } from '../content/writing.ts'
+import { decodeError, encodeBareError, encodeErrorBody } from '../errors.ts'
+import { createMessagesReport, type MessagesReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { allowedNames } from '../request/tool-choice.ts'
+import { MessagesResponse } from '../schema.ts'
+import { nearestStopReason, replyTier, stopReason } from '../vocabulary.ts'
+import { decodeUsage, encodeUsage } from './usage.ts'
+
+export const replyKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
+  'id',
+  'type',
+  'role',
+  'model',
+  'content',
+  'stop_reason',
+  'stop_sequence',
+  'stop_details',
+  'usage',
+  'input_transformations',
+)
+
+/** @throws TranslationError `malformed` when the body is not a messages reply. An error body becomes a reply with `error`. */
+export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
+  if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
+  const report = createMessagesReport()
+  const body = check(protocolName, MessagesResponse, wire)
+  const { id, model, stop_reason, stop_sequence, stop_details, usage } = body
+  const { list, strange } = decodeTransformations(body['input_transformations'], report)
+  const parts = decodeContent(body.content, '/content', report)
+  const allowed = allowedNames(context)
+  for (const part of parts) {
+    if (part.signature) part.signature = signedBy(model, part.signature)
+    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name)) report.add('tool_choice.not-allowed', part.at)
+  }
+  const finish = decodeFinish(stop_reason, stop_sequence, stop_details)
+  const last = parts.at(-1)
+  // A call that a limit cut off before its arguments came has an empty object as input.
+  if (finish && isLimit(finish) && last?.type === 'tool-call' && last.input === '{}') last.input = ''
+  const candidate: Candidate = { index: 0, messages: [{ role: 'assistant', origin: 'message', parts }] }
+  if (finish) candidate.finish = finish
+  const value: CanonicalResponse = defined({
+    candidates: [candidate],
+    id: id || undefined,
+    model,
+    usage: usage ? decodeUsage(usage) : undefined,
+    serviceTier: decodeTier(usage?.service_tier),
+    transformations: list,
+  })
+  const fields = unknownOf(body, replyKeys)
+  return { value: keep(value, strange === undefined ? fields : { ...fields, input_transformations: strange }), notes: report.notes }
+}
+
+/** Usage or error of a reply, as in `decodeResponse`; nothing else is read. */
+export function outcome(wire: unknown): Outcome {
+  if (isErrorBody(wire)) return { error: errorIn(wire) }
+  const usage = isObject(wire) ? wire['usage'] : undefined
+  return isObject(usage) ? { usage: decodeUsage(usage) } : {}
+}
+
+const isErrorBody = (wire: unknown) => isObject(wire) && isObject(wire['error'])
+
+const errorIn = (body: unknown) => decodeError({ status: 0, headers: {}, body }).value
+
+export function decodeTier(word: string | null | undefined): string | undefined {
+  return word == null ? undefined : (replyTier.toOurs(word) ?? word)
+}
+
+/** Undefined: the reply has no stop reason. */
+export function decodeFinish(raw: string | null | undefined, sequence: string | null | undefined, details: JsonObject | null | undefined): Finish | undefined {
+  if (raw == null) return undefined
+  const word = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
+  return {
+    reason: stopReason.toOurs(raw) ?? 'other',
+    raw,
+    protocol: protocolName,
+    ...defined({ sequence: sequence ?? undefined, message: word('explanation'), category: word('category'), details: details ?? undefined }),
+  }
+}
+
+/**
+ * The first candidate as a reply.
+ * @throws TranslationError `truncated` for a reply without a finish reason, unless `truncated` is `length`
+ */
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+  const report = createMessagesReport(options.fieldNames)
+  const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, transformations, error, ext, ...rest } = response
+  if (error) {
+    const wire = encodeBareError(error, report)
+    noteUntold(response, report)
+    return { wire, notes: report.notes }
+  }
+  const [candidate, ...others] = candidates.map(markCut).sort((a, b) => a.index - b.index)
+  if (candidate?.finish?.reason === 'error') {
+    noteUntold(response, report)
+    return { wire: encodeErrorBody({ status: 500, kind: 'internal', message: candidate.finish.message ?? 'the upstream failed' }), notes: report.notes }
+  }
+  report.rest({ ...rest, ...defined({ createdAt, completedAt }) }, undefined)
+  report.ext(ext, undefined)
+  for (const { at } of others) report.add('candidates.first-only', at)
+  const messages = candidate?.messages ?? []
+  const parts = flatMap(messages, ({ parts: own }) => own)
+  const refusal = parts.find(part => part.type === 'refusal')
+  const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
+  const carriers: Carriers | undefined = options.amLastProof === 'drop' ? new Map() : undefined
+  const content = flatMap(messages, message => encodeMessage(message, report, defined({ carriers, endsInText: !seen.calls })))
+  if (carriers) dropLast(content, carriers, report)
+  if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
+  if (candidate?.ext) report.ext(candidate.ext, candidate.at)
+  const ending = { finish: candidate?.finish, at: candidate?.at, promptBlocked, seen }
+  const stop = encodeFinish(ending, options, report)
+  // The same reply gets no other id each time that it is written.
+  const native = response.source?.protocol === protocolName
+  const named = model ?? options.context?.request?.model
+  if (id === undefined && !native) report.add('response.id', '/id')
+  if (named === undefined && !native) report.add('response.model', '/model')
+  const wire: JsonObject = {
+    container: null,
+    diagnostics: null,
+    ...ownOf(ext),
+    id: id ?? (native ? undefined : (options.newId?.('msg_') ?? 'msg_0')),
+    type: 'message',
+    role: 'assistant',
+    model: named ?? (native ? undefined : 'unknown'),
+    content,
+    ...stop,
+    usage: encodeUsage(usage, serviceTier, report),
+    input_transformations: transformations,
+  }
+  report.settle(wire)
+  return { wire: defined(wire), notes: report.notes }
+}
+
+/** With `amLastProof: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
+function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesReport): void {
+  if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
+  for (let last = content.at(-1); last?.['type'] === 'redacted_thinking'; last = content.at(-1)) {
+    report.add('reasoning.carrier-last', carriers.get(last), 'signature')
+    content.pop()
+  }
+}
+
+function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): JsonObject[] {
+  const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
+  report.rest({ ...rest, ...defined({ name }) }, at)
+  if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
+  if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
+  report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
+  report.ext(ext, at)
+  return encodeParts(withPhase(message), { ...layout, ...replyWriting(report) }, role)
+}
+
+/** How parts of a reply are written. */
+export function replyWriting(report: MessagesReport): Writing {
+  return {
+    report,
+    to: 'client',
+    opens: true,
+    native: false,
+    callId: part => replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    unsigned: 'drop',
+    newest: false,
+    unresolvable: part => report.add('state.unresolvable', part.at),
+    marks: [],
+    place: 'messages',
+  }
+}
+
+export function replyCallId(id: string, at: Place | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
+  const fitting = mapCallId(id, /^[a-zA-Z0-9_-]{1,64}$/)
+  if (fitting !== id) report.add('tool-call.id', at, field)
+  return fitting
+}
+
+type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
+
+/** What the end of a reply depends on: does it call tools, and its first refusal. */
+export type Seen = { calls: boolean; refusal?: { text: string; at?: Place } }
+
+/** `at`: path of the candidate. */
+type Ending = { finish: Finish | undefined; at: Place | undefined; promptBlocked: CanonicalResponse['promptBlocked']; seen: Seen }
+
+/**
+ * The stop fields of a reply.
+ * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
+ */
+export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { truncated }: Pick<Options, 'truncated'>, report: MessagesReport): Stop {
+  if (finish && promptBlocked) report.add('finish.refusal', undefined, 'promptBlocked')
+  if (!finish && promptBlocked) {
+    report.add('finish.refusal', undefined, 'promptBlocked')
+    return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
+  }
+  if (!finish) {
+    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the reply does not say how it ended')
+    report.add('finish.truncated-as-length', at)
+    return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
+  }
+  const own = finish.protocol === protocolName
+  const { reason, sequence, details, message } = finish
+  if (own) return { stop_reason: wordOf(finish), stop_sequence: sequence ?? null, stop_details: details ?? null }
+  const refused = seen.refusal
+  if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
+    report.add('finish.refusal', refused.at)
+    return refusal(refused.text || (message ?? null))
+  }
+  if (reason === 'content_filter' || reason === 'recitation' || reason === 'refusal') {
+    if (reason !== 'refusal') report.add('finish.approximated', at, 'finish.reason')
+    return refusal(message ?? null, finish.category)
+  }
+  if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
+  // Clients act on tool calls only when `stop_reason` is `tool_use`.
+  if (reason === 'stop' && seen.calls) {
+    report.add('finish.tool-use', at, 'finish.reason')
+    return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
+  }
+  if (reason === 'tool_calls' && !seen.calls) {
+    report.add('stop.no-call', at, 'finish.reason')
+    return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
+  }
+  const word = exactWord(finish)
+  if (word === undefined) report.add('finish.approximated', at, 'finish.reason')
+  return { stop_reason: wordOf(finish), stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
+}
+
+/** `stop_reason` by the finish reason alone, whatever parts the reply has. */
+export function wordOf(finish: Finish): string {
+  const { reason, raw, protocol } = finish
+  if (protocol === protocolName) return stopReason.toWire(reason, raw) ?? raw ?? 'end_turn'
+  return exactWord(finish) ?? nearestStopReason[reason] ?? 'end_turn'
+}
+
+function exactWord({ reason, sequence }: Finish): string | undefined {
+  return reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
+}
+
+const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
+
+function refusal(explanation: string | null, category?: string): Stop {
+  return {
+    stop_reason: 'refusal',
+    stop_sequence: null,
+    stop_details: { type: 'refusal', category: category !== undefined && categories.has(category) ? category : null, explanation },
+  }
+}

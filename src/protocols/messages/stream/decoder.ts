@@ -1,0 +1,373 @@
+import type * as z from 'zod/mini'
+import type { CanonicalEvent } from '../../../canonical/event.ts'
+import { takeApart } from '../../../canonical/explode.ts'
+import type { Part, Place, Signature } from '../../../canonical/message.ts'
+import type { Finish } from '../../../canonical/response.ts'
+import { TranslationError } from '../../../errors.ts'
+import { noPhases, type PhasesInFront, takePhase } from '../../../kit/conversation/phases.ts'
+import { defined, present } from '../../../kit/fields/defined.ts'
+import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
+import { below, pointerOf, step } from '../../../kit/notes/path.ts'
+import { check } from '../../../kit/schema/check.ts'
+import type { Schema } from '../../../kit/schema/guard.ts'
+import { isLimit } from '../../../kit/tools/cut-calls.ts'
+import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
+import { decodeBlock } from '../content/content.ts'
+import { keep, protocolName } from '../content/own.ts'
+import { type Carried, carrierOf, decodeReasoning, decodeTransformations, ordinalOf, signedBy } from '../content/reasoning.ts'
+import { decodeError } from '../errors.ts'
+import { createMessagesReport } from '../notes.ts'
+import type { MessagesOptions, Options } from '../options.ts'
+import { allowedNames } from '../request/tool-choice.ts'
+import { decodeFinish, decodeTier, replyKeys } from '../response/response.ts'
+import { decodeUsage } from '../response/usage.ts'
+import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from '../schema.ts'
+import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownOfDelta } from './deltas.ts'
+
+export type DecoderState = MachineState & {
+  phase: 'before' | 'started' | 'inside' | 'ended'
+  id: string | undefined
+  model: string | undefined
+  /** Names of the tools that may be called. Undefined: any. */
+  allowed: string[] | undefined
+  open: Record<string, OpenBlock>
+  /** Index in `open` of the block that `shortcut` added to last. */
+  latest?: string
+  nextPart: number
+  /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
+  closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
+  /** Numbers of the reasoning parts, in order. */
+  thoughts: number[]
+  /** The signature of a carrier block, for the part after it. */
+  waiting: { signature: Signature; at: Place } | undefined
+  phases: PhasesInFront
+  finish: Finish | undefined
+  usage: JsonObject
+}
+
+/**
+ * Wire events → canonical events:
+ *
+ *     message_start { content_block_start { content_block_delta } content_block_stop } { message_delta } message_stop
+ *
+ * A stream without `message_stop` was cut off, unless it has a stop reason and no open block: some servers leave `message_stop` out.
+ *
+ * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta before the reply begins and for another message inside it
+ */
+export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
+  initial: (options: Options = {}) => ({
+    notes: [],
+    phase: 'before',
+    id: undefined,
+    model: undefined,
+    allowed: allowedNames(options.context),
+    open: {},
+    nextPart: 0,
+    closing: undefined,
+    thoughts: [],
+    waiting: undefined,
+    phases: noPhases(),
+    finish: undefined,
+    usage: {},
+  }),
+
+  step(state, wire, emit) {
+    if (state.phase === 'ended' || wire === '[DONE]') return
+    try {
+      take(state, wire, emit)
+    } catch (error) {
+      // The error is reported inside the stream, which must have begun for that.
+      begin(state, {}, emit)
+      throw error
+    }
+  },
+
+  end(state, emit) {
+    if (state.phase === 'ended') return
+    begin(state, {}, emit)
+    flushClosing(state, emit)
+    const isWhole = state.finish !== undefined && Object.keys(state.open).length === 0
+    if (isWhole) closeMessage(state, emit)
+    state.phase = 'ended'
+    emit({ type: 'end', clean: isWhole })
+  },
+}
+
+function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
+  if (!isObject(wire)) throw fault('', 'expected an event')
+  const { type } = wire
+  noteUnknown(state, wire, { path: '', known: eventKeys.get(type) })
+  if (type === 'content_block_delta') takeDelta(state, wire, emit)
+  else if (type === 'content_block_start') startBlock(state, wire, emit)
+  else if (type === 'content_block_stop') stopBlock(state, wire, emit)
+  else if (type === 'message_start') startMessage(state, wire, emit)
+  else if (type === 'message_delta') endingOf(state, wire, emit)
+  else if (type === 'message_stop') stopMessage(state, wire, emit)
+  // A ping before `message_start` is left out: it would begin the reply before its id and model are known.
+  else if (type === 'ping') {
+    if (state.phase !== 'before') emit({ type: 'ping' })
+  } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
+  // Noted here, not by encoders of other protocols: a stream that is collected has none.
+  else if (typeof type === 'string') reportOf(state).once('event.unknown', undefined)
+  else throw fault('/type', 'expected the type of an event')
+}
+
+function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>, emit: EmitEvent): void {
+  if (state.phase !== 'before') return
+  state.phase = 'started'
+  emit({ type: 'start', ...head })
+}
+
+/** `message.start` comes with the first block, so that a reply that fails before it has no message. */
+function enter(state: DecoderState, emit: EmitEvent): void {
+  begin(state, {}, emit)
+  if (state.phase !== 'started') return
+  state.phase = 'inside'
+  emit({ type: 'message.start', candidate: 0, message: 0, role: 'assistant' })
+}
+
+const stopKeys = keysOf<MessagesResponse>()('stop_reason', 'stop_sequence', 'stop_details')
+const endingKeys = keysOf<{ type: string; delta: object; usage: object; input_transformations: unknown }>()('type', 'delta', 'usage', 'input_transformations')
+const typeKey = keysOf<{ type: string }>()('type')
+
+function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const { message } = wire
+  if (!isObject(message)) throw fault('/message', 'expected the message that begins')
+  if (state.phase !== 'before') {
+    // A second reply in the same stream: what follows is not part of the first.
+    if (state.phase === 'inside' && asString(message['id']) !== state.id) throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
+    reportOf(state).once('stream.repeated-start', '/message')
+    return
+  }
+  state.id = asString(message['id'])
+  const { id, model, content, stop_reason, stop_sequence, stop_details, usage, input_transformations } = message
+  state.model = asString(model)
+  const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
+  const { list: transformations, strange } = decodeTransformations(input_transformations, reportOf(state))
+  const fields = withInput(unknownOf(message, replyKeys), strange)
+  begin(state, keep(defined({ id: state.id, model: state.model, serviceTier, transformations }), fields), emit)
+  takeUsage(state, usage, emit)
+  takeFinish(state, { stop_reason, stop_sequence, stop_details })
+  noteStrange(state, { id, model })
+  if (content !== undefined && content !== null && !Array.isArray(content)) reportOf(state).once('field.unknown', '/content')
+  // A server that has the whole reply at once puts its content into the start event.
+  if (Array.isArray(content))
+    content.forEach((block, index) => {
+      const path = below('/message/content', index)
+      openBlock(state, String(index), checkBlock(block, path), below('/content', index), emit)
+      stopBlock(state, { index }, emit)
+    })
+}
+
+/** Transformations of the input that are no such list are kept as unknown. */
+function withInput(fields: JsonObject | undefined, strange: unknown): JsonObject | undefined {
+  return strange === undefined ? fields : { ...fields, input_transformations: strange }
+}
+
+const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+function checkBlock(block: unknown, path: Place): MessagesRawBlock {
+  return checked(MessagesBlock, block, path) as MessagesRawBlock
+}
+
+/** Like `check`, for a value inside an event. */
+function checked<S extends Schema>(schema: S, value: unknown, path: Place): z.output<S> {
+  try {
+    return check(protocolName, schema, value)
+  } catch (error) {
+    if (TranslationError.is(error)) throw fault(pointerOf(path) + error.path, 'not what the protocol says')
+    throw error
+  }
+}
+
+function indexOf({ index }: JsonObject): string {
+  if (typeof index !== 'number') throw fault('/index', 'expected the index of a content block')
+  return String(index)
+}
+
+function startBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const index = indexOf(wire)
+  const block = checkBlock(wire['content_block'], '/content_block')
+  begin(state, {}, emit)
+  if (Object.hasOwn(state.open, index)) stopBlock(state, wire, emit)
+  openBlock(state, index, block, below('/content', index), emit)
+}
+
+function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, at: Place, emit: EmitEvent): void {
+  const carrier = carrierOf(block)
+  if (carrier) {
+    takeCarrier(state, carrier, at, emit)
+    return
+  }
+  enter(state, emit)
+  flushClosing(state, emit)
+  const whole = decodeBlock(block, at, reportOf(state))
+  if (takePhase(state.phases, whole)) return
+  if (state.waiting && whole.signature) loseWaiting(state)
+  else if (state.waiting) whole.signature = state.waiting.signature
+  if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
+  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) reportOf(state).add('tool_choice.not-allowed', at)
+  state.waiting = undefined
+  const part = state.nextPart++
+  if (whole.type === 'reasoning') state.thoughts.push(part)
+  const open: OpenBlock = { part, type: block.type, raw: block, json: '', thinking: '', signature: '' }
+  state.open[index] = open
+  if (whole.type === 'tool-call') {
+    // `input` of the start event counts only if no delta brings input text.
+    emit({ type: 'part.start', candidate: 0, message: 0, part, head: { ...whole, input: '' } })
+    return
+  }
+  const { head, deltas } = whole.type === 'text' || (whole.type === 'reasoning' && !whole.redacted) ? takeApart(whole) : { head: whole, deltas: [] }
+  emit({ type: 'part.start', candidate: 0, message: 0, part, head })
+  for (const delta of deltas) emit({ type: 'part.delta', candidate: 0, part, delta })
+  if (block.type === 'thinking') {
+    open.thinking = asString(block['thinking']) ?? ''
+    open.signature = asString(block['signature']) ?? ''
+  }
+}
+
+function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: Place, emit: EmitEvent): void {
+  const { signature } = proof
+  const proven = state.thoughts[ordinalOf(attach) ?? -1]
+  if (attach === 'text') {
+    enter(state, emit)
+    flushClosing(state, emit)
+    const part = state.nextPart++
+    emit({ type: 'part.start', candidate: 0, message: 0, part, head: { type: 'text', text: '', signature, at } })
+    emit({ type: 'part.end', candidate: 0, part })
+  } else if (attach === 'next') {
+    loseWaiting(state)
+    state.waiting = { signature, at }
+  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...proof } })
+  else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
+  else reportOf(state).add('reasoning.carrier-lost', at)
+}
+
+/** Notes the signature of a carrier whose part never came, or has a signature of its own. */
+function loseWaiting(state: DecoderState): void {
+  if (state.waiting) reportOf(state).add('reasoning.carrier-lost', state.waiting.at)
+}
+
+function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const { delta } = wire
+  const index = indexOf(wire)
+  if (!isObject(delta)) throw fault('/delta', 'expected a delta')
+  const open = Object.hasOwn(state.open, index) ? state.open[index] : undefined
+  if (!open) {
+    if (state.phase === 'before') throw fault('/index', 'no such block is open', 'out-of-order')
+    reportOf(state).once('stream.stray-delta', '/delta')
+    return
+  }
+  const made = readDelta(open, delta, state.model)
+  const kept = made && unknownOfDelta(delta)
+  // Unknown keys are kept on the delta that they came in; if none is emitted, they are noted.
+  if (!kept) noteUnknown(state, delta, { path: '/delta', known: deltaKeys.get(delta['type']) })
+  if (made) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: kept ? keep({ ...made, at: below('/content', index) }, kept) : made })
+  else if (made === null) reportOf(state).once('stream.stray-delta', '/delta')
+}
+
+function stopBlock(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const index = indexOf(wire)
+  const open = Object.hasOwn(state.open, index) ? state.open[index] : undefined
+  if (!open) return
+  delete state.open[index]
+  flushClosing(state, emit)
+  const { input = {} } = open.raw
+  const text = typeof input === 'string' ? input : JSON.stringify(input)
+  const isEmpty = open.type === 'tool_use' && !open.json && text === '{}'
+  if (open.type === 'tool_use' && !open.json && !isEmpty) emit({ type: 'part.delta', candidate: 0, part: open.part, delta: { kind: 'input', text } })
+  state.closing = { part: open.part, isEmpty, ...finalOf(open) }
+}
+
+/** The final part, for blocks that can be decoded in full only at their end. */
+function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?: Part } {
+  if (type === 'thinking') {
+    const whole = decodeReasoning(thinking, signature)
+    return whole.segments.length > 1 || whole.segments[0]?.kind === 'raw' || whole.id !== undefined ? { final: whole } : {}
+  }
+  if (type === 'compaction') return { final: decodeBlock(raw, '', createMessagesReport()) }
+  if (type === 'tool_use' || !json) return {}
+  const input = parseObject(json)
+  return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
+}
+
+/** `isLast`: nothing of the reply follows. A call without input is complete, unless it is the last one and a limit ended the reply. */
+function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
+  if (!state.closing) return
+  const { isEmpty, ...closing } = state.closing
+  state.closing = undefined
+  const isCut = isLast && state.finish !== undefined && isLimit(state.finish)
+  if (isEmpty && !isCut) emit({ type: 'part.delta', candidate: 0, part: closing.part, delta: { kind: 'input', text: '{}' } })
+  emit({ type: 'part.end', candidate: 0, ...closing })
+}
+
+function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
+  if (wire === undefined || wire === null) return
+  if (!isObject(wire)) {
+    reportOf(state).add('field.unknown', '/usage')
+    return
+  }
+  state.usage = { ...state.usage, ...present(wire) }
+  const usage = decodeUsage(state.usage)
+  if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
+}
+
+/** Notes texts of the reply that are none. */
+function noteStrange(state: DecoderState, fields: JsonObject): void {
+  for (const key in fields) {
+    const value = fields[key]
+    if (value !== undefined && value !== null && typeof value !== 'string') reportOf(state).once('field.unknown', step(key))
+  }
+}
+
+function takeFinish(state: DecoderState, { stop_reason, stop_sequence, stop_details }: JsonObject): void {
+  noteStrange(state, { stop_reason, stop_sequence })
+  const raw = asString(stop_reason)
+  if (raw === undefined) return
+  state.finish = decodeFinish(raw, asString(stop_sequence), isObject(stop_details) ? stop_details : undefined)
+}
+
+function endingOf(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  const { delta, usage, input_transformations } = wire
+  if (delta !== undefined && delta !== null && !isObject(delta)) throw fault('/delta', 'expected how the message changes')
+  begin(state, {}, emit)
+  const { stop_reason, stop_sequence, stop_details } = delta ?? {}
+  takeFinish(state, { stop_reason, stop_sequence, stop_details })
+  flushClosing(state, emit, Object.keys(state.open).length === 0)
+  takeUsage(state, usage, emit)
+  const inside = delta ? unknownOf(delta, stopKeys) : undefined
+  const beside = unknownOf(wire, endingKeys)
+  // After a change of models inside of the stream the transformations come here.
+  const { strange } = decodeTransformations(input_transformations, reportOf(state))
+  updateBy(withInput(inside || beside ? { ...inside, ...beside } : undefined, strange), emit)
+}
+
+function updateBy(fields: JsonObject | undefined, emit: EmitEvent): void {
+  if (fields) emit(keep({ type: 'update' }, fields))
+}
+
+function stopMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  begin(state, {}, emit)
+  for (const index of Object.keys(state.open)) stopBlock(state, { index: Number(index) }, emit)
+  flushClosing(state, emit, true)
+  updateBy(unknownOf(wire, typeKey), emit)
+  closeMessage(state, emit)
+  state.phase = 'ended'
+  emit({ type: 'end', clean: true })
+}
+
+function closeMessage(state: DecoderState, emit: EmitEvent): void {
+  enter(state, emit)
+  loseWaiting(state)
+  emit({ type: 'message.end', candidate: 0, message: 0 })
+  emit({ type: 'finish', candidate: 0, finish: state.finish ?? { reason: 'other', protocol: protocolName } })
+}
+
+function fail(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
+  begin(state, {}, emit)
+  flushClosing(state, emit)
+  state.phase = 'ended'
+  emit({ type: 'error', error: decodeError({ status: 0, headers: {}, body: wire }).value })
+  emit({ type: 'end', clean: false })
+}

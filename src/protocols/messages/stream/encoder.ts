@@ -1,0 +1,276 @@
+import { mergeExt } from '../../../canonical/collect.ts'
+import type { CanonicalEvent, PartStart } from '../../../canonical/event.ts'
+import type { Part } from '../../../canonical/message.ts'
+import { type Finish, mergeUsage } from '../../../canonical/response.ts'
+import { markCarried } from '../../../kit/conversation/phases.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { endedEarly } from '../../../kit/errors/failed-reply.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { isLimit, isWholeInput } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import { ownOf } from '../content/own.ts'
+import type { MessagesOptions, Options } from '../options.ts'
+import { encodeFinish, wordOf } from '../response/response.ts'
+import { encodeUsage } from '../response/usage.ts'
+import { type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteUnsigned, reportOf } from './encoder-state.ts'
+import { closeOpen } from './open-block.ts'
+import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
+
+/**
+ * Canonical events → wire events. Blocks are written one after the other, whatever the order of their deltas; `message_delta`
+ * waits for the token counts; the last event of a failed reply is an error event.
+ */
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, MessagesOptions> = {
+  initial: (options: Options = {}) => ({
+    notes: [],
+    fieldNames: options.fieldNames ?? {},
+    truncated: options.truncated ?? 'error',
+    fallback: { id: options.newId?.('msg_') ?? 'msg_0', ...defined({ model: options.context?.request?.model }) },
+    phase: 'held',
+    start: {},
+    messages: {},
+    nextIndex: 0,
+    open: undefined,
+    queue: [],
+    closed: {},
+    thoughts: 0,
+    lastProof: options.amLastProof ?? 'block',
+    carriers: [],
+    unsigned: false,
+    seen: { calls: false, text: false },
+    finish: undefined,
+    finishAt: undefined,
+    usage: undefined,
+    early: undefined,
+    toldUsage: undefined,
+    promptBlocked: undefined,
+    ext: undefined,
+  }),
+
+  step(state, event, emit) {
+    if (state.phase === 'done') return
+    if ('candidate' in event) {
+      if (event.candidate !== 0) {
+        if (event.type === 'message.start' || event.type === 'finish') reportOf(state).add('candidates.first-only', otherAt(state, event.candidate))
+        return
+      }
+    }
+    switch (event.type) {
+      case 'start': {
+        const { type: _, ...start } = event
+        state.start = start
+        if (start.createdAt !== undefined) reportOf(state).add('field.unsupported', undefined, 'createdAt')
+        reportOf(state).ext(start.ext, '')
+        return
+      }
+      case 'message.start':
+        startMessage(state, event)
+        begin(state, emit)
+        return
+      case 'part.start':
+        begin(state, emit)
+        noteVoice(state, event)
+        startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
+        return
+      case 'part.delta':
+        markCarried(state.messages, event)
+        takeDelta(state, `${event.part}`, event.delta, emit)
+        return
+      case 'part.end':
+        endPart(state, `${event.part}`, event.final, emit)
+        return
+      case 'message.end':
+        notePhase(state, event.message)
+        if (event.status !== 'completed') reportOf(state).onceEach('message.envelope', event.at, { status: event.status })
+        reportOf(state).ext(event.ext, event.at)
+        return
+      case 'finish':
+        begin(state, emit)
+        state.finish = event.finish
+        state.finishAt = event.at
+        reportOf(state).ext(event.ext, event.at)
+        reportOf(state).rest({ logprobs: event.logprobs }, event.at)
+        settle(state, event.finish, emit)
+        return
+      case 'usage':
+        state.usage = mergeUsage(state.usage, event.usage)
+        if (state.phase === 'held') state.early ??= event.usage
+        return
+      case 'update':
+        update(state, event)
+        return
+      case 'ping':
+        if (state.phase === 'begun') emit({ type: 'ping' })
+        return
+      case 'opaque':
+        reportOf(state).once('event.progress', undefined)
+        return
+      case 'error':
+        fail(state, event.error, emit)
+        return
+      case 'end':
+        if (event.clean) close(state, emit)
+        else cutOff(state, emit)
+        return
+      default:
+        event satisfies never
+    }
+  },
+
+  end(state, emit) {
+    if (state.phase !== 'done') cutOff(state, emit)
+  },
+}
+
+type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
+
+function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
+  const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event
+  const report = reportOf(state)
+  report.rest(rest, at)
+  report.ext(ext, at)
+  report.onceEach('message.envelope', at, { itemId: id })
+  state.messages[message] = defined({ role, at, phase: phase ?? undefined })
+}
+
+function update(state: EncoderState, { type: _, serviceTier, completedAt, promptBlocked, ext, ...rest }: EventOf<'update'>): void {
+  const report = reportOf(state)
+  report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
+  report.ext(ext, '')
+  // `message_start` tells the tier, and nothing after it does. Where it tells none, it is the usual one.
+  if (state.phase !== 'held' && serviceTier !== 'default' && serviceTier !== state.start.serviceTier) report.rest({ serviceTier }, undefined)
+  if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
+  if (promptBlocked) state.promptBlocked = promptBlocked
+  if (ext) state.ext = mergeExt(state.ext, ext)
+}
+
+/** A text with the phase of its message, which it carries to the client. */
+function withPhaseOf({ messages }: EncoderState, { message, part, head }: PartStart): Part {
+  const opened = messages[message]
+  if (!opened?.phase || (head.type !== 'text' && !(head.type === 'refusal' && opened.carried))) return head
+  opened.texts = [...(opened.texts ?? []), part]
+  return { ...head, phase: opened.phase }
+}
+
+/** Notes the phase of a message without a text to carry it. */
+function notePhase(state: EncoderState, message: number): void {
+  const { phase, carried, at } = state.messages[message] ?? {}
+  if (phase && !carried) reportOf(state).rest({ phase }, at)
+}
+
+function noteVoice(state: EncoderState, { message, head }: PartStart): void {
+  const { role = 'assistant', at } = state.messages[message] ?? {}
+  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
+}
+
+const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNames['candidates'] ?? 'candidates'}/${candidate}`
+
+// ---- the frame around the blocks
+
+function begin(state: EncoderState, emit: EmitWire): void {
+  if (state.phase !== 'held') return
+  state.phase = 'begun'
+  const { id, model, serviceTier, transformations, ext } = state.start
+  const named = model || state.fallback.model
+  if (!id) reportOf(state).add('response.id', '/message/id')
+  if (named === undefined) reportOf(state).add('response.model', '/message/model')
+  const own = ownOf(ext)
+  const early = state.early?.input !== undefined
+  if (!early) reportOf(state).add('usage.late', '/message/usage')
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.early ?? {}) : {}
+  if (early) state.toldUsage = { input, output, cacheRead, cacheWrite }
+  emit({
+    type: 'message_start',
+    message: {
+      container: null,
+      diagnostics: null,
+      ...own,
+      id: id || state.fallback.id,
+      type: 'message',
+      role: 'assistant',
+      model: named ?? 'unknown',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      stop_details: null,
+      usage: encodeUsage({ input, output, cacheRead, cacheWrite }, serviceTier, reportOf(state)),
+      ...defined({ input_transformations: transformations }),
+    },
+  })
+}
+
+function close(state: EncoderState, emit: EmitWire): void {
+  if (!state.finish && !state.promptBlocked) {
+    // Other answers came to an end, and this one never did.
+    if (state.truncated === 'error' || state.phase === 'held') state.failure = endedEarly
+    cutOff(state, emit)
+    return
+  }
+  if (state.finish?.reason === 'error') {
+    fail(state, { status: 500, kind: 'internal', message: state.finish.message ?? 'the upstream failed' }, emit)
+    return
+  }
+  begin(state, emit)
+  if (state.finish) settle(state, state.finish, emit)
+  if (isDone(state)) return
+  // A part is still open, so the source was cut off although its end is `clean`.
+  if (state.open && !isCall(state.open)) {
+    fail(state, endedEarly, emit)
+    return
+  }
+  const { finish, finishAt: at, promptBlocked, seen } = state
+  finishMessage(state, encodeFinish({ finish, at, promptBlocked, seen }, {}, reportOf(state)), emit)
+}
+
+/** Usage keys that `message_start` always has, and `message_delta` only if they are known. */
+const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
+
+function finishMessage(state: EncoderState, stop: JsonObject, emit: EmitWire): void {
+  const { container = null, ...beside } = ownOf(state.ext) ?? {}
+  noteUnsigned(state)
+  for (const { at } of state.carriers) reportOf(state).add('reasoning.carrier-last', at, 'signature')
+  state.phase = 'done'
+  const usage = encodeUsage(state.usage, undefined, reportOf(state))
+  const counts = Object.fromEntries(Object.entries(usage).filter(([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key))))
+  emit({ ...beside, type: 'message_delta', delta: { container, ...stop }, usage: counts })
+  emit({ type: 'message_stop' })
+}
+
+/** The source was cut off. A call that was cut off is never closed. */
+function cutOff(state: EncoderState, emit: EmitWire): void {
+  const { open } = state
+  const cut = (open && isCall(open) && !isWhole(open)) || state.queue.some(({ block }) => isCall(block))
+  if (state.truncated === 'error' || cut || state.phase === 'held') {
+    fail(state, endedEarly, emit)
+    return
+  }
+  closeOpen(state, emit)
+  promote(state, emit)
+  while (state.open && !isDone(state)) {
+    closeOpen(state, emit)
+    promote(state, emit)
+  }
+  if (isDone(state)) return
+  reportOf(state).add('finish.truncated-as-length', undefined)
+  finishMessage(state, { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }, emit)
+}
+
+/**
+ * The finish reason is known: closes the calls that were held open. In a reply that reached its limit, an incomplete last call gets no
+ * `content_block_stop`, as from the vendor's own server; after a normal finish, incomplete JSON is an error.
+ */
+function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
+  while (state.open && state.phase === 'begun') {
+    const block = state.open
+    const { reason } = finish
+    const isCut = isLimit(finish) && block.kind !== 'freeform' && !isWholeInput(block.text)
+    if (isCall(block) && (isCut || !isWhole(block))) {
+      if (reason === 'error') return
+      if (state.queue.length > 0 || reason === 'stop' || reason === 'tool_calls' || wordOf(finish) === 'end_turn') failByInput(state, 'whole JSON', emit)
+      return
+    }
+    closeOpen(state, emit)
+    promote(state, emit)
+  }
+}

@@ -1,0 +1,340 @@
+import type { Delta } from '../../../canonical/event.ts'
+import type { Part, Place, Signature } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { advanceJson, isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
+import { beginsWith } from '../../../kit/text/text.ts'
+import { isNullInput } from '../../../kit/tools/object-input.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import type { EmitWire } from '../../../protocol.ts'
+import { encodeCitation } from '../content/citations.ts'
+import { encodeParts } from '../content/content.ts'
+import { ownOf, protocolName, wireOf } from '../content/own.ts'
+import { encodeCarrier, lengthOf, phaseBlock, seal } from '../content/reasoning.ts'
+import { marked } from '../content/writing.ts'
+import { replyCallId, replyWriting } from '../response/response.ts'
+import type { MessagesRawBlock } from '../schema.ts'
+import { isCaller } from '../vocabulary.ts'
+import { type Block, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
+
+/** Writes the one open block of a stream: its start, its deltas and its end. */
+
+export function openBlock(state: EncoderState, block: Block, emit: EmitWire): void {
+  state.open = block
+  const { head } = block
+  const report = reportOf(state)
+  if (head.type === 'tool-call') {
+    if (head.signature) writeWhole(state, encodeCarrier({ signature: head.signature }, 'next'), emit)
+    if (block.kind === 'freeform') report.add('freeform.wrapped', head.at)
+    report.onceEach('message.envelope', head.at, { itemId: head.itemId, status: head.status })
+    report.ext(head.ext, head.at)
+    const { caller, toolset, async } = head
+    report.rest({ async }, head.at)
+    if (!isCaller(caller)) report.add('field.unsupported', head.at, 'caller')
+    const call = wireOf(
+      {
+        type: 'tool_use',
+        id: replyCallId(head.id, head.at, report),
+        name: replyToolName(head.name, head.namespace, head.at, report),
+        input: {},
+        caller: (isCaller(caller) ? caller : undefined) ?? { type: 'direct' },
+        toolset_name: toolset,
+      },
+      head.ext,
+    )
+    startBlock(state, block, marked(call, head, replyWriting(report)), emit)
+    if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
+  } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
+  else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
+}
+
+/** Writes `content_block_start`, once. */
+function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: EmitWire): void {
+  if (block.index !== undefined) return
+  writeCarriers(state, emit)
+  const { head } = block
+  if ((head.type === 'text' || head.type === 'refusal') && head.phase) writeBlock(state, phaseBlock(head.phase), emit)
+  if (content['type'] === 'text') state.seen.text = true
+  block.index = state.nextIndex++
+  emit({ type: 'content_block_start', index: block.index, content_block: content })
+}
+
+/** `said`: the canonical delta with the unknown keys to write, if it was made from one. */
+function writeDelta({ index }: Block, delta: JsonObject, emit: EmitWire, said?: Delta): void {
+  emit({ type: 'content_block_delta', index, delta: wireOf(delta, said?.ext) })
+}
+
+/**
+ * Writes a block without deltas. `at`: path of its part. With `amLastProof: 'drop'` a carrier block after a text waits until another
+ * block follows, because a reply without calls must not end in it.
+ */
+export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: Place): void {
+  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls
+  if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
+  else {
+    writeCarriers(state, emit)
+    writeBlock(state, content, emit)
+  }
+}
+
+function writeCarriers(state: EncoderState, emit: EmitWire): void {
+  for (const { raw } of state.carriers.splice(0)) writeBlock(state, raw, emit)
+}
+
+function writeBlock(state: EncoderState, content: JsonObject, emit: EmitWire): void {
+  const index = state.nextIndex++
+  emit({ type: 'content_block_start', index, content_block: content })
+  emit({ type: 'content_block_stop', index })
+}
+
+/** Writes a delta of the open block. */
+export function write(state: EncoderState, block: Block, delta: Delta, emit: EmitWire): void {
+  const { kind } = block
+  if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
+  switch (delta.kind) {
+    case 'text':
+      if (kind === 'text' && (delta.text || delta.ext)) {
+        if (block.index === undefined) startBlock(state, block, textStart(state, block), emit)
+        block.text += delta.text
+        writeDelta(block, { type: 'text_delta', text: delta.text }, emit, delta)
+      }
+      return
+    case 'citation':
+      if (kind === 'text') writeCitation(state, block, delta, emit)
+      return
+    case 'reasoning':
+      if (kind === 'redacted' && delta.text) block.kind = 'thinking'
+      if (block.kind === 'thinking') writeReasoning(state, block, delta, emit)
+      return
+    case 'input':
+      if (kind === 'freeform') {
+        block.text += delta.text
+        if (delta.text) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify(delta.text).slice(1, -1) }, emit)
+      } else if (kind === 'call') writeInput(state, block, delta, emit)
+      return
+    case 'signature':
+      block.signature = delta.signature
+      if (delta.ext) block.besideSignature = ownOf(delta.ext) ?? {}
+      return
+    case 'logprobs':
+      reportOf(state).once('field.unsupported', block.head.at, 'logprobs')
+      return
+    case 'media':
+      return
+    default:
+      delta satisfies never
+  }
+}
+
+function textStart(state: EncoderState, { head }: Block): JsonObject {
+  const text = { type: 'text', text: '' }
+  return head.type === 'text' ? marked(wireOf(text, head.ext), head, replyWriting(reportOf(state))) : text
+}
+
+function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
+  const { citation } = delta
+  const [wire] = encodeCitation(citation)
+  const report = reportOf(state)
+  block.citations++
+  if (!wire) {
+    report.add('citation.foreign', block.head.at, 'citations')
+    return
+  }
+  if (citation.protocol !== protocolName) {
+    if (citation.start !== undefined || citation.end !== undefined) report.once('citation.span', block.head.at, 'citations')
+    report.once('citation.no-proof', '/content')
+  }
+  startBlock(state, block, textStart(state, block), emit)
+  writeDelta(block, { type: 'citations_delta', citation: wire }, emit, delta)
+}
+
+function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'reasoning' }>, emit: EmitWire): void {
+  const { segment, of, text } = delta
+  const { segments } = block
+  const before = segments.length
+  while (segments.length <= segment) segments.push({ kind: of, length: 0 })
+  const joint = '\n\n'.repeat(before === 0 ? segments.length - 1 : segments.length - before)
+  const current = segments[segment]
+  if (current) current.length += text.length
+  const added = joint + text
+  if (!added && !delta.ext) return
+  if (block.index === undefined) startThinking(state, block, emit)
+  block.text += added
+  writeDelta(block, { type: 'thinking_delta', thinking: added }, emit, delta)
+}
+
+function startThinking(state: EncoderState, block: Block, emit: EmitWire): void {
+  if (block.index === undefined) block.thought = state.thoughts++
+  startBlock(state, block, wireOf({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
+}
+
+/** Input is streamed as soon as it begins with `{`; any other is held, and wrapped into an object at its end. */
+function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'input' }>, emit: EmitWire): void {
+  const noteTrailing = (rest: string) => {
+    if (rest.trim()) reportOf(state).once('stream.trailing-arguments', block.head.at, 'input')
+  }
+  if (block.progress.whole && block.streams) {
+    noteTrailing(delta.text)
+    return
+  }
+  const end = advanceJson(block.progress, delta.text)
+  const isObject = block.progress.whole && (block.text + delta.text).trimStart().startsWith('{')
+  const text = isObject ? delta.text.slice(0, end) : delta.text
+  if (isObject) noteTrailing(delta.text.slice(end))
+  block.text += text
+  if (!text && !delta.ext) return
+  if (block.streams || !text) writeDelta(block, { type: 'input_json_delta', partial_json: text }, emit, delta)
+  else if (block.text.trimStart().startsWith('{')) {
+    block.streams = true
+    writeDelta(block, { type: 'input_json_delta', partial_json: block.text }, emit, delta)
+  }
+}
+
+/** Writes what the final part has beyond the deltas. */
+export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: EmitWire): void {
+  if (!final) return
+  if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(final.ext, final.at)
+  if (final.signature) block.signature = final.signature
+  const rest = (whole: string): string | undefined => {
+    if (beginsWith(whole, block.text)) return whole.slice(block.text.length)
+    if (whole.trim() !== block.text.trim()) reportOf(state).add('stream.final-differs', block.head.at)
+    return undefined
+  }
+  switch (final.type) {
+    case 'text':
+    case 'refusal': {
+      const text = rest(final.text)
+      if (final.type === 'text')
+        for (const citation of (final.citations ?? []).slice(block.citations)) write(state, block, { kind: 'citation', citation }, emit)
+      if (text) write(state, block, { kind: 'text', text }, emit)
+      return
+    }
+    case 'tool-call': {
+      const text = rest(final.input)
+      if (text) write(state, block, { kind: 'input', text }, emit)
+      return
+    }
+    case 'reasoning': {
+      block.head = final
+      const text = rest(final.segments.map(segment => segment.text).join('\n\n'))
+      if (text) {
+        startThinking(state, block, emit)
+        block.text += text
+        writeDelta(block, { type: 'thinking_delta', thinking: text }, emit)
+      }
+      block.segments = final.segments.map(lengthOf)
+      return
+    }
+    default:
+      block.head = final
+  }
+}
+
+/** Closes the open block, and writes its signature and what was held back. */
+export function closeOpen(state: EncoderState, emit: EmitWire): void {
+  const block = state.open
+  if (!block) return
+  const { head, signature } = block
+  state.open = undefined
+  block.closed = true
+  switch (block.kind) {
+    case 'text':
+      if (head.type === 'refusal') {
+        state.seen.refusal ??= { text: block.text, ...defined({ at: head.at }) }
+        if (block.text) reportOf(state).add('refusal.as-text', head.at)
+      }
+      if (head.cache && head.type === 'text' && block.index === undefined) reportOf(state).add('text.blank', head.at)
+      stop(block, emit)
+      if (signature)
+        writeWhole(state, encodeCarrier({ signature }, block.index !== undefined ? 'prev' : head.type === 'text' ? 'text' : undefined), emit, head.at)
+      return
+    case 'thinking':
+      closeThinking(state, block, emit)
+      return
+    case 'redacted':
+      if (signature) writeRedacted(state, block, signature, emit)
+      else reportOf(state).add('reasoning.unsigned', head.at)
+      return
+    case 'call':
+      closeCall(state, block, emit)
+      return
+    case 'freeform':
+      writeDelta(block, { type: 'input_json_delta', partial_json: '"}' }, emit)
+      stop(block, emit)
+      if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
+      return
+    case 'whole': {
+      const writing = replyWriting(reportOf(state))
+      for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
+        writing.report.settle(content, '/content_block')
+        writeRaw(state, content, emit, head.at)
+      }
+      return
+    }
+    case 'none':
+      return
+    default:
+      block.kind satisfies never
+  }
+}
+
+function stop({ index }: Block, emit: EmitWire): void {
+  if (index !== undefined) emit({ type: 'content_block_stop', index })
+}
+
+function sealed({ head, segments }: Block, signature: Signature): string {
+  return seal(signature, head.type === 'reasoning' ? head.id : undefined, segments)
+}
+
+function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void {
+  const { signature, segments, head } = block
+  if (signature && block.index === undefined && head.type === 'reasoning' && head.redacted) {
+    writeRedacted(state, block, signature, emit)
+    return
+  }
+  if (signature) {
+    startThinking(state, block, emit)
+    writeDelta(block, { ...block.besideSignature, type: 'signature_delta', signature: sealed(block, signature) }, emit)
+  } else {
+    if (head.type === 'reasoning') reportOf(state).onceEach('message.envelope', head.at, { itemId: head.id })
+    if (block.index === undefined) return
+    state.unsigned = true
+    if (segments.length > 1) reportOf(state).add('reasoning.joined', head.at)
+  }
+  if (!signature?.value) state.closed[block.key] = { ...block, text: '' }
+  stop(block, emit)
+}
+
+function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: EmitWire): void {
+  state.thoughts++
+  writeWhole(state, wireOf({ type: 'redacted_thinking', data: sealed(block, signature) }, block.head.ext), emit, block.head.at)
+}
+
+function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
+  const { head, signature } = block
+  const text = block.text.trim()
+  if (text && !text.startsWith('{')) {
+    reportOf(state).add('tool-call.input', head.at, 'input')
+    if (!isNullInput(text)) writeDelta(block, { type: 'input_json_delta', partial_json: JSON.stringify({ __raw: block.text }) }, emit)
+  } else if (text && !parseObject(text)) {
+    failByInput(state, 'JSON', emit)
+    return
+  }
+  if (!text) writeDelta(block, { type: 'input_json_delta', partial_json: '{}' }, emit)
+  stop(block, emit)
+  state.closed[block.key] = { ...block, text: '' }
+  if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
+}
+
+/** Writes a block that was encoded whole. The input of a tool that the provider ran comes as a delta, as for any tool. */
+function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: EmitWire, at: Place | undefined): void {
+  const { input } = content
+  if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {
+    writeWhole(state, content, emit, at)
+    return
+  }
+  writeCarriers(state, emit)
+  const index = state.nextIndex++
+  emit({ type: 'content_block_start', index, content_block: { ...content, input: {} } })
+  emit({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } })
+  emit({ type: 'content_block_stop', index })
+}

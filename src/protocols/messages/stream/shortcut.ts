@@ -1,0 +1,55 @@
+import type { PartDelta } from '../../../canonical/event.ts'
+import { advanceJson } from '../../../kit/json/json.ts'
+import type { Shortcut } from '../../../protocol.ts'
+import type { DecoderState } from './decoder.ts'
+import type { EncoderState } from './encoder-state.ts'
+
+export const shortcut: Shortcut = {
+  text: new Set(['text', 'thinking', 'partial_json']),
+  padding: new Set(),
+  read: (state, delta) => read(state as DecoderState, delta),
+  write: (state, delta, literal) => write(state as EncoderState, delta, literal),
+}
+
+function read(state: DecoderState, { part, delta }: PartDelta): boolean {
+  let block = state.latest === undefined ? undefined : state.open[state.latest]
+  // Nearly always it is the same block as before.
+  if (block?.part !== part) {
+    const found = Object.entries(state.open).find(([, one]) => one.part === part)
+    if (!found) return false
+    ;[state.latest, block] = found
+  }
+  if (delta.kind === 'reasoning') block.thinking += delta.text
+  return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
+}
+
+function write({ phase, open: block, queue }: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
+  if (phase !== 'begun' || candidate !== 0 || queue.length > 0 || block?.index === undefined || block.key !== String(part)) return undefined
+  switch (delta.kind) {
+    case 'text':
+      if (block.kind !== 'text') return undefined
+      block.text += delta.text
+      return frame(block.index, ',"delta":{"type":"text_delta","text":', literal)
+    case 'reasoning': {
+      const segment = block.segments[delta.segment]
+      if (block.kind !== 'thinking' || !segment) return undefined
+      segment.length += delta.text.length
+      block.text += delta.text
+      return frame(block.index, ',"delta":{"type":"thinking_delta","thinking":', literal)
+    }
+    case 'input': {
+      if (block.kind !== 'call' || !block.streams || block.progress.whole) return undefined
+      const progress = { ...block.progress }
+      // Text after the end of the arguments is not written.
+      if (advanceJson(progress, delta.text) < delta.text.length) return undefined
+      block.progress = progress
+      block.text += delta.text
+      return frame(block.index, ',"delta":{"type":"input_json_delta","partial_json":', literal)
+    }
+    default:
+      return undefined
+  }
+}
+
+const frame = (index: number, before: string, literal: string) =>
+  `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index}${before}${literal}}}\n\n`

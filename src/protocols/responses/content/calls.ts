@@ -1,0 +1,209 @@
+import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { keysOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { below } from '../../../kit/notes/path.ts'
+import type { ResponsesReport } from '../notes.ts'
+import { encodeClientCall, encodeClientResult } from '../request/client-tools.ts'
+import { encodeName } from '../request/tools.ts'
+import type { ResponsesContent, ResponsesCustomCall, ResponsesFunctionCall, ResponsesFunctionOutput } from '../schema.ts'
+import { decodeContent, encodeText } from './content.ts'
+import { itemOf, statusOf, withHead } from './item-head.ts'
+import { encodeContent, isContent } from './message-item.ts'
+import { fieldsOf, protocolName, wireOf } from './own.ts'
+import { opensEnvelopes, type Writing } from './writing.ts'
+
+/** The schema does not check it. */
+type Called = { caller?: unknown }
+
+const callKeys = ['type', 'id', 'call_id', 'name', 'namespace', 'async', 'caller', 'status'] as const
+const functionKeys = keysOf<ResponsesFunctionCall & Called>()(...callKeys, 'arguments')
+const customKeys = keysOf<ResponsesCustomCall & Called>()(...callKeys, 'input')
+const outputKeys = keysOf<ResponsesFunctionOutput & Called>()('type', 'id', 'call_id', 'name', 'namespace', 'caller', 'status', 'output')
+
+/** A `function_call` or `custom_tool_call`. */
+export function decodeCall(wire: JsonObject, isFreeform: boolean, at: Place): Message {
+  const { call_id: callId, name, namespace, async, caller } = wire
+  const part: ToolCallPart = {
+    type: 'tool-call',
+    id: String(callId ?? ''),
+    idOrigin: 'wire',
+    name: String(name ?? ''),
+    kind: isFreeform ? 'freeform' : 'function',
+    input: String((isFreeform ? wire['input'] : wire['arguments']) ?? ''),
+    at,
+  }
+  if (typeof namespace === 'string') part.namespace = namespace
+  if (caller != null) part.caller = caller
+  if (typeof async === 'boolean') part.async = async
+  return withHead(itemOf('assistant', part, at), wire, isFreeform ? customKeys : functionKeys)
+}
+
+/** The result of a call. Notes: an output that is neither text nor parts. */
+export function decodeResult(wire: JsonObject, isFreeform: boolean, at: Place, report?: ResponsesReport): Message {
+  const { call_id: callId, name, namespace, caller, output } = wire
+  const part: ToolResultPart = {
+    type: 'tool-result',
+    callId: typeof callId === 'string' ? callId : '',
+    kind: isFreeform ? 'freeform' : 'function',
+    content: decodeOutput(output, below(at, 'output'), report),
+    at,
+  }
+  if (typeof name === 'string') part.name = name
+  if (typeof namespace === 'string') part.namespace = namespace
+  if (caller != null) part.caller = caller
+  return withHead(itemOf('tool', part, at), wire, outputKeys)
+}
+
+function decodeOutput(output: unknown, at: Place, report: ResponsesReport | undefined): Part[] {
+  if (typeof output === 'string') return output === '' ? [] : [{ type: 'text', text: output, at }]
+  if (Array.isArray(output)) return output.map((part, index) => decodeContent(part as ResponsesContent, below(at, index), 'tool'))
+  if (!isObject(output)) return []
+  report?.add('tool-result.stringified', at)
+  return [{ type: 'text', text: JSON.stringify(output), at }]
+}
+
+const validCallId = /^[\x21-\x7e]{1,64}$/
+
+function encodeCallId(id: string, at: Place | undefined, writing: Writing): string {
+  const wire = wireCallId(id, writing)
+  if (wire !== id) writing.report.add('tool-call.id', at, 'id')
+  return wire
+}
+
+/** As `encodeCallId`, without its note: for the result of a call, where the call has it. */
+const wireCallId = (id: string, { native }: Writing) => (native ? id : mapCallId(id, validCallId))
+
+const handledOfCall = keysOf<ToolCallPart>()(
+  'type',
+  'id',
+  'idOrigin',
+  'itemId',
+  'name',
+  'namespace',
+  'kind',
+  'input',
+  'caller',
+  'async',
+  'status',
+  'cut',
+  'at',
+  'ext',
+  'signature',
+  'cache',
+)
+
+/** A call as an item. `message`: has its id and status. */
+export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): JsonObject {
+  const { id, name, namespace, input, caller, async, at, signature } = part
+  const { report, target, native } = writing
+  writing.calls.set(id, name)
+  report.ext(part.ext, at)
+  report.unwritten(part, handledOfCall, at)
+  if (part.cache) report.add('cache.place', at, 'cache')
+  if (signature && !opensEnvelopes(writing)) report.add('reasoning.foreign-signature', at, 'signature')
+  const isFreeform = part.kind === 'freeform'
+  const wanted = message.id ?? part.itemId
+  const callId = encodeCallId(id, at, writing)
+  const status = statusOf(message, writing, part.status)
+  if (!isFreeform && writing.expanded.includes(name)) {
+    const client = encodeClientCall(part)
+    if (client) {
+      const itemId = writing.itemId ? writing.itemId(wanted, client.prefix) : wanted
+      return wireOf({ id: itemId, call_id: callId, ...client.fields, status }, message.ext)
+    }
+    report.add('client-call.as-function', at, 'input')
+  }
+  const isEmpty = !native && !isFreeform && !part.cut && input.trim() === ''
+  if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
+  const wire = wireOf(
+    {
+      type: isFreeform ? 'custom_tool_call' : 'function_call',
+      id: target === 'output' ? writing.itemId?.(wanted, isFreeform ? 'ctc_' : 'fc_') : native ? wanted : undefined,
+      status,
+      call_id: callId,
+      name: encodeName(name, at, writing),
+      namespace,
+      [isFreeform ? 'input' : 'arguments']: isEmpty ? '{}' : input,
+      caller: native ? caller : undefined,
+      async,
+    },
+    message.ext,
+  )
+  if (isEmpty) report.addMade('tool-call.empty-input', wire, '/arguments')
+  return wire
+}
+
+/** Is it the default caller, the model? */
+const isDirect = (caller: unknown) => isObject(caller) && caller['type'] === 'direct'
+
+const handledOfResult = keysOf<ToolResultPart>()(
+  'type',
+  'callId',
+  'name',
+  'namespace',
+  'kind',
+  'content',
+  'structured',
+  'isError',
+  'itemId',
+  'caller',
+  'status',
+  'synthesized',
+  'at',
+  'ext',
+  'signature',
+  'cache',
+)
+
+/** The result of a call as an item. */
+export function encodeResult(part: ToolResultPart, message: Message, writing: Writing): JsonObject {
+  const { callId, name, content, isError, caller, synthesized, at } = part
+  const { report, options, native } = writing
+  report.ext(part.ext, at)
+  report.unwritten(part, handledOfResult, at)
+  if (part.cache) report.add('cache.place', at, 'cache')
+  if (part.signature) report.add('reasoning.foreign-signature', at, 'signature')
+  const status = statusOf(message, writing, part.status)
+  if (native && name !== undefined && writing.expanded.includes(name)) return wireOf({ id: message.id, ...encodeClientResult(part, name), status }, message.ext)
+  if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
+  if (!writing.calls.has(callId) && wireCallId(callId, writing) !== callId) report.add('tool-call.id', at, 'callId')
+  if (!native && name !== undefined && writing.calls.get(callId) !== name) report.rest({ name }, at)
+  if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
+  const wire = wireOf(
+    {
+      type: part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output',
+      id: writing.target === 'output' ? writing.itemId?.(message.id, 'fco_') : native ? message.id : undefined,
+      call_id: wireCallId(callId, writing),
+      name: native ? name : undefined,
+      namespace: native ? part.namespace : undefined,
+      output: encodeOutput(content, (isError && options.errorPrefix) || '', writing),
+      status,
+      caller: native ? caller : undefined,
+    },
+    message.ext,
+  )
+  if (synthesized) report.addMade('tool-result.synthesized', wire)
+  return wire
+}
+
+function encodeOutput(content: Part[], prefix: string, writing: Writing): unknown {
+  const [only] = content
+  const isPlain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations && !fieldsOf(only.ext))
+  if (isPlain) {
+    if (only) writing.report.ext(only.ext, only.at)
+    return prefix + (only?.type === 'text' ? only.text : '')
+  }
+  const wire = content.flatMap<JsonObject>(part => {
+    if (part.type === 'refusal' && !writing.native) return encodeText({ ...part, type: 'text' }, 'tool', writing)
+    if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', writing)
+    // Parts of other kinds become text: a tool result is for the model to read.
+    const text = 'raw' in part ? JSON.stringify(part.raw) : part.type === 'reasoning' ? part.segments.map(segment => segment.text).join('\n\n') : ''
+    writing.report.add(text ? 'tool-result.flattened' : 'part.unsupported', part.at)
+    return text ? { type: 'input_text', text } : []
+  })
+  const [first] = wire
+  if (prefix && typeof first?.['text'] === 'string') wire[0] = { ...first, text: prefix + first['text'] }
+  else if (prefix) wire.unshift({ type: 'input_text', text: prefix })
+  return wire
+}

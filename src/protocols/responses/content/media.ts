@@ -1,0 +1,199 @@
+import type { MediaPart, MediaSource, Part, Place } from '../../../canonical/message.ts'
+import { TranslationError } from '../../../errors.ts'
+import { hashId } from '../../../kit/conversation/ids.ts'
+import { some } from '../../../kit/fields/defined.ts'
+import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { toBase64 } from '../../../kit/media/base64.ts'
+import { dataUrl, parseDataUrl } from '../../../kit/media/data-url.ts'
+import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
+import type { ResponsesReport } from '../notes.ts'
+import type { ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage } from '../schema.ts'
+import { decodeMark, encodeMark } from './cache.ts'
+import { fieldsOf, keep, protocolName, wireOf } from './own.ts'
+import type { Writing } from './writing.ts'
+
+const details = new Map<unknown, NonNullable<MediaPart['detail']>>([
+  ['auto', 'auto'],
+  ['low', 'low'],
+  ['high', 'high'],
+  ['original', 'original'],
+])
+
+const imageKeys = keysOf<ResponsesInputImage>()('type', 'image_url', 'file_id', 'detail', 'prompt_cache_breakpoint')
+const fileKeys = keysOf<ResponsesInputFile>()('type', 'file_data', 'file_url', 'file_id', 'filename', 'detail', 'prompt_cache_breakpoint')
+const audioKeys = keysOf<ResponsesInputAudio>()('type', 'input_audio')
+
+export function decodeImage(wire: ResponsesInputImage, at: Place): Part {
+  const { image_url: url, file_id: id } = wire
+  if (typeof url === 'string')
+    return decodedMedia({ type: 'media', kind: 'image', source: decodeUrl(url), at }, wire, imageKeys, id != null ? { file_id: id } : undefined)
+  if (typeof id === 'string') return decodedMedia({ type: 'media', kind: 'image', source: fileOf(id), at }, wire, imageKeys)
+  return { type: 'opaque', protocol: protocolName, raw: wire, at }
+}
+
+const fileOf = (id: string): MediaSource => ({ type: 'file-id', id, issuer: protocolName })
+
+function decodeUrl(url: string): MediaSource {
+  const inline = parseDataUrl(url)
+  return inline ? { type: 'base64', ...inline } : { type: 'url', url }
+}
+
+export function decodeFile(wire: ResponsesInputFile, at: Place, report?: ResponsesReport): Part {
+  const { file_data: data, file_url: url, file_id: id, filename } = wire
+  let source: MediaSource
+  if (typeof data === 'string') source = decodeData(data, filename, at, report)
+  else if (typeof url === 'string') source = decodeUrl(url)
+  else if (typeof id === 'string') source = fileOf(id)
+  else return { type: 'opaque', protocol: protocolName, raw: wire, at }
+  const part: MediaPart = { type: 'media', kind: 'document', source, at }
+  if (typeof filename === 'string') part.filename = filename
+  // Of several sources, the first one is used.
+  const others = { ...(data != null && url != null && { file_url: url }), ...((data ?? url) != null && id != null && { file_id: id }) }
+  return decodedMedia(part, wire, fileKeys, some(others))
+}
+
+/** A data URL, or base64 alone. */
+function decodeData(data: string, filename: string | null | undefined, at: Place, report: ResponsesReport | undefined): MediaSource {
+  const inline = parseDataUrl(data)
+  if (inline) return { type: 'base64', ...inline }
+  const mime = typeOfFile(filename)
+  if (!mime) report?.add('media.guessed', at, 'file_data')
+  return { type: 'base64', data, mime: mime ?? 'application/pdf' }
+}
+
+function decodedMedia(part: MediaPart, wire: ResponsesInputImage | ResponsesInputFile, known: Keys, others?: JsonObject): MediaPart {
+  const { detail: word, prompt_cache_breakpoint: breakpoint } = wire
+  const detail = details.get(word)
+  if (detail) part.detail = detail
+  const unread = decodeMark(part, breakpoint)
+  const isOdd = others ?? unread ?? (!detail && word != null)
+  return keep(part, unknownOf(wire, known), isOdd ? { ...others, ...(!detail && word != null && { detail: word }), ...unread } : undefined)
+}
+
+export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
+  const { data, format, ...more } = wire.input_audio
+  const mime = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
+  const part: MediaPart = { type: 'media', kind: 'audio', source: { type: 'base64', data, mime }, at }
+  return keep(part, unknownOf(wire, audioKeys), some({ input_audio: some(more) }))
+}
+
+// ---- canonical → wire
+
+const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'detail', 'cache', 'at', 'ext', 'signature')
+
+/** Media of a request. Undefined: this protocol has no form for it, which is noted. @throws TranslationError `inexpressible` for another provider's file */
+export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | undefined {
+  const { kind, source, filename, title, detail, at, ext } = part
+  const { report } = writing
+  report.ext(ext, at)
+  if (part.signature) report.add('signature.unplaced', at, 'signature')
+  if (kind === 'audio') return encodeAudio(part, writing)
+  if (kind === 'video') return encodeVideo(part, writing)
+  const place = encodeSource(part, writing)
+  if (!place) return undefined
+  report.unwritten(part, handled, at)
+  const breakpoint = encodeMark(part, writing)
+  const isGuessed = source.type === 'base64' && !source.mime
+  if (kind === 'image') {
+    report.rest({ filename, title }, at)
+    if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
+    const word = detail === 'ultra_high' ? 'original' : (detail ?? (fieldsOf(ext)?.['detail'] === undefined ? 'auto' : undefined))
+    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, ext)
+    if (isGuessed) report.addMade('media.mime', wire, '/image_url')
+    return wire
+  }
+  if (filename !== undefined) report.rest({ title }, at)
+  else if (title !== undefined) report.add('media.title-as-filename', at, 'title')
+  const isNameless = filename === undefined && title === undefined && 'file_data' in place
+  const name = isNameless
+    ? nameOfFile((source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ?? 'application/pdf')
+    : (filename ?? title)
+  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, ext)
+  if (isGuessed) report.addMade('media.mime', wire, '/file_data')
+  if (isNameless) report.addMade('media.filename', wire, '/filename')
+  return wire
+}
+
+function encodeSource({ kind, source, at }: MediaPart, writing: Writing): JsonObject | undefined {
+  const isImage = kind === 'image'
+  switch (source.type) {
+    case 'base64': {
+      const url = dataUrl(source.mime ?? (isImage ? 'image/png' : 'application/pdf'), source.data)
+      return isImage ? { image_url: url } : { file_data: url }
+    }
+    case 'url':
+      return isImage ? { image_url: source.url } : { file_url: source.url }
+    case 'file-id':
+      if (source.issuer === protocolName) return { file_id: source.id }
+      if (writing.options.onUnresolvable !== 'note')
+        throw new TranslationError({ code: 'inexpressible', protocol: protocolName, path: at ?? '' }, 'a file id is valid only where it was issued')
+      writing.report.add('file.foreign-id', at)
+      return undefined
+    case 'text':
+      return { file_data: dataUrl(source.mime, toBase64(source.text)) }
+    case 'parts':
+    case 'reference':
+      writing.report.add('media.unsupported', at)
+      return undefined
+    default:
+      return source satisfies never
+  }
+}
+
+function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined {
+  const { source, at } = part
+  if (source.type !== 'base64' || (!writing.native && !writing.options.rsInputAudio)) {
+    writing.report.add('media.unsupported', at)
+    return undefined
+  }
+  leave(part, writing)
+  const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
+  return wireOf({ type: 'input_audio', input_audio: { data: source.data, format } }, part.ext)
+}
+
+function encodeVideo(part: MediaPart, writing: Writing): JsonObject | undefined {
+  const { source, at } = part
+  const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
+  if (!writing.options.openResponses || url === undefined) {
+    writing.report.add('media.unsupported', at)
+    return undefined
+  }
+  leave(part, writing)
+  return { type: 'input_video', video_url: url }
+}
+
+const handledOfClip = keysOf<MediaPart>()('type', 'kind', 'source', 'cache', 'at', 'ext', 'signature')
+
+/** Notes what audio and video have no field for. */
+function leave(part: MediaPart, { report, moved }: Writing): void {
+  report.unwritten(part, handledOfClip, part.at)
+  if (part.cache) report.add('cache.place', moved.has(part) ? moved.get(part) : part.at, 'cache')
+}
+
+// ---- images made by the model
+
+export type Picture = MediaPart & { source: { type: 'base64' } }
+
+/** An image with inline data. */
+export const isPicture = (part: MediaPart): part is Picture => part.kind === 'image' && part.source.type === 'base64'
+
+/** An image made by the model, as an `image_generation_call` item. */
+export function imageItem({ source, at }: Picture, writing: Writing): JsonObject {
+  writing.report.add('media.as-image-call', at)
+  const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6).replace(/^svg\+xml$/, 'svg') } : {}
+  return {
+    type: 'image_generation_call',
+    id: writing.itemId ? writing.itemId(undefined, 'ig_') : `ig_${hashId(source.data)}`,
+    status: 'completed',
+    result: source.data,
+    ...format,
+  }
+}
+
+/** The image of an image generation call. Absent: there is none, or its data is not whole base64, because logs and stores shorten it. */
+export function pictureOf({ result, output_format: format }: JsonObject, at: Place): { picture?: MediaPart } {
+  if (typeof result !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(result)) return {}
+  const mime = `image/${typeof format === 'string' && format !== '' ? format.replace(/^svg$/, 'svg+xml') : 'png'}`
+  return { picture: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }
+}

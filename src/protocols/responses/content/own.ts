@@ -1,0 +1,22 @@
+import type { ExtMap } from '../../../canonical/message.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { type JsonObject, merge } from '../../../kit/json/json.ts'
+
+/** The name of this protocol, as users see it. */
+export const protocolName = 'responses'
+
+/** Keeps unknown keys in the node, which is not shared yet. */
+export function keep<T extends { ext?: ExtMap }>(node: T, fields: JsonObject | undefined, more?: JsonObject): T {
+  const kept = fields && more ? { ...fields, ...more } : (fields ?? more)
+  if (kept) node.ext = { [protocolName]: { fields: kept } }
+  return node
+}
+
+/** The unknown keys that a node has from this protocol. */
+export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
+
+/** A wire object: the known keys, and those that were kept. */
+export function wireOf(known: JsonObject, ext: ExtMap | undefined): JsonObject {
+  const fields = fieldsOf(ext)
+  return fields ? merge(fields, known) : defined(known)
+}

@@ -1,0 +1,59 @@
+import type { Part, Place } from '../../../canonical/message.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import type { EncodingContext } from '../../../protocol.ts'
+import { createResponsesReport, type ResponsesReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+
+/** The context that all encoders of a request or an answer share. */
+export type Writing = {
+  report: ResponsesReport
+  options: Options
+  /** Target of the items: a request, or an answer, whose items must have ids. */
+  target: 'input' | 'output'
+  /** The request or reply was decoded from this protocol: names, ids and limits are written as they are. */
+  native: boolean
+  /**
+   * Gives an item of an answer its id: the wanted one, if it may be used. `native`: the wanted id is of this protocol; absent: it is if
+   * the reply was decoded from this protocol.
+   */
+  itemId?: (wanted: string | undefined, prefix: string, native?: boolean) => string | undefined
+  /** Deferred tools are loaded from the start, because no tool search is written. */
+  loads?: boolean
+  /** Parts that got the cache breakpoint of the part around them → path of that part. */
+  moved: Map<Part, Place | undefined>
+  /** Parts with a cache breakpoint beyond the allowed number. */
+  uncached: Set<Part>
+  /** Written reasoning item → its part. */
+  thoughts: Map<JsonObject, Part>
+  /** Id → name of the calls written so far. */
+  calls: Map<string, string>
+  /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
+  expanded: readonly string[]
+  /** Changed tool names, by the name written on the wire. */
+  tools: NonNullable<EncodingContext['tools']>
+  /** How the reply's text is wrapped, see `EncodingContext`. */
+  output?: EncodingContext['output']
+}
+
+export function startWriting(target: Writing['target'], native: boolean, options: Options = {}, notes?: ResponsesReport['notes']): Writing {
+  return {
+    report: createResponsesReport(options.fieldNames, notes),
+    options,
+    target,
+    native,
+    moved: new Map(),
+    uncached: new Set(),
+    thoughts: new Map(),
+    calls: new Map(),
+    expanded: [],
+    tools: {},
+  }
+}
+
+/** Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway itself. */
+export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean => target === 'output' || options.foreignProofs === 'wrap'
+
+/** Notes or refuses what only another provider can resolve; in an answer nothing is refused. */
+export function unresolvable(at: Place | undefined, field: string | undefined, { report, options, target }: Writing): void {
+  report.unresolvable(at, field, target === 'input' ? options : { onUnresolvable: 'note' })
+}

@@ -1,0 +1,276 @@
+import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
+import { listed, losesStatus, splitDetails, tellsType, unreadOf } from '../../kit/errors/details.ts'
+import { tellsOverflow } from '../../kit/errors/full-context.ts'
+import { bodyOf, placeOf } from '../../kit/errors/place.ts'
+import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
+import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
+import { defined, some, someOf } from '../../kit/fields/defined.ts'
+import { isObject, type JsonObject, parseObject } from '../../kit/json/json.ts'
+import { pointerOf } from '../../kit/notes/path.ts'
+import { proofCode } from '../../kit/signatures/broken-proof.ts'
+import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
+import { fieldsOf, keep, protocolName } from './content/own.ts'
+import { createResponsesReport, type ResponsesReport } from './notes.ts'
+import type { ResponsesOptions } from './options.ts'
+
+type Row = { type: string; code: string | null }
+
+/** Type and code of each kind of error. */
+const rows: Record<ErrorKind, Row> = {
+  invalid_request: { type: 'invalid_request_error', code: null },
+  context_length: { type: 'invalid_request_error', code: 'context_length_exceeded' },
+  content_policy: { type: 'invalid_request_error', code: 'content_policy_violation' },
+  unsupported: { type: 'invalid_request_error', code: 'unsupported_parameter' },
+  authentication: { type: 'invalid_request_error', code: 'invalid_api_key' },
+  billing: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  permission: { type: 'permission_error', code: null },
+  not_found: { type: 'invalid_request_error', code: 'model_not_found' },
+  conflict: { type: 'conflict_error', code: null },
+  too_large: { type: 'invalid_request_error', code: 'request_too_large' },
+  unprocessable: { type: 'invalid_request_error', code: null },
+  rate_limit: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+  quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
+  cancelled: { type: 'server_error', code: null },
+  internal: { type: 'server_error', code: null },
+  unavailable: { type: 'server_error', code: 'service_unavailable' },
+  overloaded: { type: 'server_error', code: 'overloaded' },
+  timeout: { type: 'server_error', code: 'timeout' },
+}
+
+/** Kinds by `code` or `type`. `code` is the most specific, then `type`, then the HTTP status. */
+const kindsByWord = new Map<string, ErrorKind>([
+  ['context_length_exceeded', 'context_length'],
+  ['content_policy_violation', 'content_policy'],
+  ['content_filter', 'content_policy'],
+  ['bio_policy', 'content_policy'],
+  ['cyber_policy', 'content_policy'],
+  ['image_content_policy_violation', 'content_policy'],
+  ['misalignment_policy_violation', 'content_policy'],
+  ['unsupported_parameter', 'unsupported'],
+  ['unsupported_value', 'unsupported'],
+  ['invalid_api_key', 'authentication'],
+  ['authentication_error', 'authentication'],
+  ['insufficient_quota', 'quota'],
+  ['billing_hard_limit_reached', 'billing'],
+  ['permission_error', 'permission'],
+  ['model_not_found', 'not_found'],
+  ['unknown_url', 'not_found'],
+  ['not_found', 'not_found'],
+  ['not_found_error', 'not_found'],
+  ['conflict_error', 'conflict'],
+  ['request_too_large', 'too_large'],
+  ['rate_limit_exceeded', 'rate_limit'],
+  ['rate_limit_error', 'rate_limit'],
+  ['requests', 'rate_limit'],
+  ['tokens', 'rate_limit'],
+  ['too_many_requests', 'rate_limit'],
+  ['service_unavailable', 'unavailable'],
+  ['server_is_overloaded', 'overloaded'],
+  ['overloaded', 'overloaded'],
+  ['overloaded_error', 'overloaded'],
+  ['slow_down', 'overloaded'],
+  ['timeout', 'timeout'],
+  ['vector_store_timeout', 'timeout'],
+  ['model_error', 'internal'],
+  ['server_error', 'internal'],
+  ['internal_error', 'internal'],
+  ['invalid_prompt', 'invalid_request'],
+  ['invalid_request', 'invalid_request'],
+  ['invalid_request_error', 'invalid_request'],
+  ['invalid_encrypted_content', 'invalid_request'],
+  ['invalid_value', 'invalid_request'],
+  ['string_above_max_length', 'invalid_request'],
+  ['data_residency_mismatch', 'invalid_request'],
+  ['invalid_image', 'invalid_request'],
+  ['invalid_image_format', 'invalid_request'],
+  ['invalid_base64_image', 'invalid_request'],
+  ['invalid_image_url', 'invalid_request'],
+  ['invalid_image_mode', 'invalid_request'],
+  ['image_too_large', 'invalid_request'],
+  ['image_too_small', 'invalid_request'],
+  ['image_parse_error', 'invalid_request'],
+  ['image_file_too_large', 'invalid_request'],
+  ['image_file_not_found', 'invalid_request'],
+  ['unsupported_image_media_type', 'invalid_request'],
+  ['empty_image_file', 'invalid_request'],
+  ['failed_to_download_image', 'invalid_request'],
+])
+
+const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
+
+function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
+  const byCode = typeof code === 'string' ? kindsByWord.get(code) : undefined
+  if (byCode === 'quota' && status === 402) return 'billing'
+  if (byCode && !generic.has(byCode)) return byCode
+  const byType = typeof type === 'string' ? kindsByWord.get(type) : undefined
+  if (byType && !generic.has(byType)) return byType
+  const byStatus = status === undefined || status < 400 ? undefined : kindOfStatus(status)
+  return byStatus ?? byCode ?? byType ?? 'internal'
+}
+
+/** Never throws: any body becomes an error that keeps its status. */
+export function decodeError({ status, headers, body }: WireError, { now }: CodecOptions = {}): Decoded<CanonicalError> {
+  const parsed = typeof body === 'string' ? (parseObject(body) ?? body) : body
+  const error = readError(parsed, status >= 400 ? status : undefined)
+  const requestId = headerOf(headers, 'x-request-id')
+  const retryAfterMs = retryHint(headers, now)
+  const more = defined({ requestId, retryAfterMs })
+  return { value: defined({ ...error, ...more, status: status >= 400 ? status : error.status, raw: body }), notes: [] }
+}
+
+/** The `error` of a body, of a failed response or of a stream's event, nested or flat → canonical error. */
+export function readError(body: unknown, status?: number): CanonicalError {
+  const holder = Array.isArray(body) ? body[0] : body
+  const inner = isObject(holder) && holder['error'] !== undefined && holder['error'] !== null ? holder['error'] : holder
+  const beside = isObject(holder) ? holder : {}
+  const error: JsonObject = isObject(inner) ? inner : {}
+  const { message, type = beside['error_type'], code: ownCode, param, ...more } = error
+  // In a stream, the error object has the headers that the same error has over HTTP.
+  const headers = isObject(error['headers']) ? error['headers'] : undefined
+  // Only keys inside `error` are its details: keys beside it, such as `sequence_number`, belong to the event.
+  const isNested = inner !== holder
+  const hasDetails = isObject(inner) && isNested
+  const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
+  const unread: JsonObject = unreadOf({ type: error['type'], code, param }, value => typeof value === 'number')
+  const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
+  const text =
+    textOf(message) ??
+    listed(message) ??
+    textOf(inner) ??
+    textOf(beside['message']) ??
+    textOf(beside['detail']) ??
+    listed(beside['detail']) ??
+    'the upstream failed without a message'
+  const word = kindOf(code, type, status ?? said)
+  const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
+  if (isStrange(error['type'], kind)) unread['type'] = error['type']
+  const read: CanonicalError = defined({
+    status: status ?? said ?? statusOfKind[kind],
+    kind,
+    message: text,
+    type: typeof type === 'string' ? type : undefined,
+    code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
+    param: typeof param === 'string' || param === null ? param : undefined,
+    details: hasDetails ? some({ ...more, ...unread }) : undefined,
+    retryAfterMs: headers && retryHint(textsOf(headers), undefined),
+    protocol: protocolName,
+    raw: body,
+    at: placeOf(body, isNested),
+  })
+  return keep(read, someOf({ ...besideOf(beside, isNested), ...(!hasDetails && unread) }))
+}
+
+/** A type that the kind does not tell, which all other protocols lose. `error` is that of the event. */
+function isStrange(type: unknown, kind: ErrorKind): boolean {
+  if (typeof type !== 'string' || type === '' || type === 'error' || type === rows[kind].type) return false
+  const ofType = kindsByWord.get(type)
+  return !ofType || !tellsType(ofType, kind, statusOfKind[kind])
+}
+
+/** Unknown keys beside the known ones of an error; those of the event around it are known. */
+function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObject, isNested: boolean): JsonObject {
+  if (kindsByWord.has(String(beside['error_type']))) beside['error_type'] = undefined
+  // An `error` object has its own code and message, so any beside it are unknown keys.
+  if (isNested && isObject(error)) return defined(beside)
+  const { code: _c, message: _m, detail: _d, ...others } = defined(beside)
+  if (isNested) return others
+  const { param: _p, headers: _h, ...more } = others
+  return more
+}
+
+/** The `error` of a failed answer. */
+export const readFailure = (error: unknown): CanonicalError => readError({ error })
+
+/** The error of a stream's event. Its `raw` is the body that the same error has over HTTP. */
+export const readEvent = (event: JsonObject): CanonicalError => ({ ...readError(event), raw: { error: event['error'] ?? event } })
+
+const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+
+const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
+
+/** Notes: a status that exists only in the source protocol, details that have no place here. */
+export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
+  const report = createResponsesReport(options.fieldNames)
+  const own = value.protocol === protocolName
+  const status = own ? value.status : statusOf(value)
+  if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
+  noteError(value, report)
+  const body = own && value.raw !== undefined ? value.raw : { error: errorObject(value) }
+  return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
+}
+
+/** Notes what `{message, type, param, code}` cannot hold of an error. */
+function noteError({ kind, code, details, protocol: of, at = '/error', ext }: CanonicalError, report: ResponsesReport): void {
+  report.ext(ext, bodyOf(pointerOf(at)))
+  if (of === protocolName) return
+  const { others } = splitDetails(details)
+  if (others !== undefined) report.addKeys('error.details', at, 'details', others)
+  if (typeof code === 'string' && code !== codeOf(kind, code)) report.add('field.unsupported', at, 'code')
+}
+
+/** Other protocols share many codes with this one: a code is written if it means the same here. */
+function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
+  return typeof code === 'string' && kindsByWord.get(code) === kind ? code : rows[kind].code
+}
+
+/** As `noteError`, for an error inside an answer or a stream. `only`: it is in the failed answer alone, which has only code and message. */
+export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
+  noteError(error, report)
+  if (error.protocol === protocolName) return
+  const { at = '/error', requestId, param } = error
+  if (requestId !== undefined) report.add('field.unsupported', at, 'requestId')
+  const read = readError(only ? failureOf(error) : streamError(error))
+  if (only && param !== undefined && param !== null) report.add('field.unsupported', at, 'param')
+  if (only && read.kind !== error.kind) report.add('error.code', at)
+  else if (losesStatus(error, read)) report.add('error.status', at, 'status')
+}
+
+/** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key answered with 400. */
+function statusOf({ kind, status }: CanonicalError): number {
+  if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return statusOfKind[kind]
+  return status >= 400 && status < 600 ? status : statusOfKind[kind]
+}
+
+/** `{message, type, param, code}` as in an HTTP body. */
+function errorObject({ kind, message, type, code, param, details, protocol: of }: CanonicalError): JsonObject {
+  const row = rows[kind]
+  const own = of === protocolName
+  return {
+    message,
+    type: (own ? type : undefined) ?? row.type,
+    param: param ?? null,
+    code: own && code !== undefined ? code : (codeOf(kind, code) ?? proofCode(message)),
+    ...splitDetails(details).shared,
+  }
+}
+
+/** The payload of an `error` event. The provider always sends a string as code, and some clients ignore an event without one. */
+export function streamError(error: CanonicalError): JsonObject {
+  const { code, ...told } = errorObject(error)
+  const own = error.protocol === protocolName
+  const isTold = own && error.code !== undefined
+  const more = own && isObject(error.details) ? error.details : {}
+  return { ...fieldsOf(error.ext), error: { ...more, ...told, code: isTold ? code : (code ?? told['type']) } }
+}
+
+/** The closed list of the reference for `response.error.code`, and one more value that servers send. */
+const failureCodes = new Set([
+  'server_error',
+  'rate_limit_exceeded',
+  'invalid_prompt',
+  'data_residency_mismatch',
+  'bio_policy',
+  'misalignment_policy_violation',
+  'vector_store_timeout',
+  'insufficient_quota',
+])
+
+/** `response.error` of a failed response. */
+export function failureOf({ kind, code, message, details, protocol: of }: CanonicalError): JsonObject {
+  const own = of === protocolName
+  const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
+  if (own && typeof code === 'string') return { code, ...more }
+  const said = codeOf(kind, code)
+  const word = said !== null && failureCodes.has(said) ? said : rows[kind].code
+  return { code: word !== null && (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded') ? word : 'server_error', ...more }
+}

@@ -1,0 +1,62 @@
+import type { Message } from '../../../canonical/message.ts'
+import { withoutStaleResults } from '../../../kit/conversation/stale-results.ts'
+import { type JsonObject, same } from '../../../kit/json/json.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { limitMarks, withMarksInside } from '../content/cache.ts'
+import { encodeMessage } from '../content/items.ts'
+import { opensEnvelopes, type Writing } from '../content/writing.ts'
+
+/** The items of a whole history. */
+export function encodeItems(messages: readonly Message[], writing: Writing): JsonObject[] {
+  const last = writing.native || writing.target === 'output' ? messages : withoutStaleResults(messages, writing.report)
+  const marked = last.map(message => withMarksInside(message, writing))
+  if (!writing.native) limitMarks(marked, writing)
+  const items: JsonObject[] = []
+  for (const message of marked) items.push(...encodeMessage(message, writing))
+  const led = writing.native || opensEnvelopes(writing) || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
+  writing.report.settle(led, '/input')
+  return led
+}
+
+/** Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut off there, or its text is empty. */
+function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
+  const led: JsonObject[] = []
+  let loose = true
+  for (const item of items.toReversed()) {
+    const thought = thoughts.get(item)
+    if (thought && loose) report.leave('reasoning.loose', thought)
+    else {
+      led.push(item)
+      loose = item['type'] === undefined || String(item['type']).endsWith('_output') || (item['type'] === 'message' && item['role'] !== 'assistant')
+    }
+  }
+  return led.reverse()
+}
+
+/**
+ * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the signature of a turn on several
+ * of its parts. Only the first item stays; one with another signature stays too, but without the id.
+ */
+function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
+  const firsts = new Map<string, JsonObject>()
+  return flatMap(items, item => {
+    const thought = thoughts.get(item)
+    const { id } = item
+    if (!thought || typeof id !== 'string') return [item]
+    const first = firsts.get(id)
+    if (!first) {
+      firsts.set(id, item)
+      return [item]
+    }
+    if (item['encrypted_content'] !== first['encrypted_content']) {
+      report.add('reasoning.id-twice', thought.at)
+      const { id: _, ...nameless } = item
+      return [nameless]
+    }
+    const said = saidIn(item)
+    if (said.length > 0 && !same(said, saidIn(first))) report.leave('reasoning.repeated', thought)
+    return []
+  })
+}
+
+const saidIn = ({ summary, content }: JsonObject): unknown[] => [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))

@@ -1,0 +1,93 @@
+import { isNeutral } from '../../../canonical/neutral.ts'
+import { hashHex } from '../../../kit/conversation/ids.ts'
+import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
+import type { Writing } from '../content/writing.ts'
+import { tiers } from '../vocabulary.ts'
+
+const row = rowFor<Writing>()
+const byCode = { write: false } as const
+
+/** The request fields that hold one value. Those that are written `byCode` have a default, depend on other fields or come first. */
+export const fields = fieldTable<Writing>([
+  row('model', 'model', byCode),
+  row('parallel_tool_calls', 'parallelToolCalls'),
+  row('text/verbosity', 'output.verbosity'),
+  row('reasoning/effort', 'reasoning.effort', byCode),
+  row('reasoning/summary', 'reasoning.summary', byCode),
+  row('reasoning/context', 'reasoning.context'),
+  row('reasoning/mode', 'reasoning.execution'),
+  row('metadata', 'metadata'),
+  row('max_output_tokens', 'maxOutputTokens', { write: encodeLimit }),
+  row('temperature', 'sampling.temperature'),
+  row('top_p', 'sampling.topP'),
+  row('presence_penalty', 'sampling.presencePenalty', { write: encodePenalty }),
+  row('frequency_penalty', 'sampling.frequencyPenalty', { write: encodePenalty }),
+  row('top_logprobs', 'logprobs.top'),
+  row('prompt_cache_key', 'cache.key'),
+  row('prompt_cache_options/mode', 'cache.mode'),
+  row('prompt_cache_options/ttl', 'cache.ttl', { write: encodeLifetime }),
+  row('prompt_cache_options/comparison_response_id', 'cache.diagnostics', { write: encodeDiagnostics }),
+  row('prompt_cache_retention', 'cache.retention'),
+  row('service_tier', 'serviceTier.tier', { write: encodeTier }),
+  row('safety_identifier', 'user.safetyId', { write: encodeSafetyId }),
+  row('user', 'user.user'),
+  row('moderation', 'safety.moderation'),
+  row('store', 'state.store', byCode),
+  // Some clients send an empty string, which refers to nothing.
+  row('previous_response_id', 'state.previousId', { read: id => (id as string) || undefined }),
+  row('conversation', 'state.conversation'),
+  row('background', 'state.background'),
+  row('prompt', 'state.prompt'),
+  row('truncation', 'state.truncation'),
+  row('context_management', 'state.contextManagement', { write: encodeEdits }),
+  row('max_tool_calls', 'state.maxToolCalls'),
+  row('stream', 'stream.enabled'),
+  row('stream_options/include_obfuscation', 'stream.obfuscation'),
+])
+
+/** The server refuses a lower token limit. */
+const leastLimit = 16
+
+function encodeLimit(limit: number, { native, report }: Writing, field: string): number | undefined {
+  if (limit >= leastLimit || native) return limit
+  if (isNeutral(field, limit)) return undefined
+  report.add('limit.raised', '', field)
+  return leastLimit
+}
+
+function encodePenalty(penalty: number, { native, options, report }: Writing, field: string): number | undefined {
+  if (native || options.openResponses) return penalty
+  if (!isNeutral(field, penalty)) report.add('field.unsupported', '', field)
+  return undefined
+}
+
+function encodeLifetime(ttl: string, { native, report }: Writing, field: string): string | undefined {
+  if (native || (ttl !== '5m' && ttl !== '1h')) return ttl
+  report.add('cache.ttl', '', field)
+  return undefined
+}
+
+/** Only its own provider knows the id of a message or reply. */
+function encodeDiagnostics(diagnostics: unknown, { native, report }: Writing, field: string): unknown {
+  if (!native) report.add('field.unsupported', '', field)
+  return native ? diagnostics : undefined
+}
+
+function encodeTier(tier: string, { native, options, report }: Writing, field: string): string | undefined {
+  if (native || tiers.has(tier) || !options.strictEnums) return tier
+  report.add('tier.unsupported', '', field)
+  return undefined
+}
+
+function encodeSafetyId(id: string, { native, report }: Writing, field: string): string {
+  if (native || id.length <= 64) return id
+  report.add('user.hashed', '', field)
+  return hashHex(id, 64)
+}
+
+/** Other providers have objects of edits. */
+function encodeEdits(edits: unknown, { native, report }: Writing, field: string): unknown {
+  if (native || Array.isArray(edits)) return edits
+  if (!isNeutral(field, edits)) report.add('field.unsupported', '', field)
+  return undefined
+}

@@ -1,0 +1,192 @@
+import type { Message, Part } from '../../../canonical/message.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { ToolChoice } from '../../../canonical/tool.ts'
+import { TranslationError } from '../../../errors.ts'
+import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
+import { defined, some } from '../../../kit/fields/defined.ts'
+import { keysIn, keysOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { check } from '../../../kit/schema/check.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
+import { withStrictTools } from '../../../kit/tools/strict-tools.ts'
+import type { Decoded, Encoded } from '../../../protocol.ts'
+import { decodeItems } from '../content/items.ts'
+import { keep, protocolName, wireOf } from '../content/own.ts'
+import { startWriting, type Writing } from '../content/writing.ts'
+import type { ResponsesReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { ResponsesRequest } from '../schema.ts'
+import { expandChoice, expandedIn, expandTools } from './client-tools.ts'
+import { encodeItems } from './conversation.ts'
+import { decodeOlderSummary, encodeReasoningSpec } from './effort.ts'
+import { fields } from './fields.ts'
+import { decodeInclude, decodeOutput, encodeOutput, encodeState, noteUnwritten, type Reading, unknownIn } from './settings.ts'
+import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
+import { decodeTools, encodeTools, lacksSearch } from './tools.ts'
+
+const known = keysIn(
+  fields.keysIn(),
+  keysOf<ResponsesRequest>()('input', 'instructions', 'tools', 'tool_choice', 'text', 'reasoning', 'include', 'prompt_cache_options', 'stream_options'),
+)
+
+/** @throws TranslationError `malformed` with the path, when the body is not a responses request */
+export function decodeRequest(wire: unknown, options?: Options): Decoded<CanonicalRequest> {
+  const { report } = startWriting('input', true, options)
+  const body = check(protocolName, ResponsesRequest, wire)
+  refuseOtherProtocols(body)
+  const { instructions, tools, tool_choice: toolChoice } = body
+  const unknown = unknownIn(body, known)
+  const reading: Reading = { unknown, places: {}, report }
+  const messages = decodeInput(body.input ?? [], report, options?.expandClientTools)
+  const declared = tools ? decodeTools(tools, '/tools', report) : undefined
+  const offered = declared && expandTools(declared, report, options?.expandClientTools)
+  const choice = toolChoice == null ? undefined : decodeToolChoice(toolChoice, unknown)
+  if (instructions != null)
+    messages.unshift({ role: 'system', parts: [{ type: 'text', text: instructions, at: '/instructions' }], origin: 'instructions', at: '/instructions' })
+  const value: CanonicalRequest = defined({
+    messages,
+    tools: offered && [...offered],
+    toolChoice: choice && offered && offered !== declared ? expandChoice(choice, offered) : choice,
+    output: decodeOutput(body, reading),
+    reasoning: decodeOlderSummary(body, reading),
+    ...decodeInclude(body, reading),
+  })
+  fields.read(body, value)
+  // Their other fields do not turn them on.
+  if (value.logprobs) value.logprobs.enabled ??= false
+  if (value.stream) value.stream.enabled ??= false
+  keep(value, some(unknown))
+  return { value, notes: report.notes, ...(Object.keys(reading.places).length > 0 && { fieldNames: reading.places }) }
+}
+
+/** The conversation has other keys in other protocols. Without `input`, the whole of it would be lost. */
+function refuseOtherProtocols(body: ResponsesRequest): void {
+  for (const key of ['messages', 'contents'])
+    if (body.input === undefined && Object.hasOwn(body, key))
+      throw new TranslationError(
+        { code: 'malformed', protocol: protocolName, path: `/${key}` },
+        `a request of this protocol has input, not ${key}; it was sent to the path of another protocol`,
+      )
+}
+
+function decodeInput(input: NonNullable<ResponsesRequest['input']>, report: ResponsesReport, expandsAll: boolean | undefined): Message[] {
+  if (typeof input === 'string') return [{ role: 'user', parts: [{ type: 'text', text: input, at: '/input' }], origin: 'message', at: '/input' }]
+  const messages = decodeItems(input, '/input', report, undefined, expandsAll ? 'all' : 'search')
+  pairByName(messages, report)
+  return messages
+}
+
+/** Gives results without a call id the id of the oldest open call of their name. With no call open, a result stays as it is. */
+function pairByName(messages: readonly Message[], report: ResponsesReport): void {
+  if (!messages.some(({ parts }) => parts.some(part => part.type === 'tool-result' && part.callId === ''))) return
+  const parts = flatMap(messages, message => message.parts)
+  const open: { id: string; name: string }[] = []
+  for (const part of parts) {
+    if (part.type === 'tool-call') open.push(part)
+    if (part.type !== 'tool-result') continue
+    const place = open.findIndex(({ id, name }) => (part.callId === '' ? part.name === undefined || name === part.name : id === part.callId))
+    const [call] = place < 0 ? [] : open.splice(place, 1)
+    if (part.callId !== '') continue
+    if (!call && open.length === 0) continue
+    // The name was needed only to find the call. If it matched no open call, the result stays without an id.
+    delete part.name
+    if (call) part.callId = call.id
+    report.add('tool-result.call-id', part.at)
+  }
+}
+
+/** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that do not exist here */
+export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
+  const writing = startWriting('input', value.source?.protocol === protocolName, options)
+  writing.expanded = writing.native ? expandedIn(value.tools) : []
+  const wire = encodeBody(value, writing)
+  writing.report.settle(wire)
+  const { tools, output } = writing
+  const context = some({ tools: Object.keys(tools).length > 0 ? tools : undefined, output })
+  const { input } = wire
+  const isEmpty = !writing.native && Array.isArray(input) && holdsNoTurn(input as JsonObject[], value.messages)
+  return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
+}
+
+const handled = keysIn(
+  [
+    'messages',
+    'tools',
+    'toolChoice',
+    'output',
+    'reasoning',
+    'sampling',
+    'candidateCount',
+    'logprobs',
+    'cache',
+    'serviceTier',
+    'user',
+    'state',
+    'safety',
+    'stream',
+    'ext',
+    'source',
+  ],
+  fields.fieldsOf(),
+)
+
+/** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
+export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObject {
+  const { report, native } = writing
+  const value = withStrictTools(request, report)
+  const { messages, tools, toolChoice, candidateCount, ext } = value
+  report.ext(ext, '')
+  report.unwritten(value, handled, '')
+  if (candidateCount !== undefined && candidateCount !== 1) report.rest({ candidateCount }, '')
+  writing.loads = lacksSearch(tools, writing)
+  const inner = tools && encodeTools(tools, writing)
+  report.settle(inner, '/tools')
+  const callable = inner?.filter(isObject)
+  if (tools?.length && callable?.length === 0 && writing.target === 'input')
+    refuseForeignTools('tools of the request', { protocol: protocolName, path: '/tools', notes: report.notes }, writing.options)
+  const instructions = encodeInstructions(messages, writing)
+  const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
+  const isOffered = callable?.length || native
+  noteUnwritten(value, writing)
+  const wire = fields.write(value, writing, {
+    model: value.model,
+    instructions,
+    input: items,
+    tools: inner?.length || native ? inner : undefined,
+    tool_choice:
+      toolChoice &&
+      (isOffered || !forces(toolChoice) || hasAdded(messages) ? encodeToolChoice(toolChoice, tools ?? [], writing) : noChoice(toolChoice, writing)),
+    text: encodeOutput(value.output, writing),
+    reasoning: encodeReasoningSpec(value.reasoning, writing),
+    ...encodeState(value, writing),
+  })
+  return wireOf(wire, ext)
+}
+
+/** Does the choice force or restrict tools? Without tools it cannot be written. */
+const forces = ({ mode }: ToolChoice) => mode === 'required' || mode === 'tool' || mode === 'allowed'
+
+const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => parts.some(part => part.type === 'control' && part.tools?.length))
+
+/** Notes mode and name, not the whole choice: some protocols keep the parallel call limit in the same object, and it is still written. */
+function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
+  report.add('tool_choice.without-tools', '', 'toolChoice.mode')
+  if (mode === 'tool' || mode === 'allowed') report.add('tool_choice.without-tools', '', 'toolChoice.name')
+}
+
+/** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */
+function encodeInstructions(messages: readonly Message[], { native, report }: Writing): string | undefined {
+  const [first, second] = messages
+  if (first?.origin !== 'instructions' || (second?.origin === 'instructions' && !native)) return undefined
+  const [part, more] = first.parts
+  if (!isPlainText(part) || more || !(part.text || native)) return undefined
+  report.ext(first.ext, first.at)
+  report.ext(part.ext, part.at)
+  if (part.signature) report.add('reasoning.foreign-signature', part.at, 'signature')
+  return part.text
+}
+
+function isPlainText(part: Part | undefined): part is Extract<Part, { type: 'text' }> {
+  return part?.type === 'text' && !part.cache && !part.citations && !part.logprobs && !part.ext?.[protocolName]
+}

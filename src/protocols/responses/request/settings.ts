@@ -1,0 +1,180 @@
+import type { CanonicalRequest, OutputFormat, OutputSpec, StateSpec } from '../../../canonical/request.ts'
+import { defined, some, someOf } from '../../../kit/fields/defined.ts'
+import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
+import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { wrapRoot } from '../../../kit/reply/wrapped-output.ts'
+import type { FieldNames } from '../../../protocol.ts'
+import { protocolName } from '../content/own.ts'
+import { unresolvable, type Writing } from '../content/writing.ts'
+import type { ResponsesReport } from '../notes.ts'
+import type { ResponsesReasoningConfig, ResponsesRequest, ResponsesTextConfig } from '../schema.ts'
+import { fields } from './fields.ts'
+import { withoutAnnotations } from './tools.ts'
+
+const logprobsInclude = 'message.output_text.logprobs'
+const encryptedInclude = 'reasoning.encrypted_content'
+
+/** What the decoders of a request's fields add to, beside the values that they return. */
+export type Reading = {
+  /** Unknown keys of the body. */
+  unknown: JsonObject
+  /** Where canonical fields were, if not in their usual place. */
+  places: FieldNames
+  report: ResponsesReport
+}
+
+/** Known keys of the objects in a body. */
+const knownIn = {
+  text: keysIn(fields.keysIn('text'), keysOf<ResponsesTextConfig>()('format')),
+  reasoning: keysIn(fields.keysIn('reasoning'), keysOf<ResponsesReasoningConfig>()('generate_summary')),
+  prompt_cache_options: keysIn(fields.keysIn('prompt_cache_options'), {}),
+  stream_options: keysIn(fields.keysIn('stream_options'), {}),
+}
+
+/** The unknown keys of a body, and of the objects in it. */
+export function unknownIn(body: ResponsesRequest, known: Keys): JsonObject {
+  const unknown = unknownOf(body, known) ?? {}
+  let key: keyof typeof knownIn
+  for (key in knownIn) {
+    const object = body[key]
+    if (object) keepIn(unknown, key, unknownOf(object, knownIn[key]))
+  }
+  return unknown
+}
+
+/** `text.format`. */
+export function decodeOutput({ text }: ResponsesRequest, { unknown, report }: Reading): OutputSpec | undefined {
+  if (!text?.format) return undefined
+  const { format, rest } = decodeFormat(text.format)
+  keepIn(unknown, 'text', some({ format: someOf(rest) }))
+  if (format.type === 'schema') {
+    const plain = withoutAnnotations(format.schema)
+    if (plain !== format.schema) report.add('tool.annotation', '/text/format/schema')
+    format.schema = plain
+  }
+  return { format }
+}
+
+/** Keeps unknown keys of an object in the body. */
+export function keepIn(unknown: JsonObject, key: keyof typeof knownIn, more: JsonObject | undefined): void {
+  if (more) unknown[key] = Object.assign({}, unknown[key], more)
+}
+
+function decodeFormat(wire: JsonObject & { type: string }): { format: OutputFormat; rest: JsonObject } {
+  const { type, name, schema, description, strict, ...rest } = wire
+  const bare = name === undefined && schema === undefined && description === undefined && strict === undefined
+  if (type === 'text' && bare) return { format: { type: 'text' }, rest }
+  if (type === 'json_object' && bare) return { format: { type: 'json' }, rest }
+  if (type !== 'json_schema' || !isObject(schema)) return { format: { type: 'opaque', protocol: protocolName, raw: wire }, rest: {} }
+  const format: OutputFormat = {
+    type: 'schema',
+    schema,
+    ...defined({
+      name: typeof name === 'string' ? name : undefined,
+      description: typeof description === 'string' ? description : undefined,
+      strict: typeof strict === 'boolean' || strict === null ? strict : undefined,
+    }),
+  }
+  return { format, rest }
+}
+
+/** The format of the output. */
+export function encodeOutput(output: OutputSpec | undefined, writing: Writing): JsonObject | undefined {
+  if (!output) return undefined
+  const { format, modalities } = output
+  if (modalities?.some(one => one !== 'text')) writing.report.rest({ modalities }, '', 'output.')
+  return some({ format: format && encodeFormat(format, writing) })
+}
+
+function encodeFormat(format: OutputFormat, writing: Writing): JsonObject | undefined {
+  const { report, native } = writing
+  switch (format.type) {
+    case 'text':
+      return { type: 'text' }
+    case 'json':
+      return { type: 'json_object' }
+    case 'schema': {
+      const { schema, name, description, strict } = format
+      if (name === undefined) report.add('schema.name', '/text/format/name')
+      const wrapped = native || writing.target === 'output' ? undefined : wrapRoot(schema)
+      if (wrapped) {
+        writing.output ??= 'value'
+        report.add('output.wrapped', '', 'output.format.schema')
+      }
+      return defined({ type: 'json_schema', name: name ?? 'response', description, schema: wrapped ?? schema, strict })
+    }
+    case 'enum':
+      report.add('output.enum', '', 'output.format')
+      if (wrapRoot(format.schema)) writing.output = 'word'
+      return encodeFormat({ type: 'schema', schema: format.schema }, writing)
+    case 'opaque':
+      if (format.protocol === protocolName && isObject(format.raw)) return format.raw
+      report.rest({ format }, '', 'output.')
+      return undefined
+    default:
+      return format satisfies never
+  }
+}
+
+/** `include` → log probabilities, encrypted reasoning, and what else it asks for that has no field of its own here. */
+export function decodeInclude({ include: wire }: ResponsesRequest, { places }: Reading): Pick<CanonicalRequest, 'logprobs' | 'state'> {
+  if (!wire) return {}
+  const include: string[] = []
+  for (const [index, one] of wire.entries()) {
+    if (one === logprobsInclude) places['logprobs.enabled'] ??= `include/${index}`
+    else if (one !== encryptedInclude) places[`state.include.${include.push(one) - 1}`] = `include/${index}`
+  }
+  return defined({
+    logprobs: wire.includes(logprobsInclude) ? { enabled: true } : undefined,
+    state: some({ include: include.length > 0 ? include : undefined, encryptedReasoning: wire.includes(encryptedInclude) || undefined }),
+  })
+}
+
+/** The fields of each group of a request that are written, or lost with a note of their own. */
+const handledOf = Object.entries({
+  output: keysIn(['format', 'modalities'], fields.fieldsOf('output')),
+  reasoning: keysIn(['budgetTokens', 'mode', 'display'], fields.fieldsOf('reasoning')),
+  sampling: fields.fieldsOf('sampling'),
+  cache: keysIn(['auto', 'contentRef'], fields.fieldsOf('cache')),
+  serviceTier: fields.fieldsOf('serviceTier'),
+  state: keysIn(['include', 'encryptedReasoning', 'thread', 'compaction', 'continuationToken'], fields.fieldsOf('state')),
+  safety: fields.fieldsOf('safety'),
+  // Every stream has usage here.
+  stream: keysIn(['includeUsage'], fields.fieldsOf('stream')),
+}).map(([group, handled]) => ({ group: group as keyof CanonicalRequest, handled, prefix: `${group}.` }))
+
+/** Notes the settings that have no field here, and refuses references to what another provider stores. */
+export function noteUnwritten(request: CanonicalRequest, writing: Writing): void {
+  const { cache = {}, state = {} } = request
+  const { report } = writing
+  for (const { group, handled, prefix } of handledOf) if (request[group]) report.unwritten(request[group] as object, handled, '', prefix)
+  if (cache.auto?.ttl !== undefined) report.add('cache.ttl', '', 'cache.auto')
+  if (cache.contentRef !== undefined) unresolvable(undefined, 'cache.contentRef', writing)
+  if (state.thread !== undefined) unresolvable(undefined, 'state.thread', writing)
+  if (state.compaction !== undefined) unresolvable(undefined, 'state.compaction', writing)
+  if (state.continuationToken !== undefined) unresolvable(undefined, 'state.continuationToken', writing)
+}
+
+/** `store` and `include`. */
+export function encodeState({ state = {}, logprobs }: CanonicalRequest, writing: Writing): JsonObject {
+  const { report, native } = writing
+  if (state.store === undefined && !native) report.add('store.default', '/store')
+  const store = state.store ?? (native ? undefined : false)
+  return { store, include: encodeInclude(state, logprobs?.enabled, store, writing) }
+}
+
+function encodeInclude(
+  { include = [], encryptedReasoning }: StateSpec,
+  hasLogprobs: boolean | undefined,
+  store: boolean | undefined,
+  { native, report }: Writing,
+): string[] | undefined {
+  const wanted = new Set(include)
+  if (hasLogprobs) wanted.add(logprobsInclude)
+  if (encryptedReasoning) wanted.add(encryptedInclude)
+  else if (!native && store === false && !wanted.has(encryptedInclude)) {
+    wanted.add(encryptedInclude)
+    report.add('reasoning.include-encrypted', '/include')
+  }
+  return wanted.size > 0 ? [...wanted] : undefined
+}

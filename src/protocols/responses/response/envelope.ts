@@ -1,0 +1,116 @@
+import type { ExtMap, Place } from '../../../canonical/message.ts'
+import type { CanonicalResponse } from '../../../canonical/response.ts'
+import { hashId } from '../../../kit/conversation/ids.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import { fieldsOf, protocolName } from '../content/own.ts'
+import type { ResponsesReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { tiers } from '../vocabulary.ts'
+import { echoOf } from './echo.ts'
+
+/** The fields of a `response` object that are the same in all snapshots of one answer. Plain data. */
+export type Envelope = {
+  id: string
+  createdAt: number
+  model: string
+  native: boolean
+  ext?: ExtMap
+  echo: JsonObject
+  serviceTier?: string
+  completedAt?: number
+}
+
+type Start = Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
+
+/** Values for an envelope's fields that the source left out. Plain data. */
+export type Fallbacks = { id: string; createdAt?: number; model?: string; echo: JsonObject; tier?: string }
+
+export function fallbacks(options: Options = {}): Fallbacks {
+  const request = options.context?.request
+  const { now, newId } = options
+  const tier = request?.serviceTier?.tier
+  return {
+    id: newId ? newId('resp_') : 'resp_0',
+    echo: echoOf(request, options),
+    ...(now !== undefined && { createdAt: now }),
+    ...(request?.model !== undefined && { model: request.model }),
+    ...(tier !== undefined && tier !== 'auto' && { tier }),
+  }
+}
+
+/** Notes: a missing time or model. */
+export function startEnvelope(
+  { id, model, createdAt, serviceTier, transformations, echo, ext, source }: Start,
+  from: Fallbacks,
+  report: ResponsesReport,
+): Envelope {
+  const native = source?.protocol === protocolName
+  const at = createdAt ?? from.createdAt
+  if (at === undefined) report.add('response.created', '/created_at')
+  if (model === undefined) report.add('response.model', '/model')
+  const known = id === undefined || id === '' ? from.id : id
+  return {
+    id: native || known.startsWith('resp_') ? known : `resp_${known}`,
+    createdAt: native ? (at ?? 0) : Math.floor(at ?? 0),
+    model: model ?? from.model ?? 'unknown',
+    native,
+    echo: native ? { ...from.echo, ...echo, ...defined({ input_transformations: transformations }) } : from.echo,
+    ...(ext && { ext }),
+    ...tierOf(serviceTier ?? from.tier, native, report),
+  }
+}
+
+/** The service tier. One that only another provider has becomes `default`, which is noted. */
+export function tierOf(serviceTier: string | undefined, native: boolean, report: ResponsesReport): { serviceTier?: string } {
+  if (serviceTier === undefined) return {}
+  if (native || tiers.has(serviceTier)) return { serviceTier }
+  report.once('tier.nearest', '', 'serviceTier')
+  return { serviceTier: 'default' }
+}
+
+type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
+
+/** A `response` object. */
+export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): JsonObject {
+  const { id, createdAt, model, ext, echo, serviceTier = 'default', completedAt = null } = envelope
+  const known = {
+    object: 'response',
+    ...echo,
+    id,
+    created_at: createdAt,
+    model,
+    status,
+    output,
+    service_tier: serviceTier,
+    completed_at: completedAt,
+    error,
+    incomplete_details: incomplete,
+    usage,
+  }
+  const fields = fieldsOf(ext)
+  if (!fields) return known
+  // A known field may hold what only this protocol can express, such as an error of a response that did not fail.
+  const wire = merge(known, fields)
+  if (error !== null) wire['error'] = error
+  if (incomplete !== null) wire['incomplete_details'] = incomplete
+  return wire
+}
+
+/** The id of a call, changed if an earlier call of the answer has it. */
+export function callIdOf(id: string, used: string[], at: Place | undefined, report: ResponsesReport): string {
+  let chosen = id
+  for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
+  if (chosen !== id) report.add('tool-call.id-twice', at, 'id')
+  used.push(chosen)
+  return chosen
+}
+
+/** The wanted id of an item if it is of this protocol and not in use, else one made from the answer's id and the item's place. */
+export function itemIdOf(wanted: string | undefined, prefix: string, { id, native }: Pick<Envelope, 'id' | 'native'>, used: string[]): string {
+  const usable = native && wanted !== undefined && wanted !== '' && !used.includes(wanted)
+  let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)
+  while (used.includes(chosen)) chosen = prefix + hashId(`${chosen}/${used.length}`)
+  used.push(chosen)
+  return chosen
+}

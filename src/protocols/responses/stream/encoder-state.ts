@@ -1,0 +1,128 @@
+import { copyOf } from '../../../canonical/copy.ts'
+import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { Citation, ExtMap, Message, Part, Place, TokenLogprob } from '../../../canonical/message.ts'
+import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import type { CutState } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, MachineState } from '../../../protocol.ts'
+import { startWriting, type Writing } from '../content/writing.ts'
+import { createResponsesReport, type ResponsesReport } from '../notes.ts'
+import type { Options } from '../options.ts'
+import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from '../response/envelope.ts'
+
+/** An item of the output. `wire`: its form in a snapshot taken now. */
+export type Item = {
+  wire: JsonObject
+  done: boolean
+  message: number
+  /** It takes no more parts, and ends when its last open part ends. */
+  closing: boolean
+}
+
+/** A message that has begun. */
+export type OpenMessage = {
+  /** The message without its parts. */
+  head: Message
+  /** The open `message` item for its texts. */
+  item: number | undefined
+  /** Its parts so far, where the item is written whole at its end: only texts of the assistant are streamed. */
+  kept?: Part[]
+}
+
+/** A part that has begun, with its content so far. `item` undefined: nothing of it is written before its end. */
+export type OpenPart = {
+  message: number
+  value: Part
+  item: number | undefined
+  content: number
+  /** Number of announced reasoning segments; the last one is open. */
+  segments: number
+  /** Citations and log probabilities that wait for the text they belong to. `annotations`: number of annotations written. */
+  waiting: { citations: Citation[]; logprobs: TokenLogprob[]; annotations: number }
+  /** The frame of its last delta, reused for the next one of the same kind. */
+  written?: Written
+}
+
+/** The SSE frame of a delta around its `sequence_number` and text, and the values that it was built from. */
+export type Written = { type: string; place: number | undefined; id: unknown; item: number | undefined; before: string; between: string; behind: string }
+
+export function startPartState(message: number, head: Part): OpenPart {
+  const waiting = { citations: [], logprobs: [], annotations: 0 }
+  return { message, value: copyOf(head), item: undefined, content: 0, segments: 0, waiting }
+}
+
+/** What the stream encoder remembers between two events. */
+export type EncoderState = MachineState &
+  CutState & {
+    /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
+    phase: 'before' | 'held' | 'inside' | 'ended'
+    options: Pick<
+      Options,
+      'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'
+    >
+    fallbacks: Fallbacks
+    start: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
+    envelope: Envelope | undefined
+    usedIds: string[]
+    usedCalls: string[]
+    /** See `Writing`. */
+    expanded: readonly string[]
+    sequence: number
+    items: Item[]
+    messages: Record<number, OpenMessage>
+    parts: Record<number, OpenPart>
+    /** Index of the item whose end is not written yet, because a limit may have cut it off. */
+    held: number | undefined
+    /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
+    thoughts: Record<number, { nth: number; message: number }>
+    /** There was a call of any kind. */
+    called: boolean
+    finish: Finish | undefined
+    finishExt: ExtMap | undefined
+    finishAt: Place | undefined
+    blocked: CanonicalResponse['promptBlocked']
+    usage: Usage | undefined
+    /** Indexes of the candidates after the first that were noted. */
+    passedOver: number[]
+    /** With `rsSequential`: the part being written, and the events that wait for its end. */
+    active: number | undefined
+    queue: CanonicalEvent[]
+  }
+
+export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)
+
+/** The `Writing` for the encoders of whole items. */
+export function writingOf(state: EncoderState): Writing {
+  const writing = startWriting('output', state.envelope?.native ?? false, state.options, state.notes)
+  writing.expanded = state.expanded
+  writing.itemId = (wanted, prefix, native) => {
+    const envelope = envelopeOf(state)
+    return itemIdOf(wanted, prefix, { id: envelope.id, native: native ?? envelope.native }, state.usedIds)
+  }
+  return writing
+}
+
+/** The envelope, made at the first use. */
+export function envelopeOf(state: EncoderState): Envelope {
+  state.envelope ??= startEnvelope(state.start, state.fallbacks, startWriting('output', false, state.options, state.notes).report)
+  return state.envelope
+}
+
+/** Emits an event with its `sequence_number`. */
+export function write(state: EncoderState, type: string, payload: JsonObject, emit: EmitWire): void {
+  emit({ type, sequence_number: state.sequence++, ...payload })
+}
+
+/** Writes the first two events, before any other. */
+export function open(state: EncoderState, emit: EmitWire): void {
+  if (state.phase === 'inside') return
+  state.phase = 'inside'
+  const response = snapshot(envelopeOf(state), { status: 'in_progress', output: [] })
+  write(state, 'response.created', { response }, emit)
+  write(state, 'response.in_progress', { response }, emit)
+}
+
+/** The item of a part, as in every event about the part. */
+export function placeOf(state: EncoderState, part: OpenPart): JsonObject {
+  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
+}

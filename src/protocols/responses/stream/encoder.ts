@@ -1,0 +1,347 @@
+import { addDelta, mergeExt } from '../../../canonical/collect.ts'
+import { copyOf } from '../../../canonical/copy.ts'
+import type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEnd, PartStart } from '../../../canonical/event.ts'
+import type { Part } from '../../../canonical/message.ts'
+import { mergeUsage } from '../../../canonical/response.ts'
+import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
+import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import type { ResponsesOptions } from '../options.ts'
+import { expandedIn } from '../request/client-tools.ts'
+import { fallbacks, tierOf } from '../response/envelope.ts'
+import { endCall, giveInput, startCall } from './call-items.ts'
+import { type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
+import { conclude, fail } from './ending.ts'
+import { closeMessageItem, flushHeld } from './open-items.ts'
+import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
+import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
+import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
+
+/**
+ * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the order in which their
+ * parts begin, and several may be open at once. The last event always has the final status: accumulators take a stream
+ * without it for a success.
+ */
+export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ResponsesOptions> = {
+  initial: (options = {}) => ({
+    notes: [],
+    phase: 'before',
+    options: {
+      ...(options.truncated && { truncated: options.truncated }),
+      ...(options.strictEnums !== undefined && { strictEnums: options.strictEnums }),
+      ...(options.deferStart !== undefined && { deferStart: options.deferStart }),
+      ...(options.rsMidStreamError && { rsMidStreamError: options.rsMidStreamError }),
+      ...(options.rsSequential !== undefined && { rsSequential: options.rsSequential }),
+      ...(options.rsRawReasoning && { rsRawReasoning: options.rsRawReasoning }),
+      ...(options.rsMissingUsage && { rsMissingUsage: options.rsMissingUsage }),
+      ...(options.fieldNames && { fieldNames: options.fieldNames }),
+    },
+    fallbacks: fallbacks(options),
+    start: {},
+    envelope: undefined,
+    usedIds: [],
+    usedCalls: [],
+    expanded: expandedIn(options.context?.request?.tools),
+    sequence: 0,
+    items: [],
+    messages: {},
+    parts: {},
+    held: undefined,
+    thoughts: {},
+    called: false,
+    finish: undefined,
+    finishExt: undefined,
+    finishAt: undefined,
+    blocked: undefined,
+    usage: undefined,
+    passedOver: [],
+    active: undefined,
+    queue: [],
+    late: {},
+  }),
+
+  step: holdCutCalls(hasNoInput, (state, event, emit) => {
+    if (state.phase === 'ended') return
+    if ('candidate' in event && event.candidate !== 0) return passOver(state, event.candidate)
+    if (state.options.rsSequential && mustWait(state, event)) {
+      state.queue.push(event)
+      return
+    }
+    take(state, event, emit)
+    if (state.options.rsSequential) followQueue(state, event, emit)
+  }),
+
+  end(state, emit) {
+    if (state.phase !== 'ended') end(state, false, emit)
+  },
+}
+
+/** Is it the end of a call without arguments? */
+function hasNoInput({ parts }: EncoderState, { part, final }: PartEnd): boolean {
+  const value = parts[part]?.value
+  return value?.type === 'tool-call' && value.kind === 'function' && !value.input.trim() && !(final?.type === 'tool-call' && final.input.trim())
+}
+
+function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void {
+  switch (event.type) {
+    case 'start': {
+      const { type: _, ...start } = event
+      state.start = copyOf(start)
+      reportOf(state).ext(start.ext, '')
+      state.phase = 'held'
+      if (state.options.deferStart === false) open(state, emit)
+      return
+    }
+    case 'ping':
+      return
+    case 'update':
+      update(state, event)
+      return
+    case 'message.start':
+      startMessage(state, event, emit)
+      return
+    case 'part.start':
+      startPart(state, event, emit)
+      return
+    case 'part.delta':
+      partDelta(state, event, emit)
+      return
+    case 'part.end':
+      endPart(state, event, emit)
+      return
+    case 'message.end':
+      endMessage(state, event, emit)
+      return
+    case 'finish':
+      state.finish = event.finish
+      state.finishExt = event.ext
+      state.finishAt = event.at
+      reportOf(state).ext(event.ext, event.at)
+      reportOf(state).rest({ logprobs: event.logprobs }, event.at)
+      flushHeld(state, emit)
+      return
+    case 'usage':
+      state.usage = mergeUsage(state.usage, event.usage)
+      // Some servers tell the tier only here.
+      if (event.usage.serviceTier && !state.start.serviceTier) update(state, { type: 'update', serviceTier: event.usage.serviceTier })
+      return
+    case 'error':
+      fail(state, event.error, emit)
+      return
+    case 'opaque':
+      forward(state, event, emit)
+      return
+    case 'end':
+      end(state, event.clean, emit)
+      return
+    default:
+      event satisfies never
+  }
+}
+
+function passOver(state: EncoderState, candidate: number): void {
+  if (state.passedOver.includes(candidate)) return
+  state.passedOver.push(candidate)
+  reportOf(state).add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
+}
+
+function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, echo, ext }: CanonicalEvent & { type: 'update' }): void {
+  reportOf(state).ext(ext, '')
+  if (serviceTier !== undefined) state.start.serviceTier = serviceTier
+  if (echo) state.start.echo = { ...state.start.echo, ...echo }
+  if (ext) state.start.ext = { ...state.start.ext, ...ext }
+  if (promptBlocked) state.blocked = promptBlocked
+  const { envelope } = state
+  if (!envelope) {
+    if (completedAt !== undefined) envelopeOf(state).completedAt = completedAt
+    return
+  }
+  Object.assign(envelope, tierOf(serviceTier, envelope.native, reportOf(state)))
+  if (completedAt !== undefined) envelope.completedAt = completedAt
+  if (ext) envelope.ext = { ...envelope.ext, ...ext }
+  if (echo && envelope.native) envelope.echo = { ...envelope.echo, ...echo }
+}
+
+function startMessage(state: EncoderState, { type: _t, candidate: _c, message, ...head }: MessageStart, emit: EmitWire): void {
+  open(state, emit)
+  const opened: OpenMessage = { head: { origin: 'message', parts: [], ...head }, item: undefined }
+  state.messages[message] = opened
+  reportOf(state).rest({ name: head.name }, head.at)
+  if (head.role !== 'assistant' && head.role !== 'tool') opened.kept = []
+}
+
+function startPart(state: EncoderState, { message, part, head }: PartStart, emit: EmitWire): void {
+  open(state, emit)
+  // A second start of a part is ignored.
+  if (state.parts[part]) return
+  const { head: around } = state.messages[message] ?? {}
+  if (around && head.type === 'text' && head.phase) around.phase ??= head.phase
+  const opened = startPartState(message, head)
+  state.parts[part] = opened
+  state.active ??= part
+  if (head.type === 'tool-call' || head.type === 'server-tool') state.called = true
+  if (state.messages[message]?.kept) return
+  switch (head.type) {
+    case 'text':
+    case 'refusal':
+      startText(state, opened, head, emit)
+      return
+    case 'reasoning':
+      startReasoning(state, opened, head, emit)
+      if (opened.item !== undefined) state.thoughts[part] = { nth: Object.keys(state.thoughts).length, message }
+      return
+    case 'tool-call':
+      // The item of a built-in tool is written whole.
+      if (head.kind === 'function' && state.expanded.includes(head.name)) return
+      startCall(state, opened, head, emit)
+      return
+    case 'server-tool':
+    case 'control':
+    case 'opaque':
+      startRaw(state, opened, emit)
+      return
+    case 'media':
+      if (isOwnMessage(state, opened)) startContent(state, opened, emit)
+      return
+    case 'tool-result':
+    case 'search-result':
+      return
+    default:
+      head satisfies never
+  }
+}
+
+function partDelta(state: EncoderState, { part, delta }: PartDelta, emit: EmitWire): void {
+  if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
+  const opened = state.parts[part]
+  if (opened) partGiven(state, opened, delta, emit)
+  else if (delta.kind === 'signature') proveLate(state, part, delta, emit)
+}
+
+function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: EmitWire): void {
+  const { value } = part
+  if (state.messages[part.message]?.kept) {
+    addDelta(value, delta)
+    return
+  }
+  switch (delta.kind) {
+    case 'text':
+      if (value.type === 'text' || value.type === 'refusal') giveText(state, part, value, delta.text, emit)
+      else addDelta(value, delta)
+      return
+    case 'input':
+      if (value.type === 'tool-call' && part.item !== undefined) giveInput(state, part, value, delta.text, emit)
+      else addDelta(value, delta)
+      return
+    case 'reasoning':
+      if (value.type === 'reasoning') giveReasoning(state, part, value, delta, emit)
+      return
+    case 'citation':
+      takeCitation(state, part, delta.citation, emit)
+      return
+    case 'logprobs':
+      takeLogprobs(state, part, delta.logprobs)
+      return
+    case 'signature':
+    case 'media':
+      addDelta(value, delta)
+      return
+    default:
+      delta satisfies never
+  }
+}
+
+function endPart(state: EncoderState, { part, final, cut }: PartEnd, emit: EmitWire): void {
+  const opened = state.parts[part]
+  if (!opened) return
+  const { value } = opened
+  delete state.parts[part]
+  if (state.active === part) state.active = undefined
+  const whole = final?.type === value.type ? final : undefined
+  const call = whole?.type === 'tool-call' ? whole : value
+  finishPart(state, opened, cut && call.type === 'tool-call' ? { ...call, cut } : whole, emit)
+}
+
+function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {
+  const { value } = part
+  const kept = state.messages[part.message]?.kept
+  if (kept) {
+    kept.push(final ?? value)
+    return
+  }
+  switch (value.type) {
+    case 'text':
+    case 'refusal':
+      endText(state, part, final?.type === value.type ? final : value, emit)
+      return
+    case 'reasoning':
+      endReasoning(state, part, value, final?.type === 'reasoning' ? final : value, emit)
+      return
+    case 'tool-call':
+      if (part.item === undefined) endWhole(state, part, final ?? value, emit)
+      else endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
+      return
+    case 'server-tool':
+    case 'control':
+    case 'opaque':
+      endRaw(state, part, final, emit)
+      return
+    case 'media':
+    case 'tool-result':
+    case 'search-result':
+      endWhole(state, part, final ?? value, emit)
+      return
+    default:
+      value satisfies never
+  }
+}
+
+function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, emit: EmitWire): void {
+  const opened = state.messages[message]
+  if (!opened) return
+  if (ext) opened.head.ext = mergeExt(opened.head.ext, ext)
+  if (!opened.kept) reportOf(state).ext(opened.head.ext, opened.head.at)
+  closeMessageItem(state, message, status, emit)
+  delete state.messages[message]
+  const held = state.held === undefined ? undefined : state.items[state.held]
+  if (!status || held?.message !== message) return
+  const { type } = held.wire
+  if (typeof held.wire['status'] === 'string' || type === 'reasoning') held.wire = { ...held.wire, status }
+}
+
+/** Ends the stream, after the events that still wait. */
+function end(state: EncoderState, clean: boolean, emit: EmitWire): void {
+  const waiting = state.queue
+  state.queue = []
+  state.active = undefined
+  for (const event of waiting) take(state, event, emit)
+  conclude(state, clean, emit)
+}
+
+/** With `rsSequential`: events about other parts wait until the part being written has ended. */
+function mustWait(state: EncoderState, event: CanonicalEvent): boolean {
+  if (state.active === undefined) return false
+  switch (event.type) {
+    case 'part.start':
+    case 'message.start':
+    case 'message.end':
+      return true
+    case 'part.delta':
+    case 'part.end':
+      return event.part !== state.active
+    default:
+      return false
+  }
+}
+
+function followQueue(state: EncoderState, { type }: CanonicalEvent, emit: EmitWire): void {
+  if (type !== 'part.end') return
+  while (state.active === undefined && state.queue.length > 0) {
+    const waiting = state.queue
+    state.queue = []
+    for (const event of waiting) {
+      if (mustWait(state, event)) state.queue.push(event)
+      else take(state, event, emit)
+    }
+    if (state.active !== undefined) return
+  }
+}

@@ -1,0 +1,157 @@
+import { copyOf } from '../../../canonical/copy.ts'
+import type { CanonicalError } from '../../../canonical/error.ts'
+import type { RefusalPart } from '../../../canonical/message.ts'
+import type { Candidate } from '../../../canonical/response.ts'
+import { endedEarly } from '../../../kit/errors/failed-reply.ts'
+import { defined } from '../../../kit/fields/defined.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
+import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { EmitWire } from '../../../protocol.ts'
+import { encodeContentPart } from '../content/message-item.ts'
+import { unsigned } from '../content/reasoning.ts'
+import { startWriting } from '../content/writing.ts'
+import { failureOf, noteFailure, streamError } from '../errors.ts'
+import { snapshot } from '../response/envelope.ts'
+import { encodeEnding } from '../response/response.ts'
+import { encodeUsage } from '../response/usage.ts'
+import { inputKey } from './call-items.ts'
+import { type EncoderState, envelopeOf, type Item, type OpenPart, open, reportOf, startPartState, write, writingOf } from './encoder-state.ts'
+import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
+import { endReasoning } from './segments.ts'
+import { endText, startText } from './text-parts.ts'
+
+/** Writes the last events: the ending, or a failure. `clean`: the source was not cut off. */
+export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): void {
+  const complete = clean && (state.finish !== undefined || state.blocked !== undefined)
+  if (!complete) {
+    if (state.options.truncated === 'length') endAsLength(state, emit)
+    else {
+      // Other answers came to an end, and this one never did.
+      if (clean) state.failure = endedEarly
+      fail(state, endedEarly, emit)
+    }
+    return
+  }
+  if (state.finish?.reason === 'error') {
+    if (state.blocked) reportOf(state).add('finish.approximated', undefined, 'promptBlocked')
+    fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
+    return
+  }
+  open(state, emit)
+  flushHeld(state, emit)
+  // A source that left an item open was cut off.
+  if (state.items.some(({ done }) => !done)) fail(state, endedEarly, emit)
+  else terminate(state, emit)
+}
+
+/** Writes an `error` event, then a failed response with the output so far. */
+export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
+  open(state, emit)
+  const only = state.options.rsMidStreamError === 'failed-only'
+  noteFailure(error, only, reportOf(state))
+  if (!only) write(state, 'error', streamError(error), emit)
+  const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failureOf(error), usage: usageOf(state) })
+  write(state, 'response.failed', { response }, emit)
+  done(state, emit)
+}
+
+function done(state: EncoderState, emit: EmitWire): void {
+  state.phase = 'ended'
+  emit('[DONE]')
+}
+
+/** The items as they are now; those that are not done are incomplete. */
+function outputOf(state: EncoderState): JsonObject[] {
+  for (const part of Object.values(state.parts)) takeSoFar(state, part)
+  return state.items.map(({ wire, done }, index) => {
+    const unfinished = !done && index !== state.held && wire['type'] !== 'reasoning' && 'status' in wire
+    return copyOf(unfinished ? { ...wire, status: 'incomplete' } : wire)
+  })
+}
+
+/** Puts the content so far of an open part into its item. */
+function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPart): void {
+  const item = index === undefined ? undefined : state.items[index]
+  if (!item) return
+  if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
+  else if (value.type === 'text' || value.type === 'refusal')
+    contentOf(item)[content] = encodeContentPart(unsigned(value), 'assistant', startWriting('output', false, state.options))
+  else if (value.type === 'reasoning') {
+    const of = (kind: 'summary' | 'raw', type: string) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
+    const raws = of('raw', 'reasoning_text')
+    item.wire = { ...item.wire, summary: of('summary', 'summary_text'), ...(raws.length > 0 && { content: raws }) }
+  }
+}
+
+const usageOf = (state: EncoderState) => encodeUsage(state.usage, { rsMissingUsage: 'null' }, reportOf(state)) ?? null
+
+/** Usage of a reply that did not fail. */
+const finalUsageOf = (state: EncoderState) =>
+  encodeUsage(state.usage, envelopeOf(state).native ? { rsMissingUsage: 'null' } : state.options, reportOf(state)) ?? null
+
+/** Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no `done` event. */
+function endAsLength(state: EncoderState, emit: EmitWire): void {
+  open(state, emit)
+  for (const [part, opened] of Object.entries(state.parts)) {
+    const { value } = opened
+    if (value.type !== 'text' && value.type !== 'refusal' && value.type !== 'reasoning') continue
+    const item = opened.item === undefined ? undefined : state.items[opened.item]
+    if (typeof item?.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+    delete state.parts[Number(part)]
+    const kept = state.messages[opened.message]?.kept
+    if (kept) kept.push(value)
+    else if (value.type === 'reasoning') endReasoning(state, opened, value, value, emit)
+    else endText(state, opened, value, emit)
+  }
+  for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)
+  flushHeld(state, emit)
+  reportOf(state).add('finish.truncated-as-length', '')
+  const response = snapshot(envelopeOf(state), {
+    status: 'incomplete',
+    output: outputOf(state),
+    incomplete: { reason: 'max_output_tokens' },
+    usage: finalUsageOf(state),
+  })
+  write(state, 'response.incomplete', { response }, emit)
+  done(state, emit)
+}
+
+function terminate(state: EncoderState, emit: EmitWire): void {
+  const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
+  const { blocked, called, items } = state
+  const told = { called, waits: waits(items), output: items.map(({ wire }) => wire), ...(blocked && { blocked }) }
+  const { status, details, refusal } = encodeEnding(candidate, told, writingOf(state))
+  if (refusal !== undefined) explain(state, refusal, emit)
+  const usage = finalUsageOf(state)
+  const response = snapshot(envelopeOf(state), {
+    status,
+    output: outputOf(state),
+    ...(details !== undefined && { incomplete: details }),
+    ...(usage && { usage }),
+  })
+  write(state, status === 'completed' ? 'response.completed' : status === 'failed' ? 'response.failed' : 'response.incomplete', { response }, emit)
+  done(state, emit)
+}
+
+const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
+
+/** Is there a call without a result? */
+function waits(items: Item[]): boolean {
+  const answered = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire['type']) ? [] : [wire['call_id']])))
+  return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
+}
+
+/** Writes the refusal, where the output has none. */
+function explain(state: EncoderState, text: string, emit: EmitWire): void {
+  reportOf(state).add('refusal.synthesized', '/output')
+  const message = Object.keys(state.messages).length + state.items.length
+  state.messages[message] = { head: { role: 'assistant', origin: 'message', parts: [] }, item: undefined }
+  const refusal: RefusalPart = { type: 'refusal', text }
+  const part = startPartState(message, refusal)
+  startText(state, part, refusal, emit)
+  endText(state, part, refusal, emit)
+  closeMessageItem(state, message, undefined, emit)
+  delete state.messages[message]
+  if (state.held !== undefined) finishItem(state, state.held, emit)
+  state.held = undefined
+}
