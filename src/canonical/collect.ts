@@ -10,7 +10,7 @@ export function startCollecting(): Collected {
   return { response: { candidates: [] }, parts: {}, clean: false, ended: false }
 }
 
-/** Adds one event. Changes `into`; the event stays as it was. */
+/** Adds one event. Changes `into`; the event stays as it was. Long because each kind of event has its case. */
 export function collectEvent(into: Collected, event: CanonicalEvent): void {
   const { response } = into
   switch (event.type) {

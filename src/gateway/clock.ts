@@ -18,70 +18,85 @@ export type Clock = {
 
 /** `keepAliveMs`: silence before a ping; 0: never. One timer serves pings and idle timeouts; it is rescheduled when it fires, not for each chunk. */
 export function createClock(keepAliveMs: number): Clock {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let due: { resolve(value: typeof ping): void; reject(error: Refusal): void; since: number; idleMs: number } | undefined
-  let setFor = 0
-  let lastOut = Date.now()
-  let waitingFor: unknown
-  let waitingSince = 0
+  return new RunningClock(keepAliveMs)
+}
 
-  function arm(): void {
-    if (!due) return
-    const soonest = Math.min(keepAliveMs ? lastOut + keepAliveMs : Infinity, due.idleMs ? due.since + due.idleMs : Infinity)
-    if (soonest === Infinity || (timer && setFor <= soonest)) return
-    clearTimeout(timer)
-    setFor = soonest
-    timer = setTimeout(fire, Math.max(1, soonest - Date.now()))
+/** A wait that is not over. */
+type Wait = { resolve(value: typeof ping): void; reject(error: Refusal): void; since: number; idleMs: number }
+
+class RunningClock implements Clock {
+  readonly #keepAliveMs: number
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #due: Wait | undefined
+  /** When the timer fires. */
+  #setFor = 0
+  #lastOut = Date.now()
+  #waitingFor: unknown
+  #waitingSince = 0
+
+  constructor(keepAliveMs: number) {
+    this.#keepAliveMs = keepAliveMs
   }
 
-  function fire(): void {
-    timer = undefined
+  sent(): void {
+    this.#lastOut = Date.now()
+  }
+
+  wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping> {
+    return new Promise((resolve, reject) => {
+      if (this.#waitingFor !== promise) {
+        this.#waitingFor = promise
+        this.#waitingSince = Date.now()
+      }
+      const mine = { resolve, reject, since: this.#waitingSince, idleMs }
+      this.#due = mine
+      this.#arm()
+      promise.then(
+        value => {
+          if (this.#due === mine) this.#due = undefined
+          resolve(value)
+        },
+        error => {
+          if (this.#due === mine) this.#due = undefined
+          reject(error)
+        },
+      )
+    })
+  }
+
+  interrupt(reason: Refusal): boolean {
+    const waiting = this.#due
+    this.#due = undefined
+    waiting?.reject(reason)
+    return waiting !== undefined
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer)
+    this.#due = undefined
+  }
+
+  #arm(): void {
+    if (!this.#due) return
+    const { since, idleMs } = this.#due
+    const soonest = Math.min(this.#keepAliveMs ? this.#lastOut + this.#keepAliveMs : Infinity, idleMs ? since + idleMs : Infinity)
+    if (soonest === Infinity || (this.#timer && this.#setFor <= soonest)) return
+    clearTimeout(this.#timer)
+    this.#setFor = soonest
+    this.#timer = setTimeout(() => this.#fire(), Math.max(1, soonest - Date.now()))
+  }
+
+  #fire(): void {
+    this.#timer = undefined
     const now = Date.now()
-    const waiting = due
+    const waiting = this.#due
     // Cleared before the callback, which may start another wait.
-    due = undefined
+    this.#due = undefined
     if (waiting?.idleMs && now - waiting.since >= waiting.idleMs) waiting.reject(refuse(504, 'timeout', 'the upstream stopped sending'))
-    else if (waiting && keepAliveMs && now - lastOut >= keepAliveMs) waiting.resolve(ping)
+    else if (waiting && this.#keepAliveMs && now - this.#lastOut >= this.#keepAliveMs) waiting.resolve(ping)
     else {
-      due = waiting
-      arm()
+      this.#due = waiting
+      this.#arm()
     }
-  }
-
-  return {
-    sent() {
-      lastOut = Date.now()
-    },
-    wait<T>(promise: Promise<T>, idleMs: number): Promise<T | typeof ping> {
-      return new Promise((resolve, reject) => {
-        if (waitingFor !== promise) {
-          waitingFor = promise
-          waitingSince = Date.now()
-        }
-        const mine = { resolve, reject, since: waitingSince, idleMs }
-        due = mine
-        arm()
-        promise.then(
-          value => {
-            if (due === mine) due = undefined
-            resolve(value)
-          },
-          error => {
-            if (due === mine) due = undefined
-            reject(error)
-          },
-        )
-      })
-    },
-    interrupt(reason: Refusal): boolean {
-      const waiting = due
-      due = undefined
-      waiting?.reject(reason)
-      return waiting !== undefined
-    },
-    stop() {
-      clearTimeout(timer)
-      due = undefined
-    },
   }
 }

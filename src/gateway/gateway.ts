@@ -53,6 +53,8 @@ export type Gateway = {
 /**
  * Creates a gateway. Without a configuration it serves the built-in demo model.
  * @throws ConfigError when the configuration is invalid; it names the place and what is expected there
+ *
+ * Long because it is the course of one exchange.
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())

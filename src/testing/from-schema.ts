@@ -202,6 +202,7 @@ function build(schema: AnySchema, key: string, depth: number): Arbitrary<unknown
   return isChecked(schema) ? onlyAccepted(made, schema) : made
 }
 
+/** Long because each kind of zod has its case. */
 function ofKind(schema: AnySchema, key: string, depth: number): Arbitrary<unknown> {
   const def = defOf(schema)
   const bag = bagOf(schema)

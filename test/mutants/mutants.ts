@@ -329,7 +329,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'the sequence that ended the answer is left out in silence',
     room: responses,
-    find: "if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')",
+    find: "if (sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')",
     replace: '',
   },
   {
@@ -479,7 +479,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a default limit is not told',
     room: messages,
-    find: "if (maxOutputTokens === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')",
+    find: "if (given === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')",
     replace: '',
   },
   {

@@ -23,7 +23,7 @@ export type Listing = (identity: Identity) => Promise<{ models: ModelInfo[]; fai
 
 type Known = { ids: Promise<string[]>; until: number; failure?: Refusal }
 
-/** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. */
+/** The configured models and, for ids that end in `*`, the matching ones of the upstream's listing. Long because its functions share one cache. */
 export function createListing({ config, catalog, transport }: Pick<Service, 'config' | 'catalog' | 'transport'>): Listing {
   const known = new Map<string, Known>()
 

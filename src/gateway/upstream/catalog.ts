@@ -27,6 +27,7 @@ export type Catalog = {
 /** `isForeign`: the channel does not speak the caller's protocol. */
 type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weight: number }
 
+/** Long because its functions share the tables of one configuration. */
 export function createCatalog({ models, channels, groups }: Settled): Catalog {
   const channelOf = new Map(channels.map(channel => [channel.name, channel]))
   const exact = new Map<string, ModelEntry>()

@@ -133,14 +133,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const unread: JsonObject = unreadOf({ type: error['type'], code, param }, value => typeof value === 'number')
   const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
-  const text =
-    textOf(message) ??
-    listed(message) ??
-    textOf(inner) ??
-    textOf(beside['message']) ??
-    textOf(beside['detail']) ??
-    listed(beside['detail']) ??
-    'the upstream failed without a message'
+  const text = messageIn(message, inner, beside)
   const word = kindOf(code, type, status ?? said)
   const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
   if (isStrange(error['type'], kind)) unread['type'] = error['type']
@@ -148,9 +141,7 @@ export function readError(body: unknown, status?: number): CanonicalError {
     status: status ?? said ?? statusOfKind[kind],
     kind,
     message: text,
-    type: typeof type === 'string' ? type : undefined,
-    code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
-    param: typeof param === 'string' || param === null ? param : undefined,
+    ...wordsOf(type, code, param),
     details: hasDetails ? some({ ...more, ...unread }) : undefined,
     retryAfterMs: headers && retryHint(textsOf(headers), undefined),
     protocol: protocolName,
@@ -158,6 +149,21 @@ export function readError(body: unknown, status?: number): CanonicalError {
     at: placeOf(body, isNested),
   })
   return keep(read, someOf({ ...besideOf(beside, isNested), ...(!hasDetails && unread) }))
+}
+
+/** Type, code and parameter where they are of a kind that they can be. */
+function wordsOf(type: unknown, code: unknown, param: unknown): Pick<CanonicalError, 'type' | 'code' | 'param'> {
+  return defined({
+    type: typeof type === 'string' ? type : undefined,
+    code: code === null ? null : typeof code === 'string' || typeof code === 'number' ? String(code) : undefined,
+    param: typeof param === 'string' || param === null ? param : undefined,
+  })
+}
+
+/** The message of an error object, or of what is around it. */
+function messageIn(message: unknown, inner: unknown, { message: outer, detail }: JsonObject): string {
+  const inside = textOf(message) ?? listed(message) ?? textOf(inner)
+  return inside ?? textOf(outer) ?? textOf(detail) ?? listed(detail) ?? 'the upstream failed without a message'
 }
 
 /** A type that the kind does not tell, which all other protocols lose. `error` is that of the event. */

@@ -300,66 +300,65 @@ export function checkError(body: unknown): string[] {
   return run(errorBody, body)
 }
 
+type KnownChoice = { role: boolean; finished: boolean; calls: number; details: number }
+
+/** What was seen of a stream. `over`: how it ended. */
+type SeenStream = { faults: string[]; choices: Map<unknown, KnownChoice>; over?: '[DONE]' | 'error'; totals: boolean; id?: unknown }
+
 export function checkStream(events: unknown[]): string[] {
-  const faults: string[] = []
-  const choices = new Map<unknown, { role: boolean; finished: boolean; calls: number; details: number }>()
-  let over: string | undefined
-  let totals = false
-  let id: unknown
-  events.forEach((event, index) => {
-    const at = `event ${index}`
-    if (over === '[DONE]') {
-      faults.push(`${at}: after [DONE]`)
-      return
-    }
-    if (event === '[DONE]') {
-      over = '[DONE]'
-      return
-    }
-    if (over) {
-      faults.push(`${at}: after an error`)
-      return
-    }
-    if (isObject(event) && 'error' in event) {
-      over = 'error'
-      faults.push(...checkError(event).map(fault => at + fault))
-      return
-    }
-    chunk(event, at, faults)
-    if (!isObject(event)) return
-    id ??= event['id']
-    if (event['id'] !== id) faults.push(`${at}: another id`)
-    if (totals) faults.push(`${at}: after the usage chunk`)
-    if (isObject(event['usage'])) totals = true
-    for (const choice of choicesOf(event)) {
-      let known = choices.get(choice['index'])
-      if (!known) {
-        known = { role: false, finished: false, calls: 0, details: 0 }
-        choices.set(choice['index'], known)
-      }
-      if (known.finished) faults.push(`${at}: choice ${choice['index']} goes on after its finish`)
-      const said = isObject(choice['delta']) ? choice['delta'] : {}
-      if (said['role']) known.role = true
-      else if (!known.role) faults.push(`${at}: choice ${choice['index']} begins without a role`)
-      if (said['reasoning_details'] && ++known.details > 1) faults.push(`${at}: reasoning_details twice, the last wins in clients`)
-      for (const call of Array.isArray(said['tool_calls']) ? said['tool_calls'].filter(isObject) : []) {
-        const place = Number(call['index'])
-        if (place === known.calls) {
-          known.calls++
-          const inner = call['type'] === 'custom' ? call['custom'] : call['function']
-          if (!call['id'] || !call['type'] || !isObject(inner) || !inner['name'] || typeof (inner['arguments'] ?? inner['input']) !== 'string')
-            faults.push(`${at}: the head of a call needs id, type, name and arguments`)
-        } else if (place !== known.calls - 1) faults.push(`${at}: call ${place} while ${known.calls - 1} is the last begun`)
-      }
-      if (choice['finish_reason']) known.finished = true
-    }
-  })
-  if (!over) faults.push('the stream ends without [DONE] and without an error')
-  if (over === '[DONE]' && !events.some(event => isObject(event) && 'error' in event)) {
+  const seen: SeenStream = { faults: [], choices: new Map(), totals: false }
+  const { faults, choices } = seen
+  for (const [index, event] of events.entries()) checkEvent(seen, event, `event ${index}`)
+  if (!seen.over) faults.push('the stream ends without [DONE] and without an error')
+  if (seen.over === '[DONE]' && !events.some(event => isObject(event) && 'error' in event)) {
     if (choices.size === 0) faults.push('no choice')
     for (const [index, { finished }] of choices) if (!finished) faults.push(`choice ${index} has no finish_reason`)
   }
   return faults
+}
+
+function checkEvent(seen: SeenStream, event: unknown, at: string): void {
+  const { faults } = seen
+  if (seen.over) faults.push(`${at}: after ${seen.over === 'error' ? 'an error' : seen.over}`)
+  else if (event === '[DONE]') seen.over = event
+  else if (isObject(event) && 'error' in event) {
+    seen.over = 'error'
+    faults.push(...checkError(event).map(fault => at + fault))
+  } else checkChunk(seen, event, at)
+}
+
+function checkChunk(seen: SeenStream, event: unknown, at: string): void {
+  const { faults } = seen
+  chunk(event, at, faults)
+  if (!isObject(event)) return
+  seen.id ??= event['id']
+  if (event['id'] !== seen.id) faults.push(`${at}: another id`)
+  if (seen.totals) faults.push(`${at}: after the usage chunk`)
+  if (isObject(event['usage'])) seen.totals = true
+  for (const choice of choicesOf(event)) checkChoice(seen, choice, at)
+}
+
+function checkChoice({ faults, choices }: SeenStream, choice: Record<string, unknown>, at: string): void {
+  const index = choice['index']
+  const known = choices.get(index) ?? { role: false, finished: false, calls: 0, details: 0 }
+  choices.set(index, known)
+  if (known.finished) faults.push(`${at}: choice ${index} goes on after its finish`)
+  const said = isObject(choice['delta']) ? choice['delta'] : {}
+  if (said['role']) known.role = true
+  else if (!known.role) faults.push(`${at}: choice ${index} begins without a role`)
+  if (said['reasoning_details'] && ++known.details > 1) faults.push(`${at}: reasoning_details twice, the last wins in clients`)
+  for (const call of Array.isArray(said['tool_calls']) ? said['tool_calls'].filter(isObject) : []) checkCall(known, call, at, faults)
+  if (choice['finish_reason']) known.finished = true
+}
+
+function checkCall(known: KnownChoice, call: Record<string, unknown>, at: string, faults: string[]): void {
+  const place = Number(call['index'])
+  if (place === known.calls) {
+    known.calls++
+    const inner = call['type'] === 'custom' ? call['custom'] : call['function']
+    if (!call['id'] || !call['type'] || !isObject(inner) || !inner['name'] || typeof (inner['arguments'] ?? inner['input']) !== 'string')
+      faults.push(`${at}: the head of a call needs id, type, name and arguments`)
+  } else if (place !== known.calls - 1) faults.push(`${at}: call ${place} while ${known.calls - 1} is the last begun`)
 }
 
 export function outcome(events: unknown[]): 'success' | 'failed' | 'cut' {

@@ -1,4 +1,4 @@
-import type { Message, OpaquePart, Part, Place, ReasoningPart, TextPart } from '../../../canonical/message.ts'
+import type { MediaPart, Message, OpaquePart, Part, Place, ReasoningPart, TextPart } from '../../../canonical/message.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
@@ -15,7 +15,7 @@ import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
 import { keep, ownOf, protocolName, withUnknown } from './own.ts'
 import type { Reading } from './reading.ts'
-import { decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
+import { type DecodedReasoning, decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
 import { extractTags } from './think-tags.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
@@ -50,21 +50,27 @@ export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): 
   const taken = reading.thinkTags ? extractTags(said) : said
   const body = [...taken]
   if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
-  if (annotations) {
-    const left = attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations
-    if (left) rest['annotations'] = left
-  }
+  const unread = annotations && (attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations)
+  if (unread) rest['annotations'] = unread
   const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
-  // LiteLLM lists the signatures of calls again in the message.
-  const { provider_specific_fields: ofProxy } = carriers
-  const listed = isObject(ofProxy) && 'thought_signatures' in ofProxy ? new Set(calls.map(({ signature }) => signature?.value)) : undefined
-  const textSignatures = reasoning.textSignatures.filter(({ signature }) => !listed?.has(signature.value))
+  const textSignatures = signaturesOfTexts(reasoning, calls, carriers)
   const slots = { reasoning: reasoning.parts, body, others, calls }
   const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
-  if (reading.seals) for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
+  if (reading.seals) sealEmpty(parts)
   const message: Message = { role: 'assistant', origin: 'message', parts, at }
   if (name !== undefined && name !== null) message.name = name
   return keep(message, some(extra ? merge(rest, unknownOfCarriers(carriers)) : rest))
+}
+
+function sealEmpty(parts: readonly Part[]): void {
+  for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
+}
+
+/** LiteLLM lists the signatures of calls again in the message. */
+function signaturesOfTexts({ textSignatures }: DecodedReasoning, calls: readonly Part[], { provider_specific_fields: ofProxy }: JsonObject) {
+  if (!isObject(ofProxy) || !('thought_signatures' in ofProxy)) return textSignatures
+  const listed = new Set(calls.map(({ signature }) => signature?.value))
+  return textSignatures.filter(({ signature }) => !listed.has(signature.value))
 }
 
 /** Writes an assistant message. Undefined: none of its parts could be written. */
@@ -76,19 +82,7 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   const single = towards === 'client' && takesOneCall(writing.options.context)
   const known: JsonObject = { role: 'assistant', content: undefined, name }
   const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
-  const filling: Filling = { towards, single, writing }
-  const carries = towards === 'client' && !single && !native && carriesThoughts(writing.options)
-  let since: Part[] = []
-  for (const read of parts) {
-    const part = withoutEmptyProof(read)
-    fill(slots, part, filling)
-    if (!carries) continue
-    if (part.type !== 'tool-call') since.push(part)
-    else {
-      Object.assign(slots.calls.at(-1) ?? {}, carryThoughts(since, part))
-      since = []
-    }
-  }
+  fillAll(slots, parts, { towards, single, writing })
   const { calls, images } = slots
   if (images.length > 0) known['images'] = images
   if (calls.length > 0) known['tool_calls'] = calls
@@ -105,6 +99,22 @@ export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonO
   if (slots.texts.length > 0 && known['annotations'] === undefined) delete message['annotations']
   if (towards === 'server' && calls.length > 0) standIn(message, writing)
   return message
+}
+
+function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
+  const { towards, single, writing } = filling
+  const carries = towards === 'client' && !single && !writing.native && carriesThoughts(writing.options)
+  let since: Part[] = []
+  for (const read of parts) {
+    const part = withoutEmptyProof(read)
+    fill(slots, part, filling)
+    if (!carries) continue
+    if (part.type !== 'tool-call') since.push(part)
+    else {
+      Object.assign(slots.calls.at(-1) ?? {}, carryThoughts(since, part))
+      since = []
+    }
+  }
 }
 
 /** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
@@ -125,7 +135,7 @@ type Filling = { towards: 'client' | 'server'; single: boolean; writing: Writing
 
 /** Puts a part into its slot. Makes a note for a part that has none. */
 function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): void {
-  const { known, calls, images, body, texts, reasoning } = slots
+  const { known, calls, body, texts, reasoning } = slots
   const { report, native } = writing
   if (native && part.type !== 'text' && isInContent(part)) {
     body.push(part)
@@ -149,11 +159,7 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
       else report.add('tool-call.single', part.at)
       break
     case 'media':
-      // A message has one field for audio.
-      if (known['audio'] !== undefined && part.kind === 'audio') report.add('part.unsupported', part.at)
-      else if (isAudible(part) && (towards === 'client' || native)) known['audio'] = encodeAudioAnswer(part, writing)
-      else if (towards === 'client' || native) images.push(...encodeImage(part, writing))
-      else report.add('part.unsupported', part.at)
+      fillMedia(slots, part, { towards, single, writing })
       break
     case 'opaque':
       if (part.protocol !== protocolName) report.add('part.unknown', part.at)
@@ -178,6 +184,15 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
   }
 }
 
+/** A message has one field for audio. */
+function fillMedia({ known, images }: Slots, part: MediaPart, { towards, writing }: Filling): void {
+  const { report, native } = writing
+  const isSecond = known['audio'] !== undefined && part.kind === 'audio'
+  if (isSecond || !(towards === 'client' || native)) report.add('part.unsupported', part.at)
+  else if (isAudible(part)) known['audio'] = encodeAudioAnswer(part, writing)
+  else images.push(...encodeImage(part, writing))
+}
+
 /** Is it a call of a type that is not known? */
 export const isInCalls = ({ at }: OpaquePart): boolean => at !== undefined && /\/tool_calls\/\d+$/.test(pointerOf(at))
 
@@ -198,17 +213,18 @@ function encodeBody({ body, texts }: Pick<Slots, 'body' | 'texts'>, { writing, t
   const isList =
     native && (body.length > texts.length || texts.some(({ ext }) => ownOf(ext)) || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
   if (isList) return { content: encodeParts(body.map(bare), writing), ...listed }
-  for (const part of texts) {
-    const { at } = part
-    if (part.cache) report.add('cache.place', at, 'cache')
-    report.unwritten(part, handled, at)
-    if (towards === 'server') report.rest({ logprobs: part.logprobs }, at)
-    report.ext(part.ext, at)
-  }
+  for (const part of texts) noteUnwritten(part, towards, report)
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
   if (!native) noteLostBoundaries(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
   return content === undefined || (content === '' && texts.every(({ signature }) => signature)) ? listed : { content, ...listed }
+}
+
+function noteUnwritten(part: TextPart, towards: Filling['towards'], report: Writing['report']): void {
+  if (part.cache) report.add('cache.place', part.at, 'cache')
+  report.unwritten(part, handled, part.at)
+  if (towards === 'server') report.rest({ logprobs: part.logprobs }, part.at)
+  report.ext(part.ext, part.at)
 }
 
 /** The part without the fields that are written elsewhere: citations, log probabilities, signatures and phases. */

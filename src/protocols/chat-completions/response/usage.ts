@@ -11,18 +11,12 @@ export type DecodedUsage = { usage: Usage; repaired: boolean }
 /**
  * `usage` of a reply or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
  * Servers differ in where they put cached tokens, and some leave sound out of `prompt_tokens` or reasoning out of `completion_tokens`: then
- * the total exceeds the sum.
+ * the total exceeds the sum. Long because it lists every count.
  */
 export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   if (!isObject(raw)) return undefined
-  let repaired = false
-  const count = (value: unknown): number | undefined => {
-    const isText = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
-    const number = isText || typeof value === 'number' ? Number(value) : Number.NaN
-    const isRead = Number.isFinite(number) && number >= 0
-    if (isText || (value != null && !(isRead && Number.isInteger(number)))) repaired = true
-    return isRead ? Math.floor(number) : undefined
-  }
+  const counter: Counter = { repaired: false }
+  const count = (value: unknown) => countIn(counter, value)
   const {
     prompt_tokens,
     completion_tokens,
@@ -39,7 +33,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     service_tier,
     ...unknown
   } = raw
-  if ([prompt_tokens_details, completion_tokens_details].some(details => details != null && !isObject(details))) repaired = true
+  if ([prompt_tokens_details, completion_tokens_details].some(details => details != null && !isObject(details))) counter.repaired = true
   const {
     cached_tokens: cached,
     cache_write_tokens,
@@ -60,7 +54,7 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   const reasoning = count(reasoned) ?? count(reasoning_tokens)
   const said = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
   const { input, output, missing, isExplained } = addUp(said, { reasoning, sound: count(inputAudio) })
-  if (!isExplained) repaired = true
+  if (!isExplained) counter.repaired = true
 
   // Cache misses equal to the input minus the hits are not kept.
   const hit = count(prompt_cache_hit_tokens)
@@ -78,19 +72,44 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
     rejectedPrediction: count(rejected_prediction_tokens),
     serviceTier: typeof service_tier === 'string' ? service_tier : undefined,
   })
-  // Text tokens equal to the total minus the other modalities, with or without reasoning, are not kept.
-  const isRest = (text: unknown, whole: number | undefined, ...parts: (number | undefined)[]) =>
-    text === undefined || count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
-  const { inputAudio: heard, inputImage: seen, outputAudio: spoken } = usage
-  if (!isRest(inputText, input, heard, seen)) inputRest['text_tokens'] = inputText
-  if (!isRest(outputText, output, spoken) && !isRest(outputText, output, spoken, reasoning)) outputRest['text_tokens'] = outputText
+  const texts = unexplainedTexts(usage, { input: inputText, output: outputText }, count)
+  Object.assign(inputRest, texts.input)
+  Object.assign(outputRest, texts.output)
   const fields: JsonObject = {
     // A total that is less than the sum is not used.
     ...telling(defined({ ...unknown, ...other, ...(missing < 0 && { total_tokens }) })),
     ...group('prompt_tokens_details', isObject(prompt_tokens_details) ? inputRest : prompt_tokens_details),
     ...group('completion_tokens_details', isObject(completion_tokens_details) ? outputRest : completion_tokens_details),
   }
-  return { usage: keep(usage, some(fields)), repaired }
+  return { usage: keep(usage, some(fields)), repaired: counter.repaired }
+}
+
+/** `repaired`: a count was text, a fraction or invalid. */
+type Counter = { repaired: boolean }
+
+function countIn(counter: Counter, value: unknown): number | undefined {
+  const isText = typeof value === 'string' && /^\d+(\.\d+)?$/.test(value)
+  const number = isText || typeof value === 'number' ? Number(value) : Number.NaN
+  const isRead = Number.isFinite(number) && number >= 0
+  if (isText || (value != null && !(isRead && Number.isInteger(number)))) counter.repaired = true
+  return isRead ? Math.floor(number) : undefined
+}
+
+type Texts = Record<'input' | 'output', unknown>
+
+/** Counts of text tokens that are not the total minus the other modalities, with or without reasoning. The others say nothing new. */
+function unexplainedTexts(
+  { input, output, inputAudio, inputImage, outputAudio, reasoning }: Usage,
+  texts: Texts,
+  count: (value: unknown) => number | undefined,
+) {
+  const isRest = (text: unknown, whole: number | undefined, ...parts: (number | undefined)[]) =>
+    text === undefined || count(text) === parts.reduce<number>((left, part) => left - (part ?? 0), whole ?? 0)
+  const isOutputRest = isRest(texts.output, output, outputAudio) || isRest(texts.output, output, outputAudio, reasoning)
+  return {
+    input: isRest(texts.input, input, inputAudio, inputImage) ? {} : { text_tokens: texts.input },
+    output: isOutputRest ? {} : { text_tokens: texts.output },
+  }
 }
 
 type Said = Record<'prompt' | 'completion' | 'total', number | undefined>

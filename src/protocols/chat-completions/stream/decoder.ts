@@ -80,6 +80,36 @@ function unknownEvent(state: DecoderState): void {
 }
 
 function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): void {
+  const head = readHead(state, chunk)
+  if (!head) {
+    unknownEvent(state)
+    if (mayTellFailure(chunk)) state.suspect = unframed(chunk)
+    return
+  }
+  const { update, tier } = head
+  if (update) state.fields = { ...state.fields, ...update }
+
+  const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
+  if (state.phase === 'before') {
+    // The first chunk of some servers has neither an id nor a choice.
+    if (choices.length > 0 || state.id) start(state, emit)
+  } else if (update || tier !== undefined) emit(keep({ type: 'update', ...(tier !== undefined && { serviceTier: tier }) }, update))
+  const failed = choices.find(isFailed)
+  if (failed) {
+    readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
+    return
+  }
+  for (const choice of choices)
+    if (isObject(choice)) readChoice(state, choice, emit)
+    else noteStrange(state, '/choices', choice)
+  readUsage(state, findUsage(chunk), emit)
+}
+
+/** Keys that no table knows, and that may be all of a chunk: timings of Groq, prompt filter results of Azure, moderation. */
+const chunksOfTheirOwn = new Set(['x_groq', 'prompt_filter_results', 'moderation'])
+
+/** Reads the fields around the choices. `update`: unknown ones that are new; `tier`: a new one. Undefined: it is no chunk. */
+function readHead(state: DecoderState, chunk: JsonObject): { update: JsonObject | undefined; tier: string | undefined } | undefined {
   let isChunk = false
   let update: JsonObject | undefined
   let tier: string | undefined
@@ -93,11 +123,7 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
         if (value !== state.model) readWord(state, key, value)
         break
       case 'created':
-        if (state.createdAt === undefined) {
-          state.createdAt = readTime(value)
-          noteLate(state, key, state.createdAt)
-        }
-        if (typeof value === 'object') noteStrange(state, `/${key}`, value)
+        readCreated(state, value)
         break
       case 'choices':
         if (!Array.isArray(value)) noteStrange(state, `/${key}`, value)
@@ -120,32 +146,19 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
       default:
         if (value === null || value === undefined || same(state.fields[key], value)) continue
         update = { ...update, [key]: value }
-        // A chunk may consist of one of these keys alone: timings of Groq, prompt filter results of Azure, moderation.
-        if (key !== 'x_groq' && key !== 'prompt_filter_results' && key !== 'moderation') continue
+        if (!chunksOfTheirOwn.has(key)) continue
     }
     isChunk = true
   }
-  if (!isChunk) {
-    unknownEvent(state)
-    if (mayTellFailure(chunk)) state.suspect = unframed(chunk)
-    return
-  }
-  if (update) state.fields = { ...state.fields, ...update }
+  return isChunk ? { update, tier } : undefined
+}
 
-  const choices = Array.isArray(chunk['choices']) ? chunk['choices'] : []
-  if (state.phase === 'before') {
-    // The first chunk of some servers has neither an id nor a choice.
-    if (choices.length > 0 || state.id) start(state, emit)
-  } else if (update || tier !== undefined) emit(keep({ type: 'update', ...(tier !== undefined && { serviceTier: tier }) }, update))
-  const failed = choices.find(isFailed)
-  if (failed) {
-    readFailure(state, { error: decodeErrorBody({ error: failed['error'] }) }, emit)
-    return
+function readCreated(state: DecoderState, value: unknown): void {
+  if (state.createdAt === undefined) {
+    state.createdAt = readTime(value)
+    noteLate(state, 'created', state.createdAt)
   }
-  for (const choice of choices)
-    if (isObject(choice)) readChoice(state, choice, emit)
-    else noteStrange(state, '/choices', choice)
-  readUsage(state, findUsage(chunk), emit)
+  if (typeof value === 'object') noteStrange(state, '/created', value)
 }
 
 function readWord(state: DecoderState, key: 'id' | 'model', value: unknown): void {
@@ -218,6 +231,7 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
 }
 
 const isObjects = (value: unknown) => Array.isArray(value) && value.every(isObject)
+const isString = (value: unknown) => typeof value === 'string'
 const isAny = () => true
 
 /** The fields of a delta besides its texts, and what each must be. */
@@ -225,17 +239,27 @@ const inDelta = new Map<string, (value: unknown) => boolean>([
   ['role', isAny],
   ['tool_calls', isObjects],
   ['reasoning_details', isObjects],
-  ['reasoning_signature', value => typeof value === 'string'],
+  ['reasoning_signature', isString],
   ['thinking_blocks', isObjects],
   ['annotations', Array.isArray],
   ['function_call', isObject],
   ['audio', isObject],
   ['images', isAny],
   ['index', isAny],
+  // A list of blocks; text is read at once.
+  ['content', isObjects],
+])
+
+/** Fields that servers also use for something else: a value of another type is an unknown field. */
+const mayDiffer = new Map<string, (value: unknown) => boolean>([
+  ['content', value => isString(value) || Array.isArray(value)],
+  ['reasoning_content', isString],
+  ['reasoning', isString],
+  ['refusal', isString],
+  ['reasoning_items', isItems],
 ])
 
 function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
-  let unknown: JsonObject | undefined
   // Reasoning is read first: in a delta where it ends and the text begins, the text may be the first key.
   const detailed = isDetailed(choice, delta)
   if (detailed) takeDetails(choice, delta, emit)
@@ -244,50 +268,50 @@ function readDelta(state: DecoderState, choice: Choice, { delta, emit }: Into): 
     const plain = isText(delta['reasoning_content']) ? delta['reasoning_content'] : delta['reasoning']
     if (typeof plain === 'string' && plain) appendPlain(choice, plain, emit)
   }
+  const unknown = readTexts(state, choice, { delta, emit })
+  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyFields(unknown, delta).left, emit) }
+  const { content, annotations, audio, images } = delta
+  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
+  if (!detailed) takeDetails(choice, delta, emit)
+  readCarriers(choice, delta, emit)
+  readCalls(state, choice, { delta, emit })
+  if (Array.isArray(annotations)) readAnnotations(choice, annotations, emit)
+  if (isObject(audio)) readAudio(choice, audio, emit)
+  if (images) readImages(choice, images, emit)
+}
+
+/** Reads text and refusal. Returns the fields that nothing reads; known ones of a wrong type are noted. */
+function readTexts(state: DecoderState, choice: Choice, { delta, emit }: Into): JsonObject | undefined {
+  let unknown: JsonObject | undefined
   for (const key in delta) {
     const value = delta[key]
     if (value === null || value === undefined || value === '') continue
-    switch (key) {
-      case 'content':
-        if (typeof value === 'string') appendContent(state, choice, { text: value, emit })
-        else if (!Array.isArray(value)) unknown = { ...unknown, [key]: value }
-        else if (!value.every(isObject)) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
-        break
-      case 'reasoning_content':
-      case 'reasoning':
-        if (typeof value !== 'string') unknown = { ...unknown, [key]: value }
-        break
-      case 'refusal':
-        if (typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
-        else unknown = { ...unknown, [key]: value }
-        break
-      case 'reasoning_items':
-        if (!isItems(value)) unknown = { ...unknown, [key]: value }
-        break
-      default: {
-        const fits = inDelta.get(key)
-        if (!fits) unknown = { ...unknown, [key]: value }
-        else if (!fits(value)) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
-      }
-    }
+    if (key === 'content' && typeof value === 'string') appendContent(state, choice, { text: value, emit })
+    else if (key === 'refusal' && typeof value === 'string') appendText(choice, 'refusal', { text: value, emit })
+    else if (mayDiffer.get(key)?.(value) === false || !(inDelta.has(key) || mayDiffer.has(key))) unknown = { ...unknown, [key]: value }
+    else if (inDelta.get(key)?.(value) === false) noteStrange(state, `${pointerOf(placeOf(choice))}/${key}`, value)
   }
-  if (unknown) choice.delta = { ...choice.delta, ...readTextSignature(choice, splitProxyFields(unknown, delta).left, emit) }
-  const { content, tool_calls: calls, function_call: legacy, annotations, audio, images } = delta
-  if (Array.isArray(content)) for (const block of content) if (isObject(block)) readBlock(state, choice, { block, emit })
-  if (!detailed) takeDetails(choice, delta, emit)
+  return unknown
+}
+
+/** Reasoning and its signatures in fields other than those of its text. */
+function readCarriers(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
   if (Array.isArray(delta['thinking_blocks'])) choice.blocks.push(...delta['thinking_blocks'])
   if ('reasoning_signature' in delta || listIn(delta, 'thinking_blocks')) readOtherCarriers(choice, delta, emit)
   if (isItems(delta['reasoning_items'])) readItems(choice, delta['reasoning_items'], emit)
+}
+
+function readCalls(state: DecoderState, choice: Choice, { delta, emit }: Into): void {
+  const { tool_calls: calls, function_call: legacy } = delta
   if (calls || legacy) flush(state, choice, emit)
   if (Array.isArray(calls)) for (const call of calls) if (isObject(call)) readCall(state, choice, { delta: call, emit })
   if (isObject(legacy)) readLegacyCall(state, choice, { delta: legacy, emit })
-  if (Array.isArray(annotations)) {
-    for (const annotation of annotations) cite(choice, annotation, emit)
-    const left = unknownOfAnnotations(annotations)
-    if (left) choice.delta = { ...choice.delta, annotations: left }
-  }
-  if (isObject(audio)) readAudio(choice, audio, emit)
-  if (images) readImages(choice, images, emit)
+}
+
+function readAnnotations(choice: Choice, annotations: unknown[], emit: EmitEvent): void {
+  for (const annotation of annotations) cite(choice, annotation, emit)
+  const left = unknownOfAnnotations(annotations)
+  if (left) choice.delta = { ...choice.delta, annotations: left }
 }
 
 function takeDetails(choice: Choice, delta: JsonObject, emit: EmitEvent): void {

@@ -46,42 +46,48 @@ export function inCamelCase(wire: unknown): Spelling {
   return { wire: respelled(wire, '', { snake, inDeclaration: false, hasOwnKeys: false }), snake }
 }
 
+type Walk = { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }
+
 /** Copies only objects in which a field is renamed, and those around them: most bodies have none. */
-function respelled(value: unknown, at: Place, walk: { snake: string[]; inDeclaration: boolean; hasOwnKeys: boolean }): unknown {
+function respelled(value: unknown, at: Place, walk: Walk): unknown {
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) {
-    let list: unknown[] | undefined
-    for (let i = 0; i < value.length; i++) {
-      const inner: unknown = respelled(value[i], below(at, i), walk)
-      if (inner === value[i]) continue
-      list ??= [...value]
-      list[i] = inner
-    }
-    return list ?? value
+  return Array.isArray(value) ? respelledList(value, at, walk) : respelledObject(value as JsonObject, at, walk)
+}
+
+function respelledList(value: unknown[], at: Place, walk: Walk): unknown[] {
+  let list: unknown[] | undefined
+  for (let i = 0; i < value.length; i++) {
+    const inner: unknown = respelled(value[i], below(at, i), walk)
+    if (inner === value[i]) continue
+    list ??= [...value]
+    list[i] = inner
   }
-  const from = value as JsonObject
+  return list ?? value
+}
+
+function respelledObject(from: JsonObject, at: Place, walk: Walk): JsonObject {
   let written: JsonObject | undefined
   for (const key in from) {
     const known = walk.hasOwnKeys ? undefined : camel.get(key)
     // If a field is present in both spellings, camelCase counts.
     const field = known !== undefined && !Object.hasOwn(from, known) ? known : key
-    const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
-    // `response` of a result is the caller's own; `response` of a declaration is a schema.
-    const isOwn = !walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))
-    const before = from[key]
-    let inner = before
     if (field !== key) walk.snake.push(pointerOf(below(at, field)))
-    if (!isOwn && typeof before === 'object' && before !== null) {
-      const inside =
-        inDeclaration === walk.inDeclaration && !walk.hasOwnKeys && !ownKeys.has(field)
-          ? walk
-          : { snake: walk.snake, inDeclaration, hasOwnKeys: !walk.hasOwnKeys && ownKeys.has(field) }
-      inner = respelled(before, below(at, field), inside)
-    }
+    const before = from[key]
+    const inner = typeof before === 'object' && before !== null ? respelledField(field, before, at, walk) : before
     if (!written && (field !== key || inner !== before)) written = upTo(from, key)
     if (written) setOwn(written, field, inner)
   }
-  return written ?? value
+  return written ?? from
+}
+
+/** The value of a field, unless it is the caller's own. */
+function respelledField(field: string, value: object, at: Place, walk: Walk): unknown {
+  const inDeclaration = walk.inDeclaration || field === 'functionDeclarations'
+  // `response` of a result is the caller's own; `response` of a declaration is a schema.
+  if (!walk.hasOwnKeys && (ownNames.has(field) || (field === 'response' && !inDeclaration))) return value
+  const hasOwnKeys = !walk.hasOwnKeys && ownKeys.has(field)
+  const isAlike = inDeclaration === walk.inDeclaration && hasOwnKeys === walk.hasOwnKeys
+  return respelled(value, below(at, field), isAlike ? walk : { snake: walk.snake, inDeclaration, hasOwnKeys })
 }
 
 /** A copy of the fields before this one. */

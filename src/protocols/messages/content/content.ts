@@ -196,6 +196,7 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
   return [...blocks, behind]
 }
 
+/** Long because each kind of part has its case. */
 export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
   const { report } = writing
   switch (part.type) {

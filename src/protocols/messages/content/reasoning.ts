@@ -101,33 +101,48 @@ const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 's
 
 export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
   const { report, to, opens } = writing
-  const { segments, redacted, id, signature, at, ext } = part
-  report.unwritten(part, written, at)
-  report.ext(ext, at)
-  const text = segments.map(segment => segment.text).join(between)
-  const own = signature?.issuer === protocolName
-  if (to === 'provider' && !(opens && signature)) {
-    if (own) report.onceEach('message.envelope', at, { itemId: id })
-    if (own && signature) {
-      if (isOtherFamily(signature.model, writing.model)) report.add('reasoning.other-model', at)
-      if (segments.length > 1) report.add('reasoning.joined', at)
-      return redacted && !text
-        ? [wireOf({ type: 'redacted_thinking', data: signature.value }, ext)]
-        : [wireOf({ type: 'thinking', thinking: text, signature: signature.value }, ext)]
-    }
-    if (!signature && writing.native && !writing.mixed) return [wireOf({ type: 'thinking', thinking: text }, ext)]
-    if (!signature && !text && id !== undefined) {
-      report.onceEach('message.envelope', at, { itemId: id })
-      return []
-    }
-    if (writing.unsigned === 'text' && text) {
-      report.add('reasoning.as-text', at)
-      if (signature) report.add('reasoning.foreign-signature', at, 'signature')
-      return [{ type: 'text', text: `<thinking>${text}</thinking>` }]
-    }
-    report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
+  report.unwritten(part, written, part.at)
+  report.ext(part.ext, part.at)
+  return to === 'provider' && !(opens && part.signature) ? encodeForProvider(part, writing) : encodeSealed(part, report)
+}
+
+const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
+
+/** For a server that reads only signatures of its own. */
+function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
+  const { report } = writing
+  const { id, signature, at, ext } = part
+  if (signature?.issuer === protocolName) return [encodeOwn(part, signature, writing)]
+  const text = textIn(part)
+  if (!signature && writing.native && !writing.mixed) return [wireOf({ type: 'thinking', thinking: text }, ext)]
+  if (!signature && !text && id !== undefined) {
+    report.onceEach('message.envelope', at, { itemId: id })
     return []
   }
+  if (writing.unsigned === 'text' && text) {
+    report.add('reasoning.as-text', at)
+    if (signature) report.add('reasoning.foreign-signature', at, 'signature')
+    return [{ type: 'text', text: `<thinking>${text}</thinking>` }]
+  }
+  report.add(signature ? 'reasoning.foreign-signature' : 'reasoning.unsigned', at)
+  return []
+}
+
+function encodeOwn(part: ReasoningPart, signature: Signature, { report, model }: Writing): MessagesRawBlock {
+  const { segments, redacted, id, at, ext } = part
+  report.onceEach('message.envelope', at, { itemId: id })
+  if (isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
+  if (segments.length > 1) report.add('reasoning.joined', at)
+  const text = textIn(part)
+  return redacted && !text
+    ? wireOf({ type: 'redacted_thinking', data: signature.value }, ext)
+    : wireOf({ type: 'thinking', thinking: text, signature: signature.value }, ext)
+}
+
+/** For clients, which send every signature back, and for servers that open envelopes. */
+function encodeSealed(part: ReasoningPart, report: MessagesReport): MessagesRawBlock[] {
+  const { segments, redacted, id, signature, at, ext } = part
+  const text = textIn(part)
   if (!signature && !text) {
     report.onceEach('message.envelope', at, { itemId: id })
     return []

@@ -30,62 +30,75 @@ function effortOf(budget: number): string {
 
 export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
 
-/**
- * Encodes the reasoning settings of another protocol. `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop
- * whose earlier thinking was lost, see `isUnsignedLoop`.
- */
-export function encodeReasoningSpec(
-  { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
-  { maxTokens, forced, unsignedLoop }: { maxTokens: number; forced: boolean; unsignedLoop: boolean },
-  { report, options, model }: RequestWriting,
-): Thought {
+/** `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop whose earlier thinking was lost, see `isUnsignedLoop`. */
+type Around = { maxTokens: number; forced: boolean; unsignedLoop: boolean }
+
+/** Encodes the reasoning settings of another protocol. */
+export function encodeReasoningSpec(spec: ReasoningSpec, around: Around, writing: RequestWriting): Thought {
+  const { effort, budgetTokens, mode, summary: _summary, display: _display, ...rest } = spec
+  const { report, options, model } = writing
   report.rest(rest, undefined, 'reasoning.')
-  const manual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
-  const shown = display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized')
-  const show = (thinking: JsonObject): JsonObject => {
-    if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
-    return { ...thinking, ...defined({ display: shown }) }
-  }
-  const hide = () => {
-    if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
-    if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
-  }
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
-  const off = effort === 'none' || budgetTokens === 0 || mode === 'disabled'
-  if (off) {
-    hide()
-    // The effort applies to the whole answer, so it is written without thinking too; models with manual thinking take no effort.
-    noteOff({ budgetTokens, effort: manual ? effort : undefined }, undefined, report)
-    const beside = { ...defined({ effort: manual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
-    if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
-    report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
-    return beside
+  const isManual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
+  if (effort === 'none' || budgetTokens === 0 || mode === 'disabled') return encodeOff(spec, { isManual, maxTokens: around.maxTokens }, writing)
+  const isWanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
+  if (!isWanted) {
+    noteHidden(spec, report)
+    return { maxTokens: around.maxTokens }
   }
-  const wanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
-  if (!wanted) {
-    hide()
+  return isManual ? encodeManual(spec, around, writing) : encodeAdaptive(spec, around, writing)
+}
+
+function encodeOff(spec: ReasoningSpec, { isManual, maxTokens }: { isManual: boolean; maxTokens: number }, { report, model }: RequestWriting): Thought {
+  const { effort, budgetTokens, mode } = spec
+  noteHidden(spec, report)
+  // The effort applies to the whole answer, so it is written without thinking too; models with manual thinking take no effort.
+  noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
+  const beside = { ...defined({ effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
+  if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
+  report.add('reasoning.always-on', undefined, effort === 'none' ? 'reasoning.effort' : mode === 'disabled' ? 'reasoning.mode' : 'reasoning.budgetTokens')
+  return beside
+}
+
+/** With a budget of tokens, for models that take no effort. */
+function encodeManual(spec: ReasoningSpec, { maxTokens, forced, unsignedLoop }: Around, { report, options }: RequestWriting): Thought {
+  const { effort, budgetTokens } = spec
+  const yields = forced && options.amForcedToolWithThinking !== 'keep'
+  if (yields || unsignedLoop) {
+    noteHidden(spec, report)
+    report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
     return { maxTokens }
   }
-  const { amForcedToolWithThinking: both = !manual && thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
-  const yields = forced && both !== 'keep'
-  if (manual) {
-    if (yields || unsignedLoop) {
-      hide()
-      report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
-      return { maxTokens }
-    }
-    return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(show(thinking), options) })
-  }
-  const named = knownEffort(effort, report) ?? (budgetTokens !== undefined && budgetTokens > 0 ? effortOf(budgetTokens) : undefined)
-  if (budgetTokens !== undefined && budgetTokens > 0) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-  if (yields) {
-    hide()
+  return withBudget(defined({ effort, budgetTokens }), maxTokens, { report, show: thinking => bound(shown(thinking, spec, report), options) })
+}
+
+/** With an effort, for models that choose the amount themselves. */
+function encodeAdaptive(spec: ReasoningSpec, { maxTokens, forced }: Around, { report, options, model }: RequestWriting): Thought {
+  const { effort, budgetTokens, mode } = spec
+  const hasBudget = budgetTokens !== undefined && budgetTokens > 0
+  const named = knownEffort(effort, report) ?? (hasBudget ? effortOf(budgetTokens) : undefined)
+  if (hasBudget) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
+  const { amForcedToolWithThinking: both = thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
+  if (forced && both !== 'keep') {
+    noteHidden(spec, report)
     report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
     return { ...defined({ effort: named }), maxTokens }
   }
-  const thinking = mode === 'between_tools' ? { type: mode } : bound(show({ type: 'adaptive' }), options)
-  if (mode === 'between_tools') hide()
+  if (mode === 'between_tools') noteHidden(spec, report)
+  const thinking = mode === 'between_tools' ? { type: mode } : bound(shown({ type: 'adaptive' }, spec, report), options)
   return { thinking, ...defined({ effort: named }), maxTokens }
+}
+
+/** Thinking with what of it the client gets to see. */
+function shown(thinking: JsonObject, { summary, display }: ReasoningSpec, report: MessagesReport): JsonObject {
+  if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
+  return { ...thinking, ...defined({ display: display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized') }) }
+}
+
+/** What was asked to be shown of thinking that there is none of. */
+function noteHidden({ summary, display }: ReasoningSpec, report: MessagesReport): void {
+  if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
+  if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
 }
 
 /** The lowest effort of this protocol is `low`. */

@@ -10,7 +10,7 @@ import { withStrictTools } from '../../../kit/tools/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
 import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
 import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../content/own.ts'
-import { malformed, startWriting } from '../content/writing.ts'
+import { malformed, type RequestWriting, startWriting } from '../content/writing.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { MessagesRequest } from '../schema.ts'
@@ -116,8 +116,7 @@ const handled = keysOf<CanonicalRequest>()(
 export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
   const report = createMessagesReport(options.fieldNames)
   const request = withStrictTools(given, report)
-  const { output, reasoning, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages, model } = request
-  const { maxOutputTokens: limit } = request
+  const { output, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages } = request
   report.unwritten(request, handled, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')
   report.ext(ext, undefined)
@@ -129,15 +128,9 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   const conversation = encodeMessages(messages, writing)
   if (!native) limitMarks(wanted.tools, conversation, { marks: writing.marks, report, auto: cache?.auto !== undefined })
 
-  const maxOutputTokens = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
-  const asked = maxOutputTokens ?? (native ? undefined : maxTokensFor(model, options))
-  if (maxOutputTokens === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')
+  const asked = encodeLimit(request, writing)
   const forced = choice?.['type'] === 'any' || choice?.['type'] === 'tool'
-  const thought: Partial<Thought> = native
-    ? nativeReasoningSpec(request, { forced }, writing)
-    : reasoning && asked !== undefined
-      ? encodeReasoningSpec(reasoning, { maxTokens: asked, forced, unsignedLoop: isUnsignedLoop(messages, writing.opens ? isUnsigned : undefined) }, writing)
-      : {}
+  const thought = encodeThought(request, { maxTokens: asked, forced }, writing)
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
@@ -170,6 +163,22 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }
   return { wire, notes: report.notes, context, ...(!native && conversation.messages.length === 0 && { isEmpty: true }) }
+}
+
+/** The limit of output, which this protocol requires. */
+function encodeLimit({ maxOutputTokens: limit, model }: CanonicalRequest, { native, report, options }: RequestWriting): number | undefined {
+  const given = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
+  const asked = given ?? (native ? undefined : maxTokensFor(model, options))
+  if (given === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')
+  return asked
+}
+
+function encodeThought(request: CanonicalRequest, around: { maxTokens: number | undefined; forced: boolean }, writing: RequestWriting): Partial<Thought> {
+  const { maxTokens, forced } = around
+  if (writing.native) return nativeReasoningSpec(request, { forced }, writing)
+  if (!request.reasoning || maxTokens === undefined) return {}
+  const unsignedLoop = isUnsignedLoop(request.messages, writing.opens ? isUnsigned : undefined)
+  return encodeReasoningSpec(request.reasoning, { maxTokens, forced, unsignedLoop }, writing)
 }
 
 const isUnsigned = (signature: Signature | undefined) => signature === undefined

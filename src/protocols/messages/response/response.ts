@@ -214,25 +214,30 @@ export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { trun
     report.add('finish.truncated-as-length', at)
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
-  const own = finish.protocol === protocolName
-  const { reason, sequence, details, message } = finish
-  if (own) return { stop_reason: wordOf(finish), stop_sequence: sequence ?? null, stop_details: details ?? null }
-  const refused = seen.refusal
+  if (finish.protocol === protocolName) return { stop_reason: wordOf(finish), stop_sequence: finish.sequence ?? null, stop_details: finish.details ?? null }
+  return refusedStop(finish, at, seen.refusal, report) ?? foreignStop(finish, at, seen.calls, report)
+}
+
+/** The stop fields where the reply was refused; undefined where it was not. */
+function refusedStop({ reason, message, category }: Finish, at: Place | undefined, refused: Seen['refusal'], report: MessagesReport): Stop | undefined {
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('finish.refusal', refused.at)
     return refusal(refused.text || (message ?? null))
   }
-  if (reason === 'content_filter' || reason === 'recitation' || reason === 'refusal') {
-    if (reason !== 'refusal') report.add('finish.approximated', at, 'finish.reason')
-    return refusal(message ?? null, finish.category)
-  }
+  if (reason !== 'content_filter' && reason !== 'recitation' && reason !== 'refusal') return undefined
+  if (reason !== 'refusal') report.add('finish.approximated', at, 'finish.reason')
+  return refusal(message ?? null, category)
+}
+
+/** The stop fields for a finish of another protocol. Clients act on tool calls only when `stop_reason` is `tool_use`. */
+function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, report: MessagesReport): Stop {
+  const { reason, sequence, details, message } = finish
   if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
-  // Clients act on tool calls only when `stop_reason` is `tool_use`.
-  if (reason === 'stop' && seen.calls) {
+  if (reason === 'stop' && calls) {
     report.add('finish.tool-use', at, 'finish.reason')
     return { stop_reason: 'tool_use', stop_sequence: null, stop_details: null }
   }
-  if (reason === 'tool_calls' && !seen.calls) {
+  if (reason === 'tool_calls' && !calls) {
     report.add('stop.no-call', at, 'finish.reason')
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }

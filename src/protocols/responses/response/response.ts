@@ -230,17 +230,15 @@ export const isRefusal = ({ reason, protocol }: Finish, output: readonly JsonObj
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
-export function encodeEnding(candidate: Candidate | undefined, { blocked, called, waits, output }: Told, writing: Writing): EncodedEnding {
-  const { report, options } = writing
-  const isMisread = candidate?.finish?.reason === 'tool_calls' ? !called : candidate?.finish?.reason === 'stop' && waits
-  if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
+export function encodeEnding(candidate: Candidate | undefined, told: Told, { report, options }: Writing): EncodedEnding {
+  const { blocked } = told
+  noteMisread(candidate, told, report)
   const finish: Finish | undefined =
     candidate?.finish ?? (blocked && { reason: 'content_filter', message: blocked.message ?? `Prompt blocked: ${blocked.reason}` })
   const fields = fieldsOf(candidate?.ext) ?? {}
-  const { status: unfinished } = fields
   const unread = candidate?.at === undefined ? fields['incomplete_details'] : fields
   // The answer has not ended.
-  if (!finish && typeof unfinished === 'string') return { status: unfinished, ...defined({ details: unread }) }
+  if (!finish && typeof fields['status'] === 'string') return { status: fields['status'], ...defined({ details: unread }) }
   // An ending of this protocol in a word that no other has.
   if (finish?.reason === 'other' && finish.protocol === protocolName && finish.raw !== undefined && candidate?.at === undefined)
     return { status: finish.raw, ...defined({ details: unread }) }
@@ -250,20 +248,41 @@ export function encodeEnding(candidate: Candidate | undefined, { blocked, called
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
-  const isRefused = isRefusal(finish, output)
-  const { status, reason, exact } = encodeFinish(isRefused ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
   if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
-  if (!exact && candidate?.finish) report.add('finish.approximated', candidate.at, 'finish.reason')
-  if (finish.sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
-  if (finish.details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
-  if (finish.category !== undefined && finish.details === undefined && exact) report.add('finish.approximated', candidate?.at, 'finish.reason')
-  const isUnexplained = finish.reason === 'content_filter' && !output.some(hasText)
-  const refusal = isRefused ? (output.some(hasRefusal) ? undefined : (finish.message ?? refusalText)) : isUnexplained ? finish.message : undefined
-  // Only a refusal or a failure has a field for the message.
-  const isSaid = refusal !== undefined || status === 'failed' || finish.details !== undefined || finish.protocol === protocolName
-  if (!isSaid && finish.message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
+  const isRefused = isRefusal(finish, told.output)
+  const { status, reason, exact } = encodeFinish(isRefused ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
+  const refusal = refusalOf(finish, isRefused, told.output)
+  noteUnwritten(finish, candidate, { isExact: exact, hasMessage: refusal !== undefined || status === 'failed' }, report)
   const details = some({ reason, ...(isObject(unread) && unread) })
   return { status, ...defined({ details, refusal }) }
+}
+
+/** Clients tell `tool_calls` from `stop` by whether a call waits for its result. */
+function noteMisread(candidate: Candidate | undefined, { called, waits }: Told, report: ResponsesReport): void {
+  const reason = candidate?.finish?.reason
+  const isMisread = reason === 'tool_calls' ? !called : reason === 'stop' && waits
+  if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
+}
+
+/** The text of a refusal part that has to be added. */
+function refusalOf({ reason, message }: Finish, isRefused: boolean, output: Told['output']): string | undefined {
+  if (isRefused) return output.some(hasRefusal) ? undefined : (message ?? refusalText)
+  return reason === 'content_filter' && !output.some(hasText) ? message : undefined
+}
+
+/** What of a finish its status and reason do not hold. `hasMessage`: a refusal or a failure has its message. */
+function noteUnwritten(
+  { sequence, details, category, message, protocol }: Finish,
+  candidate: Candidate | undefined,
+  { isExact, hasMessage }: { isExact: boolean; hasMessage: boolean },
+  report: ResponsesReport,
+): void {
+  if (!isExact && candidate?.finish) report.add('finish.approximated', candidate.at, 'finish.reason')
+  if (sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
+  if (details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
+  if (category !== undefined && details === undefined && isExact) report.add('finish.approximated', candidate?.at, 'finish.reason')
+  const isSaid = hasMessage || details !== undefined || protocol === protocolName
+  if (!isSaid && message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
 }
 
 function toldOf(
