@@ -239,14 +239,14 @@ export const mutants: Mutant[] = [
   {
     fault: 'a failed reply is completed',
     room: responses,
-    find: "case 'error':\n      return { status: 'failed', exact: true }",
-    replace: "case 'error':\n      return { status: 'completed', exact: true }",
+    find: "error: { status: 'failed', exact: true },",
+    replace: "error: { status: 'completed', exact: true },",
   },
   {
     fault: 'a pause is called exact',
     room: responses,
-    find: "reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: false",
-    replace: "reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: true",
+    find: "pause: { status: 'incomplete', reason: 'pause_turn', exact: false },",
+    replace: "pause: { status: 'incomplete', reason: 'pause_turn', exact: true },",
   },
   { fault: 'cache writes are forgotten', room: responses, find: 'cache_write_tokens: cacheWrite ?? 0', replace: 'cache_write_tokens: 0' },
   { fault: 'reasoning tokens are forgotten', room: responses, find: 'reasoning_tokens: reasoning ?? 0,', replace: 'reasoning_tokens: 0,' },

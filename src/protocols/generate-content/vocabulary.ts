@@ -2,7 +2,7 @@ import type { MediaPart, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/fields/two-way.ts'
 
-/** `finishReason`. There is none for tool calls: a reply that calls ends with `STOP`. */
+/** `finishReason` as it is read. There is none for tool calls: a reply that calls ends with `STOP`. */
 export const finishReason = twoWay<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -45,15 +45,25 @@ export function finishWord(raw: unknown): string | undefined {
   return typeof raw === 'string' && raw !== '' ? raw : undefined
 }
 
-/** The nearest `finishReason` for reasons that have none here, or whose own one would mean more than is known. */
-export const nearestFinishReason: Partial<Record<FinishReason, string>> = {
-  stop_sequence: 'STOP',
-  context_window: 'MAX_TOKENS',
-  tool_calls: 'STOP',
-  refusal: 'SAFETY',
-  pause: 'OTHER',
-  compaction: 'OTHER',
-  cancelled: 'OTHER',
+/**
+ * `finishReason` as it is written. `exact: false`: the nearest one, because there is none here or because it would mean more than is
+ * known. `stop` and `tool_calls` are exact or not by whether there are calls, `other` by whether it has a word of its own.
+ */
+export const finishWords: Record<FinishReason, { word: string; exact: boolean }> = {
+  stop: { word: 'STOP', exact: true },
+  stop_sequence: { word: 'STOP', exact: false },
+  length: { word: 'MAX_TOKENS', exact: true },
+  context_window: { word: 'MAX_TOKENS', exact: false },
+  tool_calls: { word: 'STOP', exact: true },
+  content_filter: { word: 'SAFETY', exact: true },
+  refusal: { word: 'SAFETY', exact: false },
+  recitation: { word: 'RECITATION', exact: true },
+  pause: { word: 'OTHER', exact: false },
+  compaction: { word: 'OTHER', exact: false },
+  malformed_tool_call: { word: 'MALFORMED_FUNCTION_CALL', exact: true },
+  cancelled: { word: 'OTHER', exact: false },
+  error: { word: 'OTHER', exact: true },
+  other: { word: 'OTHER', exact: true },
 }
 
 /** `serviceTier`, in requests and in `usageMetadata`. */

@@ -4,8 +4,8 @@ import { twoWay } from '../../kit/fields/two-way.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { SchemaSubset } from '../../kit/tools/schema-subset.ts'
 
-/** `stop_reason`. */
-export const stopReason = twoWay<string, FinishReason>([
+/** `stop_reason` as it is read. */
+export const stopReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['end_turn', 'stop'],
   ['stop_sequence', 'stop_sequence'],
   ['max_tokens', 'length'],
@@ -22,13 +22,22 @@ export const stopReason = twoWay<string, FinishReason>([
   ['sensitive', 'content_filter'],
 ])
 
-/** The nearest `stop_reason` for finish reasons that have none here. */
-export const nearestStopReason: Partial<Record<FinishReason, string>> = {
-  content_filter: 'refusal',
-  recitation: 'refusal',
-  malformed_tool_call: 'end_turn',
-  cancelled: 'end_turn',
-  other: 'end_turn',
+/** `stop_reason` as it is written. `exact: false`: the nearest one. */
+export const finishWords: Record<FinishReason, { word: string; exact: boolean }> = {
+  stop: { word: 'end_turn', exact: true },
+  stop_sequence: { word: 'stop_sequence', exact: true },
+  length: { word: 'max_tokens', exact: true },
+  context_window: { word: 'model_context_window_exceeded', exact: true },
+  tool_calls: { word: 'tool_use', exact: true },
+  content_filter: { word: 'refusal', exact: false },
+  refusal: { word: 'refusal', exact: true },
+  recitation: { word: 'refusal', exact: false },
+  pause: { word: 'pause_turn', exact: true },
+  compaction: { word: 'compaction', exact: true },
+  malformed_tool_call: { word: 'end_turn', exact: false },
+  cancelled: { word: 'end_turn', exact: false },
+  error: { word: 'end_turn', exact: false },
+  other: { word: 'end_turn', exact: false },
 }
 
 /** `service_tier` of a request. */

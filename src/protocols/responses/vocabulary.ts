@@ -1,6 +1,5 @@
 import type { ServerToolKind, ServerToolPart } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
-import { twoWay } from '../../kit/fields/two-way.ts'
 import { protocolName } from './content/own.ts'
 
 type BuiltIn = { tool: ServerToolKind; phase: ServerToolPart['phase'] }
@@ -60,8 +59,8 @@ export function serverToolKind(type: string): ServerToolKind | undefined {
 /** `service_tier`. */
 export const tiers: ReadonlySet<string> = new Set(['auto', 'default', 'flex', 'scale', 'priority', 'fast', 'ultrafast'])
 
-/** `incomplete_details.reason`. `steered`: the turn stopped for new input, and can be continued. */
-const incompleteReason = twoWay<string, FinishReason>([
+/** `incomplete_details.reason` as it is read. `steered`: the turn stopped for new input, and can be continued. */
+const incompleteReasons: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['max_output_tokens', 'length'],
   ['content_filter', 'content_filter'],
   ['pause_turn', 'pause'],
@@ -75,7 +74,7 @@ export function decodeFinish(status: string | undefined, reason: string | undefi
     case 'completed':
       return { reason: awaitsClient ? 'tool_calls' : 'stop', raw: status, protocol: protocolName }
     case 'incomplete':
-      return { reason: (reason !== undefined && incompleteReason.toOurs(reason)) || 'other', raw: reason ?? status, protocol: protocolName }
+      return { reason: (reason !== undefined && incompleteReasons.get(reason)) || 'other', raw: reason ?? status, protocol: protocolName }
     case 'failed':
       return { reason: 'error', raw: status, protocol: protocolName }
     case 'cancelled':
@@ -91,36 +90,28 @@ export function decodeFinish(status: string | undefined, reason: string | undefi
 
 type Ending = { status: 'completed' | 'incomplete' | 'failed' | 'cancelled'; reason?: string; exact: boolean }
 
-/** Finish → `status` and `incomplete_details.reason`. `exact`: decoding it gives the same reason again. */
+/** `status` and `incomplete_details.reason` as they are written. `exact`: decoding it gives the same reason again. */
+const endings: Record<FinishReason, Ending> = {
+  stop: { status: 'completed', exact: true },
+  stop_sequence: { status: 'completed', exact: false },
+  length: { status: 'incomplete', reason: 'max_output_tokens', exact: true },
+  context_window: { status: 'incomplete', reason: 'max_output_tokens', exact: false },
+  tool_calls: { status: 'completed', exact: true },
+  content_filter: { status: 'incomplete', reason: 'content_filter', exact: true },
+  refusal: { status: 'completed', exact: false },
+  recitation: { status: 'incomplete', reason: 'content_filter', exact: false },
+  pause: { status: 'incomplete', reason: 'pause_turn', exact: false },
+  compaction: { status: 'completed', exact: false },
+  malformed_tool_call: { status: 'completed', exact: false },
+  cancelled: { status: 'cancelled', exact: true },
+  error: { status: 'failed', exact: true },
+  other: { status: 'completed', exact: false },
+}
+
+/** Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written as it came. */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
   const isOwn = of === protocolName && raw !== undefined
-  if (isOwn && incompleteReason.toOurs(raw) === reason) return { status: 'incomplete', reason: raw, exact: true }
-  switch (reason) {
-    case 'stop':
-    case 'tool_calls':
-      return { status: 'completed', exact: true }
-    case 'length':
-    case 'content_filter':
-      return { status: 'incomplete', reason: incompleteReason.toWire(reason) ?? 'max_output_tokens', exact: true }
-    case 'context_window':
-      return { status: 'incomplete', reason: 'max_output_tokens', exact: false }
-    case 'recitation':
-      return { status: 'incomplete', reason: 'content_filter', exact: false }
-    case 'pause':
-      return { status: 'incomplete', reason: strictEnums ? 'max_output_tokens' : 'pause_turn', exact: false }
-    case 'error':
-      return { status: 'failed', exact: true }
-    case 'cancelled':
-      return { status: 'cancelled', exact: true }
-    case 'other':
-      if (isOwn && raw !== 'completed') return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
-      return { status: 'completed', exact: false }
-    case 'refusal':
-    case 'stop_sequence':
-    case 'malformed_tool_call':
-    case 'compaction':
-      return { status: 'completed', exact: false }
-    default:
-      return reason satisfies never
-  }
+  if (isOwn && incompleteReasons.get(raw) === reason) return { status: 'incomplete', reason: raw, exact: true }
+  if (isOwn && reason === 'other' && raw !== 'completed') return { status: 'incomplete', ...(raw !== 'incomplete' && { reason: raw }), exact: true }
+  return strictEnums && reason === 'pause' ? { ...endings.pause, reason: 'max_output_tokens' } : endings[reason]
 }

@@ -5,7 +5,7 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { protocolName } from '../content/own.ts'
 import type { GeminiReport } from '../notes.ts'
-import { failedFinishReasons, finishReason, finishWord, nearestFinishReason } from '../vocabulary.ts'
+import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
 
 /** How a reply ended. There is no finish reason for calls: a reply with calls ends like any other. */
 
@@ -56,13 +56,13 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
     decodeFinish(raw, undefined, { hasCalls: reason === 'tool_calls', hasContent: reason !== 'error' })?.reason === reason
   )
     return { finishReason: raw, ...defined({ finishMessage: reason === 'error' && message === failedText(raw) ? undefined : message }) }
-  const near = nearestFinishReason[reason]
-  const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : near === undefined
+  const { word, exact } = finishWords[reason]
+  const isExact = reason === 'other' ? raw === undefined : reason === 'stop' ? !hasCalls : reason === 'tool_calls' ? hasCalls : exact
   if (!isExact) report.add('finish.approximated', at, 'finish.reason')
   if (sequence !== undefined) report.add('finish.details', at, 'finish.sequence')
   if (category !== undefined || details !== undefined) report.add('finish.details', at, 'finish.details')
   const finishMessage = message ?? (reason === 'pause' ? pausedText : undefined)
-  return { finishReason: near ?? finishReason.toWire(reason) ?? 'OTHER', ...defined({ finishMessage }) }
+  return { finishReason: word, ...defined({ finishMessage }) }
 }
 
 const failedText = (raw: string) => `the model ended without an answer: ${raw}`

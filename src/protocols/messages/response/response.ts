@@ -22,7 +22,7 @@ import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { allowedNames } from '../request/tool-choice.ts'
 import { MessagesResponse } from '../schema.ts'
-import { nearestStopReason, replyTier, stopReason } from '../vocabulary.ts'
+import { finishWords, replyTier, stopReasons } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
 export const replyKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
@@ -89,7 +89,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
   if (raw == null) return undefined
   const word = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
   return {
-    reason: stopReason.toOurs(raw) ?? 'other',
+    reason: stopReasons.get(raw) ?? 'other',
     raw,
     protocol: protocolName,
     ...defined({ sequence: sequence ?? undefined, message: word('explanation'), category: word('category'), details: details ?? undefined }),
@@ -241,21 +241,21 @@ function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, repo
     report.add('stop.no-call', at, 'finish.reason')
     return { stop_reason: 'end_turn', stop_sequence: null, stop_details: null }
   }
-  const word = exactWord(finish)
-  if (word === undefined) report.add('finish.approximated', at, 'finish.reason')
-  return { stop_reason: wordOf(finish), stop_sequence: word === undefined ? null : (sequence ?? null), stop_details: null }
+  const exact = isExact({ reason, sequence })
+  if (!exact) report.add('finish.approximated', at, 'finish.reason')
+  return { stop_reason: wordOf(finish), stop_sequence: exact ? (sequence ?? null) : null, stop_details: null }
 }
 
 /** `stop_reason` by the finish reason alone, whatever parts the reply has. */
-export function wordOf(finish: Finish): string {
-  const { reason, raw, protocol } = finish
-  if (protocol === protocolName) return stopReason.toWire(reason, raw) ?? raw ?? 'end_turn'
-  return exactWord(finish) ?? nearestStopReason[reason] ?? 'end_turn'
+export function wordOf({ reason, raw, protocol, sequence }: Finish): string {
+  const { word, exact } = finishWords[reason]
+  if (protocol === protocolName) return raw !== undefined && (!exact || stopReasons.get(raw) === reason) ? raw : word
+  return isExact({ reason, sequence }) ? word : reason === 'stop_sequence' ? finishWords.stop.word : word
 }
 
-function exactWord({ reason, sequence }: Finish): string | undefined {
-  return reason === 'stop_sequence' && sequence === undefined ? undefined : stopReason.toWire(reason)
-}
+/** Does a word of this protocol say all of the reason? `stop_sequence` needs the sequence. */
+const isExact = ({ reason, sequence }: Pick<Finish, 'reason'> & { sequence: string | undefined }) =>
+  finishWords[reason].exact && !(reason === 'stop_sequence' && sequence === undefined)
 
 const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
 
