@@ -198,7 +198,7 @@ const ownFiles: Record<string, { why: string; files: string[] }> = {
 const source = fileURLToPath(new URL('../src', import.meta.url))
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(file => file.endsWith('.ts'))
 
-type Arrow = { from: string; to: string; file: string; target: string; runs: boolean }
+type Arrow = { from: string; to: string; file: string; target: string }
 
 const parsed = new Map(files.map(file => [file, ts.createSourceFile(file, readFileSync(join(source, file), 'utf8'), ts.ScriptTarget.Latest, true)]))
 const arrows = files.flatMap(file => arrowsOf(file))
@@ -218,7 +218,7 @@ describe('the rooms of the source', () => {
   })
 
   test('no import leads back to where it came from', () => {
-    const inside = arrows.filter(({ to, runs }) => runs && !to.startsWith('package '))
+    const inside = arrows.filter(({ to }) => !to.startsWith('package '))
     const done = new Set<string>()
     const cycles: string[] = []
     const visit = (file: string, above: string[]) => {
@@ -260,6 +260,23 @@ describe('the protocol folders', () => {
     expect(own[0]?.filter(file => own.every(files => files.includes(file)))).toEqual([])
   })
 
+  /** A newcomer reads a room from the bottom: each file needs only files of lower levels. */
+  const mostLevels = 8
+
+  test.each(folders)('%s: no room has more levels of imports than one can keep in mind', folder => {
+    const inside = (room: string) => arrows.filter(({ file, target }) => file.startsWith(room) && target.startsWith(room))
+    const levelOf = (file: string, room: string): number =>
+      1 +
+      Math.max(
+        0,
+        ...inside(room)
+          .filter(arrow => arrow.file === file)
+          .map(({ target }) => levelOf(target, room)),
+      )
+    for (const room of ['request', 'content', 'response', 'stream'].map(name => `protocols/${folder}/${name}/`))
+      for (const file of files.filter(file => file.startsWith(room))) expect(levelOf(file, room), file).toBeLessThanOrEqual(mostLevels)
+  })
+
   test('each is in the registry', () => {
     const registered = arrows.filter(({ file }) => file === 'protocols/index.ts').map(({ target }) => folderOf(target))
     expect(folders.filter(folder => !registered.includes(folder))).toEqual([])
@@ -272,33 +289,25 @@ function arrowsOf(file: string): Arrow[] {
   const found: Arrow[] = []
   const visit = (node: ts.Node) => {
     const named = importOf(node)
-    if (named?.specifier.startsWith('.')) {
-      const target = relative(source, join(source, dirname(file), named.specifier))
-      found.push({ from: roomOf(file), to: roomOf(target), file, target, runs: named.runs })
-    } else if (named) found.push({ from: roomOf(file), to: `package ${named.specifier}`, file, target: named.specifier, runs: named.runs })
+    if (named?.startsWith('.')) {
+      const target = relative(source, join(source, dirname(file), named))
+      found.push({ from: roomOf(file), to: roomOf(target), file, target })
+    } else if (named) found.push({ from: roomOf(file), to: `package ${named}`, file, target: named })
     ts.forEachChild(node, visit)
   }
   visit(tree)
   return found
 }
 
-/** `runs`: something of it is there at run time. */
-function importOf(node: ts.Node): { specifier: string; runs: boolean } | undefined {
-  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
-    const { importClause: clause } = node
-    const names = clause?.namedBindings && ts.isNamedImports(clause.namedBindings) ? clause.namedBindings.elements : []
-    const onlyTypes = clause && (clause.isTypeOnly || (!clause.name && names.length > 0 && names.every(({ isTypeOnly }) => isTypeOnly)))
-    return { specifier: node.moduleSpecifier.text, runs: !onlyTypes }
-  }
-  if (ts.isExportDeclaration(node) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier))
-    return { specifier: node.moduleSpecifier.text, runs: !node.isTypeOnly }
+/** The specifier of an import, also of one of types alone. */
+function importOf(node: ts.Node): string | undefined {
+  if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier && ts.isStringLiteral(node.moduleSpecifier))
+    return node.moduleSpecifier.text
   if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
     const [specifier] = node.arguments
-    return { specifier: specifier && ts.isStringLiteralLike(specifier) ? specifier.text : 'an import whose name is made at run time', runs: true }
+    return specifier && ts.isStringLiteralLike(specifier) ? specifier.text : 'an import whose name is made at run time'
   }
-  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal))
-    return { specifier: node.argument.literal.text, runs: false }
-  return undefined
+  return ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal) ? node.argument.literal.text : undefined
 }
 
 function isAllowed({ from, to, file, target }: Arrow): boolean {

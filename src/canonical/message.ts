@@ -1,15 +1,7 @@
+import type { CacheTtl, Node, ServerToolKind } from './node.ts'
 import type { Tool } from './tool.ts'
 
-/** Data that only one protocol can express, by protocol name. Other protocols do not write it. */
-export type ExtMap = Record<string, Ext>
-
-export type Ext = {
-  /** Unknown keys, as they were on the wire. The same protocol writes them back; any other makes a note for each. */
-  fields?: Record<string, unknown>
-}
-
-/** Where a node was in the body that it was decoded from: a JSON pointer, or a link to the node above it. Spelled only when a note needs it. */
-export type Place = string | { readonly up: Place; readonly key: string | number }
+export type { CacheTtl, Ext, ExtMap, Node, Place, ServerToolKind } from './node.ts'
 
 /**
  * The protocol that a request or reply was decoded from, and its body: this protocol writes back unchanged what nobody edited. Other
@@ -17,13 +9,6 @@ export type Place = string | { readonly up: Place; readonly key: string | number
  * it is nested there.
  */
 export type Source = { readonly protocol: string; readonly wire?: unknown; readonly at?: string }
-
-/** Common to all nodes of the model. */
-export type Node = {
-  /** Its place in the body that it was decoded from; used for the paths of notes. Absent: made here. */
-  at?: Place
-  ext?: ExtMap
-}
 
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
@@ -43,8 +28,6 @@ export type Message = Node & {
   /** The name of the participant. */
   name?: string
 }
-
-export type CacheTtl = '5m' | '30m' | '1h' | '12h'
 
 /** Proves that reasoning or a tool call is genuine. Valid only for its issuer, often only for one model. */
 export type Signature = {
@@ -158,27 +141,6 @@ export type ToolResultPart = PartBase & {
   toolset?: string
   status?: string
 }
-
-export type ServerToolKind =
-  | 'web_search'
-  | 'web_fetch'
-  | 'code_execution'
-  | 'file_search'
-  | 'image_generation'
-  | 'mcp'
-  | 'mcp_list'
-  | 'mcp_approval'
-  | 'tool_search'
-  | 'computer'
-  | 'shell'
-  | 'apply_patch'
-  | 'text_editor'
-  | 'memory'
-  | 'maps'
-  | 'url_context'
-  | 'advisor'
-  | 'program'
-  | 'other'
 
 /** A tool that the provider ran itself, or its result. Never a call that the client should run. */
 export type ServerToolPart = PartBase & {

@@ -1,4 +1,4 @@
-import type { Place } from './message.ts'
+import type { Place } from './node.ts'
 
 /** The place of a member. */
 export function below(up: Place, key: string | number): Place {

@@ -1,4 +1,4 @@
-import type { CacheTtl, Node, Place, ServerToolKind } from './message.ts'
+import type { CacheTtl, Node, Place, ServerToolKind } from './node.ts'
 
 export type JsonSchema = Record<string, unknown>
 

@@ -13,9 +13,9 @@ import type { GatewayRequest } from './request.ts'
 import type { ReplyStore } from './stored/reply-store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
-import type { Opened } from './upstream/call.ts'
 import type { Candidate, Catalog } from './upstream/catalog.ts'
 import type { Failure } from './upstream/failure.ts'
+import type { Opened } from './upstream/opened.ts'
 
 /** What all exchanges of a gateway share. */
 export type Service = {

@@ -18,8 +18,8 @@ import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
 import { bounded, objectOf, readWhole } from './upstream/answer.ts'
 import { openFirst } from './upstream/attempts.ts'
-import type { Opened } from './upstream/call.ts'
 import type { Candidate } from './upstream/catalog.ts'
+import type { Opened } from './upstream/opened.ts'
 
 /** Answers a generation request. @throws Refusal, TranslationError */
 export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {

@@ -2,10 +2,14 @@ import type { Note } from '../canonical/note.ts'
 import { setOwn } from '../kit/json/json.ts'
 import type { Headers, Protocol } from '../protocol.ts'
 import { isKeyHeader } from './admission/credential.ts'
-import type { ChannelEntry } from './options.ts'
 
 /** A call to a channel. `type`: of its body. */
-export type Calling = { channel: Pick<ChannelEntry, 'apiKey' | 'headers' | 'forwardHeaders'>; protocol: Protocol; accept: string; type?: 'application/json' }
+export type Calling = {
+  channel: { apiKey?: string | undefined; headers: Record<string, string>; forwardHeaders: string[] }
+  protocol: Protocol
+  accept: string
+  type?: 'application/json'
+}
 
 /**
  * All headers of a call to a channel. `client`: who asked for it, with headers for the provider if it speaks the same protocol, and with

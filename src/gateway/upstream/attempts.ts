@@ -1,9 +1,10 @@
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { failureKind, Refusal, reasonOf, refuse } from '../error.ts'
-import { call, type Opened } from './call.ts'
+import { call } from './call.ts'
 import type { Candidate } from './catalog.ts'
 import type { Failure } from './failure.ts'
+import type { Opened } from './opened.ts'
 
 export type OpenCall = {
   /** Rejects with the Refusal of the first failure if all attempts fail. */

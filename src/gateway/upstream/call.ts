@@ -8,19 +8,13 @@ import type { Ask, Service, Trace } from '../ask.ts'
 import { failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import { freshIds } from '../ids.ts'
-import { beginningOf, readSome, replay, type Watched, watch } from './answer.ts'
+import { beginningOf, readSome, replay, watch } from './answer.ts'
 import { withoutSecrets } from './blot.ts'
 import type { Candidate } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
-import { demanding, type Prepared, prepare } from './prepare.ts'
-
-/** A successful answer of an upstream. `idleMs`: the longest silence; 0: no limit. */
-export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
-  Watched & {
-    kind: 'json' | 'stream'
-    idleMs: number
-  }
+import type { Opened, Prepared } from './opened.ts'
+import { demanding, prepare } from './prepare.ts'
 
 /** One attempt at one candidate. */
 export async function call(

@@ -1,11 +1,9 @@
-import type { Note } from '../../canonical/note.ts'
 import { neededBy } from '../../clients/index.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
-import type { Settings } from '../../translate/settings.ts'
 import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { renamed, withMembers } from '../body/outline.ts'
@@ -13,21 +11,9 @@ import { writtenInPieces } from '../body/pieces.ts'
 import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
+import type { Prepared } from './opened.ts'
 import { withoutStreamOptions, withStreaming } from './streaming.ts'
 import { saysAny, without, withoutWritten } from './unsupported.ts'
-
-/** The request for a candidate, ready to be sent. */
-export type Prepared = {
-  candidate: Candidate
-  /** The value of `bytes`, for the demo model. */
-  body?: unknown
-  bytes: string | Uint8Array<ArrayBuffer>
-  /** Is the upstream asked for a stream? */
-  stream: boolean
-  notes: Note[]
-  /** Settings for translating the answer. */
-  settings: ReturnType<typeof freshIds> & Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & { context: TranslationContext; maxEventLength: number }
-}
 
 const all: readonly Protocol[] = Object.values(protocols)
 

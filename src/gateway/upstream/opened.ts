@@ -1,0 +1,26 @@
+import type { Note } from '../../canonical/note.ts'
+import type { TranslationContext } from '../../protocol.ts'
+import type { Settings } from '../../translate/settings.ts'
+import type { freshIds } from '../ids.ts'
+import type { Watched } from './answer.ts'
+import type { Candidate } from './catalog.ts'
+
+/** The request for a candidate, ready to be sent. */
+export type Prepared = {
+  candidate: Candidate
+  /** The value of `bytes`, for the demo model. */
+  body?: unknown
+  bytes: string | Uint8Array<ArrayBuffer>
+  /** Is the upstream asked for a stream? */
+  stream: boolean
+  notes: Note[]
+  /** Settings for translating the answer. */
+  settings: ReturnType<typeof freshIds> & Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & { context: TranslationContext; maxEventLength: number }
+}
+
+/** A successful answer of an upstream. `idleMs`: the longest silence; 0: no limit. */
+export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
+  Watched & {
+    kind: 'json' | 'stream'
+    idleMs: number
+  }
