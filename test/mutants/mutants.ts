@@ -99,11 +99,11 @@ export const mutants: Mutant[] = [
   },
   {
     fault: 'an overloaded server looks like a bad request',
-    room: chat,
+    room: 'kit/errors',
     find: "overloaded: { type: 'server_error', code: 'overloaded' }",
     replace: "overloaded: { type: 'invalid_request_error', code: null }",
   },
-  { fault: 'a too long context is an unnamed bad request', room: chat, find: "['context_length_exceeded', 'context_length'],", replace: '' },
+  { fault: 'a too long context is an unnamed bad request', room: 'kit/errors', find: "['context_length_exceeded', 'context_length'],", replace: '' },
   {
     fault: 'unknown fields of a request are not noted',
     room: 'kit',
@@ -389,7 +389,7 @@ export const mutants: Mutant[] = [
     find: "ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h']",
     replace: "ttl_30m_tokens: byTtl['12h'], ttl_12h_tokens: byTtl['30m']",
   },
-  { fault: 'a spent quota is a rate limit', room: responses, find: "['insufficient_quota', 'quota'],", replace: "['insufficient_quota', 'rate_limit']," },
+  { fault: 'a spent quota is a rate limit', room: 'kit/errors', find: "['insufficient_quota', 'quota'],", replace: "['insufficient_quota', 'rate_limit']," },
   {
     fault: 'seconds to wait are milliseconds',
     room: 'kit',

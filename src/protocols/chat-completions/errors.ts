@@ -2,6 +2,7 @@ import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
 import { losesStatus, splitDetails, unreadOf } from '../../kit/errors/details.ts'
 import { tellsOverflow } from '../../kit/errors/full-context.ts'
+import { errorWords, kindsByWord } from '../../kit/errors/openai-words.ts'
 import { bodyOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
@@ -13,7 +14,7 @@ import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { keep, ownOf, protocolName } from './content/own.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
-import { errorKinds, errorWords, plainCodes } from './vocabulary.ts'
+import { plainCodes } from './vocabulary.ts'
 
 /** The longest error message, in UTF-16 units; longer ones are cut. */
 const longestMessage = 2048
@@ -71,7 +72,7 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
 }
 
 function kindOf({ type, code, message }: Said, status: number | undefined): ErrorKind {
-  const kind = errorKinds.get(code ?? '') ?? errorKinds.get(type ?? '')
+  const kind = kindsByWord.get(code ?? '') ?? kindsByWord.get(type ?? '')
   const client = status === undefined || (status >= 400 && status < 500)
   const vague = kind === undefined || kind === 'not_found'
   if (client && vague && status !== 401 && status !== 429 && tellsOverflow(message)) return 'context_length'
@@ -93,7 +94,7 @@ function agrees(kind: ErrorKind, status: number): boolean {
 function tells(type: string, kind: ErrorKind): boolean {
   const { type: usual } = errorWords[kind]
   const status = statusOfKind[kind]
-  return type === usual || errorKinds.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
+  return type === usual || kindsByWord.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
 }
 
 function readBody(body: unknown): Said {
@@ -187,7 +188,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
   const shown =
-    ours || (typeof code === 'string' && (errorKinds.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? proofCode(message))
+    ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? proofCode(message))
   const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)

@@ -1,4 +1,3 @@
-import type { ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
 import type { Finish, FinishReason } from '../../canonical/response.ts'
 import { below } from '../../kit/notes/path.ts'
@@ -91,65 +90,6 @@ export function encodeFinish(
   if (reason === 'stop' && hasCalls) return { word: 'stop', exact: false }
   return reason === 'tool_calls' && single ? { word: 'function_call', exact: true } : finishWords[reason]
 }
-
-/** The `type` and `code` of an error kind in bodies. */
-export const errorWords: Record<ErrorKind, { type: string; code: string | null }> = {
-  invalid_request: { type: 'invalid_request_error', code: null },
-  context_length: { type: 'invalid_request_error', code: 'context_length_exceeded' },
-  content_policy: { type: 'invalid_request_error', code: 'content_policy_violation' },
-  unsupported: { type: 'invalid_request_error', code: 'unsupported_value' },
-  authentication: { type: 'invalid_request_error', code: 'invalid_api_key' },
-  billing: { type: 'insufficient_quota', code: 'insufficient_quota' },
-  permission: { type: 'permission_error', code: null },
-  not_found: { type: 'invalid_request_error', code: 'model_not_found' },
-  conflict: { type: 'conflict_error', code: null },
-  too_large: { type: 'invalid_request_error', code: 'request_too_large' },
-  unprocessable: { type: 'invalid_request_error', code: null },
-  rate_limit: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
-  quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
-  cancelled: { type: 'server_error', code: 'cancelled' },
-  internal: { type: 'server_error', code: null },
-  unavailable: { type: 'server_error', code: 'service_unavailable' },
-  overloaded: { type: 'server_error', code: 'overloaded' },
-  timeout: { type: 'server_error', code: 'timeout' },
-}
-
-/** Values of `code` or `type` in an error body that decide its kind, unless the status contradicts. */
-export const errorKinds = new Map<string, ErrorKind>([
-  ['context_length_exceeded', 'context_length'],
-  ['too_many_prompt_tokens', 'context_length'],
-  ['exceed_context_size_error', 'context_length'],
-  ['model_max_prompt_tokens_exceeded', 'context_length'],
-  ['content_policy_violation', 'content_policy'],
-  ['content_filter', 'content_policy'],
-  ['misalignment_policy_violation', 'content_policy'],
-  ['unsupported_parameter', 'unsupported'],
-  ['unsupported_value', 'unsupported'],
-  ['invalid_api_key', 'authentication'],
-  ['authentication_error', 'authentication'],
-  ['insufficient_quota', 'quota'],
-  ['billing_hard_limit_reached', 'quota'],
-  ['permission_error', 'permission'],
-  ['request_forbidden', 'permission'],
-  ['unsupported_country_region_territory', 'permission'],
-  ['model_not_found', 'not_found'],
-  ['unknown_url', 'not_found'],
-  ['not_found_error', 'not_found'],
-  ['conflict', 'conflict'],
-  ['conflict_error', 'conflict'],
-  ['request_too_large', 'too_large'],
-  ['rate_limit_exceeded', 'rate_limit'],
-  ['rate_limit_error', 'rate_limit'],
-  ['RateLimitReached', 'rate_limit'],
-  ['requests', 'rate_limit'],
-  ['tokens', 'rate_limit'],
-  ['overloaded', 'overloaded'],
-  ['overloaded_error', 'overloaded'],
-  ['slow_down', 'overloaded'],
-  ['service_unavailable', 'unavailable'],
-  ['timeout', 'timeout'],
-  ['cancelled', 'cancelled'],
-])
 
 /** Further codes of this wire. The kind does not follow from them. */
 export const plainCodes: ReadonlySet<string> = new Set(['invalid_encrypted_content', 'invalid_value', 'string_above_max_length'])

@@ -1,6 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import { listed, losesStatus, splitDetails, tellsType, unreadOf } from '../../kit/errors/details.ts'
 import { tellsOverflow } from '../../kit/errors/full-context.ts'
+import { errorWords, kindsByWord } from '../../kit/errors/openai-words.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
@@ -13,64 +14,8 @@ import { fieldsOf, keep, protocolName } from './content/own.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
 
-type Row = { type: string; code: string | null }
-
-/** Type and code of each kind of error. */
-const rows: Record<ErrorKind, Row> = {
-  invalid_request: { type: 'invalid_request_error', code: null },
-  context_length: { type: 'invalid_request_error', code: 'context_length_exceeded' },
-  content_policy: { type: 'invalid_request_error', code: 'content_policy_violation' },
-  unsupported: { type: 'invalid_request_error', code: 'unsupported_parameter' },
-  authentication: { type: 'invalid_request_error', code: 'invalid_api_key' },
-  billing: { type: 'insufficient_quota', code: 'insufficient_quota' },
-  permission: { type: 'permission_error', code: null },
-  not_found: { type: 'invalid_request_error', code: 'model_not_found' },
-  conflict: { type: 'conflict_error', code: null },
-  too_large: { type: 'invalid_request_error', code: 'request_too_large' },
-  unprocessable: { type: 'invalid_request_error', code: null },
-  rate_limit: { type: 'rate_limit_error', code: 'rate_limit_exceeded' },
-  quota: { type: 'insufficient_quota', code: 'insufficient_quota' },
-  cancelled: { type: 'server_error', code: null },
-  internal: { type: 'server_error', code: null },
-  unavailable: { type: 'server_error', code: 'service_unavailable' },
-  overloaded: { type: 'server_error', code: 'overloaded' },
-  timeout: { type: 'server_error', code: 'timeout' },
-}
-
-/** Kinds by `code` or `type`. `code` is the most specific, then `type`, then the HTTP status. */
-const kindsByWord = new Map<string, ErrorKind>([
-  ['context_length_exceeded', 'context_length'],
-  ['content_policy_violation', 'content_policy'],
-  ['content_filter', 'content_policy'],
-  ['bio_policy', 'content_policy'],
-  ['cyber_policy', 'content_policy'],
-  ['image_content_policy_violation', 'content_policy'],
-  ['misalignment_policy_violation', 'content_policy'],
-  ['unsupported_parameter', 'unsupported'],
-  ['unsupported_value', 'unsupported'],
-  ['invalid_api_key', 'authentication'],
-  ['authentication_error', 'authentication'],
-  ['insufficient_quota', 'quota'],
-  ['billing_hard_limit_reached', 'billing'],
-  ['permission_error', 'permission'],
-  ['model_not_found', 'not_found'],
-  ['unknown_url', 'not_found'],
-  ['not_found', 'not_found'],
-  ['not_found_error', 'not_found'],
-  ['conflict_error', 'conflict'],
-  ['request_too_large', 'too_large'],
-  ['rate_limit_exceeded', 'rate_limit'],
-  ['rate_limit_error', 'rate_limit'],
-  ['requests', 'rate_limit'],
-  ['tokens', 'rate_limit'],
-  ['too_many_requests', 'rate_limit'],
-  ['service_unavailable', 'unavailable'],
-  ['server_is_overloaded', 'overloaded'],
-  ['overloaded', 'overloaded'],
-  ['overloaded_error', 'overloaded'],
-  ['slow_down', 'overloaded'],
-  ['timeout', 'timeout'],
-  ['vector_store_timeout', 'timeout'],
+/** Values of `code` or `type` that say only whose fault it is: the status may say more. */
+const generalWords: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
   ['model_error', 'internal'],
   ['server_error', 'internal'],
   ['internal_error', 'internal'],
@@ -96,13 +41,15 @@ const kindsByWord = new Map<string, ErrorKind>([
   ['failed_to_download_image', 'invalid_request'],
 ])
 
+const kindOfWord = (word: unknown): ErrorKind | undefined => (typeof word === 'string' ? (kindsByWord.get(word) ?? generalWords.get(word)) : undefined)
+
 const generic = new Set<ErrorKind>(['invalid_request', 'internal'])
 
 function kindOf(code: unknown, type: unknown, status: number | undefined): ErrorKind {
-  const byCode = typeof code === 'string' ? kindsByWord.get(code) : undefined
+  const byCode = kindOfWord(code)
   if (byCode === 'quota' && status === 402) return 'billing'
   if (byCode && !generic.has(byCode)) return byCode
-  const byType = typeof type === 'string' ? kindsByWord.get(type) : undefined
+  const byType = kindOfWord(type)
   if (byType && !generic.has(byType)) return byType
   const byStatus = status === undefined || status < 400 ? undefined : kindOfStatus(status)
   return byStatus ?? byCode ?? byType ?? 'internal'
@@ -168,14 +115,14 @@ function messageIn(message: unknown, inner: unknown, { message: outer, detail }:
 
 /** A type that the kind does not tell, which all other protocols lose. `error` is that of the event. */
 function isStrange(type: unknown, kind: ErrorKind): boolean {
-  if (typeof type !== 'string' || type === '' || type === 'error' || type === rows[kind].type) return false
-  const ofType = kindsByWord.get(type)
+  if (typeof type !== 'string' || type === '' || type === 'error' || type === errorWords[kind].type) return false
+  const ofType = kindOfWord(type)
   return !ofType || !tellsType(ofType, kind, statusOfKind[kind])
 }
 
 /** Unknown keys beside the known ones of an error; those of the event around it are known. */
 function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObject, isNested: boolean): JsonObject {
-  if (kindsByWord.has(String(beside['error_type']))) beside['error_type'] = undefined
+  if (kindOfWord(beside['error_type'])) beside['error_type'] = undefined
   // An `error` object has its own code and message, so any beside it are unknown keys.
   if (isNested && isObject(error)) return defined(beside)
   const { code: _c, message: _m, detail: _d, ...others } = defined(beside)
@@ -216,7 +163,7 @@ function noteError({ kind, code, details, protocol: of, at = '/error', ext }: Ca
 
 /** Other protocols share many codes with this one: a code is written if it means the same here. */
 function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
-  return typeof code === 'string' && kindsByWord.get(code) === kind ? code : rows[kind].code
+  return typeof code === 'string' && kindOfWord(code) === kind ? code : errorWords[kind].code
 }
 
 /** As `noteError`, for an error inside an answer or a stream. `only`: it is in the failed answer alone, which has only code and message. */
@@ -239,7 +186,7 @@ function statusOf({ kind, status }: CanonicalError): number {
 
 /** `{message, type, param, code}` as in an HTTP body. */
 function errorObject({ kind, message, type, code, param, details, protocol: of }: CanonicalError): JsonObject {
-  const row = rows[kind]
+  const row = errorWords[kind]
   const own = of === protocolName
   return {
     message,
@@ -277,6 +224,6 @@ export function failureOf({ kind, code, message, details, protocol: of }: Canoni
   const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
   if (own && typeof code === 'string') return { code, ...more }
   const said = codeOf(kind, code)
-  const word = said !== null && failureCodes.has(said) ? said : rows[kind].code
+  const word = said !== null && failureCodes.has(said) ? said : errorWords[kind].code
   return { code: word !== null && (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded') ? word : 'server_error', ...more }
 }
