@@ -9,8 +9,8 @@ type Locked = { dev?: boolean; link?: boolean; integrity?: string; resolved?: st
 const { packages } = JSON.parse(read('../package-lock.json')) as { packages: Record<string, Locked> }
 const production = Object.entries(packages).filter(([path, { dev }]) => path !== '' && !dev)
 
-test('every package has its reason in docs/architecture.md, and no other has', () => {
-  const [, table = ''] = read('../docs/architecture.md').split('## Packages at run time')
+test('every package has its reason in docs/contributing.md, and no other has', () => {
+  const [, table = ''] = read('../docs/contributing.md').split('## Packages at run time')
   const rows = [...table.matchAll(/^\| (\S+) \| (.+) \|$/gm)].filter(([, name]) => name !== 'package' && name !== '---')
   expect(rows.map(([, name]) => name).toSorted()).toEqual(Object.keys(dependencies).toSorted())
   for (const [, name, why] of rows) expect(why?.length, name).toBeGreaterThan(15)
@@ -19,7 +19,7 @@ test('every package has its reason in docs/architecture.md, and no other has', (
 test('the whole tree is small, and the page says how small', () => {
   const names = new Set(production.map(([path]) => path.replace(/^.*node_modules\//, '')))
   expect(names.size).toBeLessThanOrEqual(15)
-  expect(read('../docs/architecture.md')).toContain(`${names.size} packages in all`)
+  expect(read('../docs/contributing.md')).toContain(`${names.size} packages in all`)
 })
 
 test('every package of it is the one that was looked at, and none runs a program when it is installed', () => {

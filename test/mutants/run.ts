@@ -7,7 +7,7 @@ import { type Mutant, mutants } from './mutants.ts'
 
 /**
  * Plants every fault of the list alone and looks whether a table notices, and if none does, whether a law does.
- * Prints a line for each, and writes the score into docs/architecture.md. Words on the command line choose faults by their text;
+ * Prints a line for each, and writes the score into docs/contributing.md. Words on the command line choose faults by their text;
  * `--lanes N` asks with N processes at once (2 if absent); `--after FILE` goes on from what a run that was stopped had printed.
  * Exit code 1: a fault lived.
  */
@@ -88,7 +88,7 @@ const count = (by: Verdict['killedBy']) => verdicts.filter(({ killedBy }) => kil
 const score = `${verdicts.length - count(undefined)} of ${verdicts.length} planted faults are noticed: ${count('a table')} by a table, ${count('a law')} by a law where no table does.`
 console.log(score)
 if (words.length === 0) {
-  const page = `${root}docs/architecture.md`
+  const page = `${root}docs/contributing.md`
   const text = readFileSync(page, 'utf8')
   writeFileSync(page, text.replace(/<!-- mutants -->\n[\s\S]*?<!-- \/mutants -->/, `<!-- mutants -->\n${score}\n<!-- /mutants -->`))
 }
