@@ -283,6 +283,62 @@ describe('the protocol folders', () => {
   })
 })
 
+describe('functions', () => {
+  const mostLines = 60
+  const mostBranches = 25
+
+  test('one of many lines or branches says in its comment why it is long', () => {
+    const faults: string[] = []
+    for (const [file, tree] of parsed) {
+      if (file.endsWith('.generated.ts')) continue
+      const visit = (node: ts.Node, above: readonly ts.Node[]) => {
+        if (ts.isFunctionLike(node)) {
+          const lineOf = (at: number) => tree.getLineAndCharacterOfPosition(at).line
+          const lines = lineOf(node.end) - lineOf(node.getStart(tree)) + 1
+          const branches = branchesIn(node)
+          if ((lines > mostLines || branches > mostBranches) && !hasReason(node, above, tree))
+            faults.push(`${file}:${lineOf(node.getStart(tree)) + 1} has ${lines} lines and ${branches} branches`)
+        }
+        ts.forEachChild(node, child => visit(child, [node, ...above]))
+      }
+      visit(tree, [])
+    }
+    expect(faults).toEqual([])
+  })
+})
+
+const branching = new Set([
+  ts.SyntaxKind.IfStatement,
+  ts.SyntaxKind.ConditionalExpression,
+  ts.SyntaxKind.CaseClause,
+  ts.SyntaxKind.ForStatement,
+  ts.SyntaxKind.ForOfStatement,
+  ts.SyntaxKind.ForInStatement,
+  ts.SyntaxKind.WhileStatement,
+  ts.SyntaxKind.DoStatement,
+  ts.SyntaxKind.CatchClause,
+])
+const shortCircuits = new Set([ts.SyntaxKind.AmpersandAmpersandToken, ts.SyntaxKind.BarBarToken, ts.SyntaxKind.QuestionQuestionToken])
+
+/** Without those of functions inside. */
+function branchesIn(body: ts.Node): number {
+  let count = 0
+  const visit = (node: ts.Node) => {
+    if (node !== body && ts.isFunctionLike(node)) return
+    if (branching.has(node.kind) || (ts.isBinaryExpression(node) && shortCircuits.has(node.operatorToken.kind))) count++
+    ts.forEachChild(node, visit)
+  }
+  visit(body)
+  return count
+}
+
+/** The comment is that of the function, or of the statement or property that it is the value of. */
+function hasReason(node: ts.Node, above: readonly ts.Node[], tree: ts.SourceFile): boolean {
+  return [node, ...above.slice(0, 4)].some(one =>
+    (ts.getLeadingCommentRanges(tree.text, one.getFullStart()) ?? []).some(({ pos, end }) => /\bLong because\b/.test(tree.text.slice(pos, end))),
+  )
+}
+
 function arrowsOf(file: string): Arrow[] {
   const tree = parsed.get(file)
   if (!tree) return []

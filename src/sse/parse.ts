@@ -18,6 +18,8 @@ export type FrameParser = {
  * The value of a field `error`, in which some servers send errors, becomes a frame of its own. So does a bare JSON object, on one line or
  * several: Google's servers report an error in mid-stream this way. A stream that begins with `[` is one JSON list, and its items become frames.
  * @throws RangeError when one frame grows past `maxLength` UTF-16 units
+ *
+ * Long because its functions share the state of one stream.
  */
 export function createFrameParser(onFrame: (frame: Frame) => void, { maxLength = 64 * 1024 * 1024 } = {}): FrameParser {
   const reader = createTextReader()

@@ -1,13 +1,15 @@
+import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
-import type { FieldNames, Protocol } from '../protocol.ts'
+import { defined } from '../kit/fields/defined.ts'
+import type { CodecOptions, FieldNames, MachineState, Protocol, Signatures } from '../protocol.ts'
 import { createJsonWriter } from './json-writer.ts'
 import { ofRenewedId } from './notes.ts'
 import { createPassThrough, createTextPassThrough } from './pass-through.ts'
-import { restoreEvent, startRestoring } from './restore.ts'
+import { type RestoreState, restoreEvent, startRestoring } from './restore.ts'
 import { forbidden, keptId, type Settings } from './settings.ts'
 import { copied, type TextDelta } from './shortcut.ts'
-import { createStreamReader } from './stream-reader.ts'
+import { createStreamReader, type StreamReader } from './stream-reader.ts'
 import { type Own, type StreamTranslator, Translator } from './stream-translator.ts'
 import { endsUnusable, type UsableState, unusableCalls } from './unusable-calls.ts'
 
@@ -21,91 +23,144 @@ export function createByteTranslator(from: Protocol, to: Protocol, options: Sett
   return from === to ? createPassThrough(from, options) : translate(from, to, options)
 }
 
-function translate(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings): StreamTranslator {
-  const { streamEncoder, frames } = to
-  const begin = (places?: FieldNames) => streamEncoder.initial({ fieldNames: places ? { ...from.fieldNames, ...places } : from.fieldNames, ...options })
-  let encoding = begin()
-  const { tools, output, request } = options.context ?? {}
-  const restoring = startRestoring(options.context)
-  const watching: UsableState = { usable: {} }
-  let out = ''
-  let hasSpoken = false
-  let isRenewed = false
-  const json = createJsonWriter()
-  const write = (wire: unknown) => {
-    hasSpoken = true
-    out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(json(wire), wire)
+function translate(from: Protocol, to: Protocol, options: Settings): StreamTranslator {
+  const running = new Translation(from, to, options)
+  return new Translator(running, running.reader)
+}
+
+/** Decodes, restores what the request had to change, and encodes. */
+class Translation implements Own<string> {
+  readonly reader: StreamReader
+  readonly #from: Protocol
+  readonly #to: Protocol
+  readonly #settings: Pick<Settings, 'model' | 'strict' | 'renewId'>
+  readonly #options: CodecOptions
+  readonly #restoring: RestoreState
+  readonly #usable: UsableState = { usable: {} }
+  readonly #json = createJsonWriter()
+  #encoding: MachineState
+  #out = ''
+  #hasSpoken = false
+  #isRenewed = false
+  readonly #write = (wire: unknown): void => {
+    const { frames } = this.#to
+    this.#hasSpoken = true
+    this.#out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(this.#json(wire), wire)
   }
-  const encode = (event: CanonicalEvent) => streamEncoder.step(encoding, event, write)
-  const take = (event: CanonicalEvent) => {
-    if (event.type === 'ping') {
-      // Not at the very start: output there would commit the HTTP status, while the upstream may still fail.
-      if (hasSpoken) out += frames.ping
-    } else if (event.type === 'start') {
-      const { id, ...start } = event
-      const named = model ?? event.model ?? request?.model
-      const places = reader.places()
-      if (places) encoding = begin(places)
-      const kept = keptId(id, renewId)
-      isRenewed = id !== undefined && kept.id === undefined
-      encode(Object.assign(start, kept, named !== undefined && { model: named }))
-    } else if (endsUnusable(watching, event)) reader.refuse(unusableCalls)
-    else restoreEvent(restoring, event, encode)
+  readonly #encode = (event: CanonicalEvent): void => this.#to.streamEncoder.step(this.#encoding, event, this.#write)
+
+  constructor(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings) {
+    this.#from = from
+    this.#to = to
+    this.#settings = defined({ model, strict, renewId })
+    this.#options = options
+    this.#restoring = startRestoring(options.context)
+    this.#encoding = this.#begin(undefined)
+    this.reader = strict
+      ? createStreamReader(from, options, event => this.#takeStrictly(event))
+      : createStreamReader(
+          from,
+          options,
+          event => this.#take(event),
+          (delta, literal) => this.#takeRepeated(delta, literal),
+        )
   }
-  const notes = () => [...reader.notes(), ...restoring.notes, ...(isRenewed ? ofRenewedId(encoding.notes) : encoding.notes)]
-  const unwanted = () => (strict && !reader.seen.error ? forbidden(notes(), strict) : undefined)
-  const refuse = ({ reason, code, path }: Note) => {
-    const before = [...encoding.notes]
-    reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
-    // The error has no place for what the reply said of itself, but that is not why it was refused.
-    encoding.notes = before
+
+  readonly push = (chunk: Uint8Array | string): string => {
+    this.reader.push(chunk)
+    const late = this.reader.seen.ended ? undefined : this.#unwanted()
+    if (late) this.#refuse(late)
+    return this.#due()
   }
-  /** Output before a forbidden note stays; only an ending that makes such a note is undone. */
-  const takeStrictly = (event: CanonicalEvent) => {
-    const early = unwanted()
-    if (early) {
-      if (event.type === 'start') take(event)
-      return refuse(early)
-    }
-    const isEnding = event.type === 'finish' || event.type === 'end'
-    const before = isEnding ? { encoding: structuredClone(encoding), out } : undefined
-    take(event)
-    const late = unwanted()
-    if (!late) return
-    if (before) {
-      encoding = { ...before.encoding, notes: encoding.notes }
-      out = before.out
-    }
-    refuse(late)
+
+  readonly end = (why?: CanonicalError): string => {
+    this.reader.end(why)
+    this.#to.streamEncoder.end(this.#encoding, this.#write)
+    return this.#due()
   }
-  const takeRepeated = (delta: TextDelta, literal: string) => {
-    const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
-    const text = isRestored ? undefined : to.shortcut?.write(encoding, delta, literal)
-    if (text === undefined) take(copied(delta))
-    else out += text
+
+  readonly ping = (): string => this.#to.frames.ping
+
+  notes(): Note[] {
+    const { notes } = this.#encoding
+    return [...this.reader.notes(), ...this.#restoring.notes, ...(this.#isRenewed ? ofRenewedId(notes) : notes)]
   }
-  const reader = strict ? createStreamReader(from, options, takeStrictly) : createStreamReader(from, options, take, takeRepeated)
-  const due = () => {
-    const text = out
-    out = ''
+
+  signatures(): Signatures {
+    return this.#encoding.signatures ?? {}
+  }
+
+  failure(): CanonicalError | undefined {
+    return this.#encoding.failure
+  }
+
+  /** The state of the encoder. `places`: names of fields that differ in this stream. */
+  #begin(places: FieldNames | undefined): MachineState {
+    const { fieldNames } = this.#from
+    return this.#to.streamEncoder.initial({ fieldNames: places ? { ...fieldNames, ...places } : fieldNames, ...this.#options })
+  }
+
+  #due(): string {
+    const text = this.#out
+    this.#out = ''
     return text
   }
-  const own: Own<string> = {
-    push(chunk) {
-      reader.push(chunk)
-      const late = reader.seen.ended ? undefined : unwanted()
-      if (late) refuse(late)
-      return due()
-    },
-    end(why) {
-      reader.end(why)
-      streamEncoder.end(encoding, write)
-      return due()
-    },
-    ping: () => frames.ping,
-    notes,
-    signatures: () => encoding.signatures ?? {},
-    failure: () => encoding.failure,
+
+  #take(event: CanonicalEvent): void {
+    // Not at the very start: output there would commit the HTTP status, while the upstream may still fail.
+    if (event.type === 'ping') this.#out += this.#hasSpoken ? this.#to.frames.ping : ''
+    else if (event.type === 'start') this.#start(event)
+    else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
+    else restoreEvent(this.#restoring, event, this.#encode)
   }
-  return new Translator(own, reader)
+
+  #start({ id, ...start }: Extract<CanonicalEvent, { type: 'start' }>): void {
+    const { model, renewId } = this.#settings
+    const named = model ?? start.model ?? this.#options.context?.request?.model
+    const places = this.reader.places()
+    if (places) this.#encoding = this.#begin(places)
+    const kept = keptId(id, renewId)
+    this.#isRenewed = id !== undefined && kept.id === undefined
+    this.#encode(Object.assign(start, kept, named !== undefined && { model: named }))
+  }
+
+  #takeRepeated(delta: TextDelta, literal: string): void {
+    const { tools, output } = this.#options.context ?? {}
+    const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
+    const text = isRestored ? undefined : this.#to.shortcut?.write(this.#encoding, delta, literal)
+    if (text === undefined) this.#take(copied(delta))
+    else this.#out += text
+  }
+
+  #unwanted(): Note | undefined {
+    const { strict } = this.#settings
+    return strict && !this.reader.seen.error ? forbidden(this.notes(), strict) : undefined
+  }
+
+  #refuse({ reason, code, path }: Note): void {
+    const before = [...this.#encoding.notes]
+    this.reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
+    // The error has no place for what the reply said of itself, but that is not why it was refused.
+    this.#encoding.notes = before
+  }
+
+  /** Output before a forbidden note stays; only an ending that makes such a note is undone. */
+  #takeStrictly(event: CanonicalEvent): void {
+    const early = this.#unwanted()
+    if (early) {
+      if (event.type === 'start') this.#take(event)
+      this.#refuse(early)
+      return
+    }
+    const isEnding = event.type === 'finish' || event.type === 'end'
+    const before = isEnding ? { encoding: structuredClone(this.#encoding), out: this.#out } : undefined
+    this.#take(event)
+    const late = this.#unwanted()
+    if (!late) return
+    if (before) {
+      this.#encoding = { ...before.encoding, notes: this.#encoding.notes }
+      this.#out = before.out
+    }
+    this.#refuse(late)
+  }
 }

@@ -101,7 +101,7 @@ export function membersOf(body: Uint8Array, limits?: Parameters<typeof scan>[1])
 
 /**
  * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list. Undefined: no object, not
- * JSON, or more than `deepest` levels.
+ * JSON, or more than `deepest` levels. Long because it is one loop over all bytes of a body, where calls cost time.
  */
 export function scan(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 } = {}): Scan | undefined {
   const bytes = searchable(body)

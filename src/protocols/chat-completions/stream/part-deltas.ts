@@ -10,7 +10,7 @@ import { encodeLogprobs } from '../response/logprobs.ts'
 import { addCallSignature, addInput } from './call-queue.ts'
 import { type Choice, choiceOf, type EncoderState, isLaned, type PartOut, reasoningField, reportOf, write, writeDelta } from './encoder-state.ts'
 
-/** Writes one delta of a part, or holds it until the part may be written. */
+/** Writes one delta of a part, or holds it until the part may be written. Long because each kind of delta has its case. */
 export function addToPart(state: EncoderState, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: EmitWire): void {
   if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
   const choice = choiceOf(state, candidate)

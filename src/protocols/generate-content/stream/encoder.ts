@@ -40,6 +40,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     late: {},
   }),
 
+  // Long because each kind of event has its case.
   step: holdCutCalls(isUnfinished, (state, event, emit) => {
     if (state.done) return
     switch (event.type) {

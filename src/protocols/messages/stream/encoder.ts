@@ -48,6 +48,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState,
     ext: undefined,
   }),
 
+  /** Long because each kind of event has its case. */
   step(state, event, emit) {
     if (state.phase === 'done') return
     if ('candidate' in event) {
