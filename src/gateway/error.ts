@@ -48,6 +48,11 @@ export function unknownModel(model: string): Refusal {
   return refuse(404, 'not_found', `there is no model '${model.slice(0, 200)}' here; GET /v1/models lists those there are`, { param: 'model' })
 }
 
+/** `retryAfterMs`: until the channel takes requests again. */
+export function channelAtLimit(retryAfterMs: number): Refusal {
+  return refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs })
+}
+
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
 export function streamEndedEarly(): Refusal {
   return refuse(endedEarly.status, endedEarly.kind, endedEarly.message)

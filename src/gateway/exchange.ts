@@ -10,9 +10,10 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
-import { failedStream, type Refusal, reasonOf, streamEndedEarly } from './error.ts'
+import { failedStream, type Refusal, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
-import { createRelay, drain, type Source } from './relay.ts'
+import { drain, type RelayOptions, type Source } from './relay.ts'
+import { relayed } from './relayed.ts'
 import type { GatewayAnswer } from './request.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
@@ -34,11 +35,9 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)
   let headers = {}
-  let started = false
-  let early: Refusal | undefined
   let served: Candidate | undefined
   const keeping = service.replyStore && keepingOf(service, ask, trace)
-  const relay = createRelay({
+  const options: RelayOptions = {
     breaksOff: !asList && protocol.frames.breaksOff,
     protocol,
     keepAliveMs: defaults.keepAliveMs,
@@ -55,21 +54,12 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     stop: call.stop,
     onEnd(failure, translator) {
       if (!failure) trace.firstByte ??= Date.now()
-      if (translator) {
-        trace.notes.push(...translator.notes)
-        if (translator.usage) trace.usage ??= translator.usage
-      }
-      const status = failure?.error.kind === 'cancelled' ? 499 : 200
-      // Before the first output a failure becomes the HTTP response, and is recorded there.
-      if (started || !failure || status === 499) trace.ended(status, failure)
-      else early = failure
+      if (!translator) return
+      trace.notes.push(...translator.notes)
+      if (translator.usage) trace.usage ??= translator.usage
     },
-  })
-  signal.addEventListener('abort', () => relay.giveUp(reasonOf(signal)), { once: true })
-  const body = await relay.start()
-  started = true
-  trace.firstByte ??= Date.now()
-  if (early) trace.ended(200, early)
+  }
+  const body = await relayed(options, { signal, trace })
   return {
     status: 200,
     headers: Object.assign(

@@ -5,7 +5,7 @@ import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
-import { failureKind, Refusal, refusalOf, refuse } from '../error.ts'
+import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import { freshIds } from '../ids.ts'
 import { beginningOf, readSome, replay, watch } from './answer.ts'
@@ -26,7 +26,7 @@ export async function call(
   const { channel, protocol: to } = candidate
   const tooMany = await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
   if (tooMany !== undefined) {
-    const refusal = refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs: tooMany })
+    const refusal = channelAtLimit(tooMany)
     return { refusal, again: 'elsewhere', isUnasked: true }
   }
   let prepared: Prepared
