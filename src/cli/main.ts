@@ -15,6 +15,7 @@ import { addClientConfig } from './client-config.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
+import { addVendors } from './vendors.ts'
 import { addModels, addVerify } from './verify.ts'
 
 const exitCode = { usage: 2, malformed: 3, refused: 4 } as const
@@ -93,6 +94,7 @@ addAddress(program)
 addClientConfig(program)
 addVerify(program)
 addModels(program)
+addVendors(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : await readContext(contextFile)

@@ -1,3 +1,4 @@
+import { isObject } from '../kit/json/json.ts'
 import type { Operation } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Ask, Service, Trace } from './ask.ts'
@@ -113,9 +114,13 @@ async function readAsk(
   const named = namedIn(body, inPath.model)
   trace.modelAsked = named
   const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: hookRequest(request) }))
-  const candidates = catalog.candidates(routed ?? named, protocol, identity)
+  const candidates = catalog.candidates(routed ?? named, protocol, identity, hasTools(outline))
   if (!candidates) throw unknownModel(named)
   trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
   const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
   return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
+}
+
+function hasTools(outline: unknown): boolean {
+  return isObject(outline) && Array.isArray(outline['tools']) && outline['tools'].length > 0
 }

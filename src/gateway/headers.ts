@@ -1,12 +1,15 @@
 import type { Note } from '../canonical/note.ts'
 import { setOwn } from '../kit/json/json.ts'
 import type { Headers, Protocol } from '../protocol.ts'
+import type { Auth } from '../vendors/vendor.ts'
 import { isKeyHeader } from './admission/credential.ts'
 
 /** A call to a channel. `type`: of its body. */
 export type Calling = {
   channel: { apiKey?: string | undefined; headers: Record<string, string>; forwardHeaders: string[] }
   protocol: Protocol
+  /** How the key is sent. Absent: as the protocol does. */
+  auth?: Auth
   accept: string
   type?: 'application/json'
 }
@@ -15,15 +18,22 @@ export type Calling = {
  * All headers of a call to a channel. `client`: who asked for it, with headers for the provider if it speaks the same protocol, and with
  * those that continue its trace.
  */
-export function callHeaders({ channel, protocol, accept, type }: Calling, client?: { headers: Headers; isSame: boolean; traced: Headers }): Headers {
+export function callHeaders({ channel, protocol, auth, accept, type }: Calling, client?: { headers: Headers; isSame: boolean; traced: Headers }): Headers {
   const said = client && beyondConnection(client.headers)
   const sent = Object.assign(
     type ? { 'content-type': type, 'user-agent': 'wireglot', accept } : { 'user-agent': 'wireglot', accept },
     said && forwardedHeaders(said, channel.forwardHeaders),
     client?.traced,
-    protocol.address.upstreamHeaders(channel.apiKey, client?.isSame ? said : undefined),
+    protocol.address.upstreamHeaders(keyIn(auth) ? undefined : channel.apiKey, client?.isSame ? said : undefined),
+    keyIn(auth)?.(channel.apiKey),
   )
   return safeHeaders(Object.assign(sent, channel.headers))
+}
+
+/** The header of the key, where the vendor does not take that of the protocol. Undefined: that of the protocol. */
+function keyIn(auth: Auth | undefined): ((key: string | undefined) => Headers) | undefined {
+  if (auth === undefined || auth === 'protocol' || auth === 'none') return undefined
+  return key => (key === undefined ? {} : auth === 'bearer' ? { authorization: `Bearer ${key}` } : { [auth]: key })
 }
 
 /** Upstream headers that clients use: rate limits and retries. Others are returned only if the configuration lists them. */

@@ -4,8 +4,10 @@ import { isObject } from '../kit/json/json.ts'
 import type { OptionWords } from '../protocol.ts'
 import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { conversationOptions, type Settings } from '../translate/settings.ts'
+import { vendorNames } from '../vendors/index.ts'
 import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
+import { openPartsOf, vendorOf, withVendor } from './channel.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
 
 /** In milliseconds. JavaScript timers with a longer delay fire at once. */
@@ -126,9 +128,16 @@ const headerPattern = name
   .refine(isPattern, patternFault)
 
 const Channel = entry({
-  /** Identifies the channel in `models`, logs and limits. */
-  name,
-  /** The protocols that the upstream speaks. The first one is used where the client's own is not among them. */
+  /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
+  name: name.optional(),
+  /**
+   * Who serves the upstream: `wireglot vendors` lists the names. Its URLs, protocols and requirements are then known. Default: recognized by
+   * `baseUrl`. `generic`: nothing is known, and requests are written so that every server of the protocol accepts them.
+   */
+  vendor: z.enum(['generic', ...vendorNames]).optional(),
+  /** A region of the vendor, where it has several base URLs. */
+  region: z.string().optional(),
+  /** The protocols that the upstream speaks. The first one is used where the client's own is not among them. Default: those of the vendor. */
   protocols: z.array(z.enum(protocolNames)).min(1).optional(),
   /** Base address, with or without a version. `/v1` (`/v1beta` for generate-content) is added where it does not end in one. */
   baseUrl: z.url({ protocol: /^https?$/, error: 'expected a URL like https://host' }).optional(),
@@ -156,14 +165,23 @@ const Channel = entry({
   streamUsage: z.boolean().default(true),
   /** The built-in demo model in place of an upstream; needs no `baseUrl` and no `protocols`. */
   embedded: z.literal('demo').optional(),
-}).superRefine((channel, context) => {
-  const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
-  if (channel.embedded) return
-  if (!channel.baseUrl) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
-  if (!channel.protocols) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
-  const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
-  if (fault) need('baseUrl', fault)
 })
+  .superRefine((channel, context) => {
+    const need = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    if (channel.name === undefined && (channel.vendor === undefined || channel.vendor === 'generic')) need('name', 'expected a string, but it is missing')
+    if (channel.embedded) return
+    const vendor = channel.vendor === undefined || channel.vendor === 'generic' ? undefined : vendorOf(channel)
+    const open = vendor ? openPartsOf(vendor) : []
+    if (!channel.baseUrl && !vendor) need('baseUrl', 'expected a URL like https://host (or "embedded": "demo")')
+    if (!channel.baseUrl && vendor && open.length > 0) need('baseUrl', `expected ${vendor.endpoints[0].baseUrl} with your ${open.join(', ')}`)
+    if (!channel.protocols && !vendor) need('protocols', `expected a list of ${protocolNames.join(', ')}`)
+    const regions = vendor?.endpoints.flatMap(endpoint => Object.keys(endpoint.regions ?? {})) ?? []
+    if (channel.region !== undefined && !regions.includes(channel.region))
+      need('region', `expected one of ${[...new Set(regions)].join(', ') || 'none: this vendor has one'}`)
+    const fault = channel.baseUrl && faultOfBase(channel.baseUrl)
+    if (fault) need('baseUrl', fault)
+  })
+  .transform(withVendor)
 
 const ModelChannel = entry({
   /** Name of an entry in `channels`. */

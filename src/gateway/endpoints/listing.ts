@@ -44,14 +44,15 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
   }
 
   async function ask(channel: ChannelEntry): Promise<string[]> {
-    const { baseUrl, addVersion, protocols: spoken, timeouts } = channel
+    const { protocols: spoken, timeouts } = channel
     const [name] = spoken ?? []
-    if (baseUrl === undefined || name === undefined) return []
+    const endpoint = name && channel.endpoints[name]
+    if (endpoint === undefined || name === undefined) return []
     const protocol = protocols[name]
     const answer = await transport.send({
-      url: urlOf(baseUrl, protocol.address.listing ?? '/v1/models', addVersion),
+      url: urlOf(endpoint.baseUrl, protocol.address.listing ?? '/v1/models', endpoint.addVersion),
       method: 'GET',
-      headers: callHeaders({ channel, protocol, accept: 'application/json' }),
+      headers: callHeaders({ channel, protocol, auth: endpoint.auth, accept: 'application/json' }),
       body: undefined,
       signal: AbortSignal.timeout(patienceMs),
       connectMs: timeouts.connectMs,

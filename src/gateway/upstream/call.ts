@@ -5,6 +5,7 @@ import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
+import { endpointFor } from '../channel.ts'
 import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
 import { freshIds } from '../ids.ts'
@@ -173,10 +174,11 @@ export function addressed(
   { observed }: Pick<Trace, 'observed'>,
 ): { url: string; headers: Record<string, string> } {
   const { channel, protocol } = calling
-  if (channel.baseUrl === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
+  const endpoint = endpointFor(channel, protocol)
+  if (!endpoint) throw refuse(404, 'not_found', 'the channel has no such call')
   const isSame = protocol === caller
-  const url = urlOf(channel.baseUrl, path, channel.addVersion)
-  const headers = callHeaders(calling, { headers: request.headers, isSame, traced: observed.headers() })
+  const url = urlOf(endpoint.baseUrl, path, endpoint.addVersion)
+  const headers = callHeaders({ ...calling, auth: endpoint.auth }, { headers: request.headers, isSame, traced: observed.headers() })
   return { url: isSame ? withQuery(url, request.query) : url, headers }
 }
 

@@ -1,6 +1,7 @@
 import { defined } from '../../kit/fields/defined.ts'
 import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
+import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry, Settled } from '../options.ts'
 
@@ -17,7 +18,7 @@ export type Candidate = {
 /** The models and the channels that serve them. */
 export type Catalog = {
   /** In the order in which to try them. Undefined: there is no such model for this group. */
-  candidates(model: string, caller: Protocol, identity: Identity): Candidate[] | undefined
+  candidates(model: string, caller: Protocol, identity: Identity, hasTools?: boolean): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
   /** Does this channel serve a model that the group can see? */
@@ -70,15 +71,15 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
   }
 
   return {
-    candidates(id, caller, identity) {
+    candidates(id, caller, identity, hasTools = false) {
       const found = lookUp(id, identity)
       if (!found) return undefined
       const { entry, own, rest } = found
       const ranked = entry.channels.flatMap(({ name, model, weight, priority }): Ranked[] => {
         const channel = channelOf.get(name)
         if (!channel) return []
-        const protocol = spokenWith(channel, caller)
         const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
+        const protocol = spokenWith(channel, caller, { model: served, hasTools })
         return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
       })
       ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
@@ -101,7 +102,10 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
 }
 
 /** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
-function spokenWith({ protocols: spoken, embedded }: ChannelEntry, caller: Protocol): Protocol {
+function spokenWith(channel: ChannelEntry, caller: Protocol, asked: { model: string; hasTools: boolean }): Protocol {
+  const { protocols: spoken, embedded } = channel
+  const chosen = chosenProtocol(channel, caller, asked)
+  if (chosen) return protocols[chosen]
   if (embedded || !spoken || spoken.some(name => name === caller.name)) return caller
   const [first] = spoken
   return first ? protocols[first] : caller

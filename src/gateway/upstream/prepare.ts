@@ -8,6 +8,7 @@ import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { renamed, withMembers } from '../body/outline.ts'
 import { writtenInPieces } from '../body/pieces.ts'
+import { vendorRules } from '../channel.ts'
 import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
@@ -41,7 +42,8 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
   const { protocol, operation, body, recalled } = ask
   const { protocol: to, entry, channel } = candidate
   const { outline } = body
-  const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded
+  const { unsupported } = vendorRules(channel, to, candidate.model)
+  const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || saysAny(outline, unsupported)
   if (to !== protocol || reads || keepsHere(ask, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
   if (operation === 'generate' && sayingStream.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
@@ -61,11 +63,12 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot tell whose it is.
-  if (to !== protocol && entry.unsupported.length > 0) refuseForeign(body.value, protocol, all)
-  const adjusted = without(body.value, protocol, entry.unsupported)
+  const unsupported = [...entry.unsupported, ...vendorRules(channel, to, candidate.model).unsupported]
+  if (to !== protocol && unsupported.length > 0) refuseForeign(body.value, protocol, all)
+  const adjusted = without(body.value, protocol, to === protocol ? unsupported : entry.unsupported)
   const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, requestSettings(service, ask, candidate))
   const { body: wire, notes } =
-    to === protocol ? encoded : withoutWritten(encoded.body, entry.unsupported, { to, caller: protocol, body: body.value, notes: encoded.notes })
+    to === protocol ? encoded : withoutWritten(encoded.body, unsupported, { to, caller: protocol, body: body.value, notes: encoded.notes })
   const { counting } = to.address
   const isCounted = operation === 'count-tokens' && to !== protocol
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
@@ -101,6 +104,7 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
     ...(to === protocol && body.isPlain && { isPlain: true }),
     ...demanding(operation, protocol),
     ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
+    ...vendorRules(channel, to, candidate.model).options,
     ...channel.options,
     ...entry.options,
     ...recalled?.resolversFor(candidate),
@@ -150,7 +154,14 @@ function answerSettings(
   if (defaults.strict) settings.strict = defaults.strict
   if (candidate.model !== ask.model) settings.model = ask.model
   const proofs = replyStore?.signatures && ask.protocol.keptProofs?.writing
-  return Object.assign(settings, proofs, neededBy(ask.request.headers['user-agent']), candidate.channel.options, candidate.entry.options)
+  return Object.assign(
+    settings,
+    proofs,
+    neededBy(ask.request.headers['user-agent']),
+    vendorRules(candidate.channel, candidate.protocol, candidate.model).answers,
+    candidate.channel.options,
+    candidate.entry.options,
+  )
 }
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)

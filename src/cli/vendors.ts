@@ -1,0 +1,52 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Endpoint, Fact, Vendor } from '../vendors/index.ts'
+import { vendors } from '../vendors/index.ts'
+
+const all: readonly Vendor[] = Object.values(vendors)
+
+/** Adds `wireglot vendors`. */
+export function addVendors(program: Command): void {
+  program
+    .command('vendors')
+    .description('list the known vendors, or show what applies to one and why')
+    .argument('[name]', 'a name of the list', toVendor)
+    .addHelpText('after', '\nExample: wireglot vendors deepseek')
+    .action((vendor: Vendor | undefined) => {
+      process.stdout.write(`${(vendor ? described(vendor) : listed()).join('\n')}\n`)
+    })
+}
+
+function toVendor(name: string): Vendor {
+  const vendor = all.find(one => one.name === name)
+  if (!vendor) throw new InvalidArgumentError(`There is no vendor ${name}. There are ${all.map(one => one.name).join(', ')}.`)
+  return vendor
+}
+
+function listed(): string[] {
+  const width = Math.max(...all.map(({ name }) => name.length))
+  return all.map(({ name, endpoints }) => `${name.padEnd(width)}  ${endpoints.map(({ protocol }) => protocol).join(', ')}`)
+}
+
+function described({ name, title, keyVariable, endpoints, facts }: Vendor): string[] {
+  const channel = { vendor: name, ...(keyVariable !== undefined && { apiKey: `env:${keyVariable}` }) }
+  return [title, '', `A channel: ${JSON.stringify(channel)}`, '', 'Endpoints:', ...endpoints.flatMap(endpointLines), '', 'Facts:', ...facts.flatMap(factLines)]
+}
+
+function endpointLines({ protocol, baseUrl, regions = {}, auth, support, sources }: Endpoint): string[] {
+  const more = Object.entries(regions).map(([region, url]) => `    region ${region}: ${url}`)
+  const only = support === 'partial' ? ', only if the channel names this protocol' : ''
+  return [`  ${protocol}: ${baseUrl} (key: ${auth}${only})`, ...more, ...sourceLines(sources)]
+}
+
+function factLines({ fact, protocols, models, options, answers, refuses, speak, sources }: Fact): string[] {
+  const lines = [`  - ${fact}`]
+  if (protocols) lines.push(`    protocols: ${protocols.join(', ')}`)
+  if (models) lines.push(`    models: ${models.join(', ')}`)
+  if (options) lines.push(`    options: ${JSON.stringify(options)}`)
+  if (answers) lines.push(`    options for responses: ${JSON.stringify(answers)}`)
+  if (refuses) lines.push(`    dropped fields: ${refuses.join(', ')}`)
+  if (speak) lines.push(`    protocol: ${speak.protocol}${speak.when === 'tools' ? ' for requests with tools' : ''}`)
+  return [...lines, ...sourceLines(sources)]
+}
+
+const sourceLines = (sources: readonly string[]) => sources.map(source => `    source: ${source}`)

@@ -1,0 +1,84 @@
+import type { Protocol } from '../protocol.ts'
+import type { ProtocolName } from '../protocols/index.ts'
+import { protocolNames } from '../protocols/index.ts'
+import { vendors } from '../vendors/index.ts'
+import { endpointOf, protocolFor, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
+import type { Auth, Vendor } from '../vendors/vendor.ts'
+
+/** Where a channel sends requests of one protocol. `auth`: how its key is sent. */
+export type Endpoint = { baseUrl: string; addVersion: boolean; auth: Auth }
+
+/** What a configuration says of an upstream. */
+type Written = {
+  name?: string | undefined
+  vendor?: keyof typeof vendors | 'generic' | undefined
+  region?: string | undefined
+  baseUrl?: string | undefined
+  addVersion: boolean
+  protocols?: readonly ProtocolName[] | undefined
+}
+
+/** The vendor of a channel: named, or recognized by its base URL. Undefined: unknown, or `generic`. */
+export function vendorOf({ vendor, baseUrl }: Pick<Written, 'vendor' | 'baseUrl'>): Vendor | undefined {
+  if (vendor === 'generic') return undefined
+  return vendor === undefined ? (baseUrl === undefined ? undefined : vendorAt(Object.values(vendors), baseUrl)) : vendors[vendor]
+}
+
+/** A channel as the gateway uses it: `endpoints` by protocol, best one first. `chooses`: the vendor decides which protocol a request is sent with. */
+export function withVendor<Channel extends Written>({ vendor: named, region, ...channel }: Channel) {
+  const vendor = vendorOf({ vendor: named, baseUrl: channel.baseUrl })
+  const endpoints = endpointsOf(channel, vendor, region)
+  const spoken = Object.keys(endpoints) as ProtocolName[]
+  return {
+    ...channel,
+    name: channel.name ?? named ?? '',
+    vendor,
+    endpoints,
+    protocols: channel.protocols ?? (spoken.length > 0 ? spoken : undefined),
+    chooses: vendor !== undefined && channel.protocols === undefined,
+  }
+}
+
+function endpointsOf(
+  { baseUrl, addVersion, protocols = [] }: Omit<Written, 'vendor'>,
+  vendor: Vendor | undefined,
+  region: string | undefined,
+): Partial<Record<ProtocolName, Endpoint>> {
+  const own = vendor?.endpoints.map(({ protocol }) => protocol) ?? []
+  const endpoints: Partial<Record<ProtocolName, Endpoint>> = {}
+  for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : own.slice(0, 1)) {
+    const known = vendor && endpointOf(vendor, protocol)
+    const auth = known?.auth ?? 'protocol'
+    if (baseUrl !== undefined) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth }
+    else if (known)
+      endpoints[protocol] = { baseUrl: (region !== undefined && known.regions?.[region]) || known.baseUrl, addVersion: known.addVersion ?? true, auth }
+  }
+  return endpoints
+}
+
+/** The parts of a vendor's base URL that only the user knows, such as `{resource}`. */
+export function openPartsOf(vendor: Vendor): string[] {
+  return [...new Set(vendor.endpoints.flatMap(({ baseUrl }) => baseUrl.match(/\{\w+\}/g) ?? []))]
+}
+
+type Chosen = { vendor: Vendor | undefined; chooses: boolean }
+
+/** The protocol for a request, where the vendor decides. Undefined: it does not. */
+export function chosenProtocol({ vendor, chooses }: Chosen, caller: Protocol, asked: { model: string; hasTools: boolean }): ProtocolName | undefined {
+  const name = protocolNames.find(one => one === caller.name)
+  return vendor && chooses && name ? protocolFor(vendor, name, asked) : undefined
+}
+
+/** What applies to requests of this protocol and model, by the facts about the vendor. */
+export function vendorRules({ vendor }: Pick<Chosen, 'vendor'>, { name }: Protocol, model: string): VendorSettings {
+  const protocol = protocolNames.find(one => one === name)
+  return vendor && protocol ? vendorSettings(vendor, protocol, model) : noRules
+}
+
+const noRules: VendorSettings = { options: {}, answers: {}, unsupported: [] }
+
+/** Undefined: the channel has no calls of this protocol. */
+export function endpointFor({ endpoints }: { endpoints: Partial<Record<ProtocolName, Endpoint>> }, { name }: Protocol): Endpoint | undefined {
+  const protocol = protocolNames.find(one => one === name)
+  return protocol && endpoints[protocol]
+}

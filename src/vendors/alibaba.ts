@@ -1,0 +1,49 @@
+import type { Vendor } from './vendor.ts'
+
+export const alibaba = {
+  name: 'alibaba',
+  title: 'Alibaba Model Studio (Qwen)',
+  keyVariable: 'DASHSCOPE_API_KEY',
+  endpoints: [
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+      auth: 'bearer',
+      regions: { china: 'https://dashscope.aliyuncs.com/compatible-mode/v1', us: 'https://dashscope-us.aliyuncs.com/compatible-mode/v1' },
+      sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+    },
+    {
+      protocol: 'messages',
+      baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic',
+      auth: 'x-api-key',
+      regions: { china: 'https://dashscope.aliyuncs.com/apps/anthropic', us: 'https://dashscope-us.aliyuncs.com/apps/anthropic' },
+      sources: ['https://www.alibabacloud.com/help/en/model-studio/anthropic-api-messages'],
+    },
+    {
+      protocol: 'responses',
+      baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+      auth: 'bearer',
+      sources: ['https://help.aliyun.com/en/model-studio/compatibility-with-openai-responses-api'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'Chat templates of Qwen accept a system message only at the start.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'The token limit is `max_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_tokens' },
+      sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning_content`.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning_content' },
+      sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
+    },
+  ],
+} as const satisfies Vendor

@@ -1,0 +1,33 @@
+import type { Vendor } from './vendor.ts'
+
+export const cerebras = {
+  name: 'cerebras',
+  title: 'Cerebras',
+  keyVariable: 'CEREBRAS_API_KEY',
+  endpoints: [
+    { protocol: 'chat-completions', baseUrl: 'https://api.cerebras.ai/v1', auth: 'bearer', sources: ['https://inference-docs.cerebras.ai/resources/openai'] },
+  ],
+  facts: [
+    {
+      fact: 'The role `developer` is not accepted; `system` is.',
+      options: { instructionsRole: 'system' },
+      sources: ['req_llm 1.9.0 (Elixir), guide Cerebras'],
+    },
+    {
+      fact: 'The token limit is `max_completion_tokens`.',
+      options: { ccMaxTokensField: 'max_completion_tokens' },
+      sources: ['https://inference-docs.cerebras.ai/resources/openai'],
+    },
+    {
+      fact: 'Unknown and optional fields are refused.',
+      options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
+      refuses: ['frequency_penalty', 'logit_bias', 'presence_penalty', 'parallel_tool_calls', 'service_tier', 'store'],
+      sources: ['https://inference-docs.cerebras.ai/resources/openai', 'https://github.com/huggingface/huggingface.js/issues/2268'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning`.',
+      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'never' },
+      sources: ['https://inference-docs.cerebras.ai/resources/openai'],
+    },
+  ],
+} as const satisfies Vendor

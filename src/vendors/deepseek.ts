@@ -1,0 +1,43 @@
+import type { Vendor } from './vendor.ts'
+
+export const deepseek = {
+  name: 'deepseek',
+  title: 'DeepSeek',
+  keyVariable: 'DEEPSEEK_API_KEY',
+  endpoints: [
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.deepseek.com',
+      auth: 'bearer',
+      sources: ['https://api-docs.deepseek.com/guides/thinking_mode', 'https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+    { protocol: 'messages', baseUrl: 'https://api.deepseek.com/anthropic', auth: 'x-api-key', sources: ['https://api-docs.deepseek.com/guides/anthropic_api'] },
+    {
+      protocol: 'responses',
+      baseUrl: 'https://api.deepseek.com',
+      auth: 'bearer',
+      addVersion: false,
+      sources: ['https://api-docs.deepseek.com/guides/responses_api'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'The role `developer` is refused; `system` is accepted anywhere in the conversation.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'keep' },
+      sources: ['https://github.com/BenedictKing/ccx/issues/149'],
+    },
+    {
+      fact: 'The token limit is `max_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_tokens' },
+      sources: ['https://api-docs.deepseek.com/guides/thinking_mode', 'https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+    {
+      fact: 'Every assistant message with a tool call has to bring its `reasoning_content` back; a request without it is refused.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning_content', ccReasoningInHistory: 'tool-turns', ccMissingReasoning: 'blank' },
+      sources: ['https://api-docs.deepseek.com/guides/thinking_mode'],
+    },
+  ],
+} as const satisfies Vendor

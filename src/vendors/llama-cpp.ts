@@ -1,0 +1,31 @@
+import type { Vendor } from './vendor.ts'
+
+export const llamaCpp = {
+  name: 'llama-cpp',
+  title: 'llama.cpp',
+  endpoints: [
+    { protocol: 'chat-completions', baseUrl: 'http://localhost:8080/v1', auth: 'none', sources: ['https://github.com/ggml-org/llama.cpp'] },
+    { protocol: 'messages', baseUrl: 'http://localhost:8080', auth: 'none', sources: ['https://github.com/ggml-org/llama.cpp'] },
+    { protocol: 'responses', baseUrl: 'http://localhost:8080/v1', auth: 'none', support: 'partial', sources: ['https://github.com/ggml-org/llama.cpp'] },
+  ],
+  facts: [
+    {
+      fact: 'Chat templates decide about system messages; most accept one, at the start.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning_content`.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning_content' },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+    {
+      fact: 'Sampling fields beyond the protocol are accepted.',
+      protocols: ['chat-completions'],
+      options: { ccTopK: 'write' },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+  ],
+} as const satisfies Vendor

@@ -1,0 +1,25 @@
+import type { Vendor } from './vendor.ts'
+
+export const lmStudio = {
+  name: 'lm-studio',
+  title: 'LM Studio',
+  endpoints: [
+    { protocol: 'chat-completions', baseUrl: 'http://localhost:1234/v1', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
+    { protocol: 'responses', baseUrl: 'http://localhost:1234/v1', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
+    { protocol: 'messages', baseUrl: 'http://localhost:1234', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
+  ],
+  facts: [
+    {
+      fact: 'Chat templates decide about system messages; most accept one, at the start.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'The token limit is `max_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_tokens' },
+      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+    },
+  ],
+} as const satisfies Vendor

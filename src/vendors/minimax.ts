@@ -1,0 +1,50 @@
+import type { Vendor } from './vendor.ts'
+
+export const minimax = {
+  name: 'minimax',
+  title: 'MiniMax',
+  keyVariable: 'MINIMAX_API_KEY',
+  endpoints: [
+    {
+      protocol: 'messages',
+      baseUrl: 'https://api.minimax.io/anthropic',
+      auth: 'x-api-key',
+      regions: { china: 'https://api.minimaxi.com/anthropic' },
+      sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api', 'https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.minimax.io/v1',
+      auth: 'bearer',
+      regions: { china: 'https://api.minimaxi.com/v1' },
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'The role `developer` is not accepted; `system` is.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system' },
+      sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
+    },
+    {
+      fact: 'Only one system message is accepted, and it has to be the first message.',
+      protocols: ['chat-completions'],
+      options: { systemPlacement: 'auto' },
+      sources: ['https://github.com/MiniMax-AI/MiniMax-M2/issues/122'],
+    },
+    {
+      fact: 'The token limit is `max_completion_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_completion_tokens' },
+      sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
+    },
+    {
+      fact: 'Reasoning is part of the text, between `<think>` and `</think>`; the whole assistant message has to come back.',
+      protocols: ['chat-completions'],
+      options: { ccReasoningInHistory: 'always' },
+      answers: { extractThinkTags: true },
+      sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
+    },
+  ],
+} as const satisfies Vendor

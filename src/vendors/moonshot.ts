@@ -1,0 +1,56 @@
+import type { Vendor } from './vendor.ts'
+
+export const moonshot = {
+  name: 'moonshot',
+  title: 'Moonshot AI (Kimi)',
+  keyVariable: 'MOONSHOT_API_KEY',
+  endpoints: [
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.moonshot.ai/v1',
+      auth: 'bearer',
+      regions: { china: 'https://api.moonshot.cn/v1' },
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+    },
+    {
+      protocol: 'messages',
+      baseUrl: 'https://api.moonshot.ai/anthropic',
+      auth: 'x-api-key',
+      regions: { china: 'https://api.moonshot.cn/anthropic' },
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'Langertha 0.504 (Perl), manual of Langertha::Engine::MoonshotAnthropic'],
+    },
+    {
+      protocol: 'responses',
+      baseUrl: 'https://api.moonshot.ai/v1',
+      auth: 'bearer',
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'The token limit is `max_completion_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_completion_tokens' },
+      sources: ['synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")'],
+    },
+    {
+      fact: 'All earlier reasoning is read from `reasoning_content`; placeholders are not wanted.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning_content', ccReasoningInHistory: 'always', ccMissingReasoning: 'omit' },
+      sources: [
+        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
+        'https://github.com/farion1231/cc-switch',
+      ],
+    },
+    {
+      fact: 'Sampling is fixed by the platform.',
+      protocols: ['chat-completions'],
+      models: ['kimi-*'],
+      refuses: ['temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty'],
+      sources: [
+        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
+        'https://github.com/vercel/ai/tree/ed857f50f',
+      ],
+    },
+  ],
+} as const satisfies Vendor

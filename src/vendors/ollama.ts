@@ -1,0 +1,37 @@
+import type { Vendor } from './vendor.ts'
+
+export const ollama = {
+  name: 'ollama',
+  title: 'Ollama',
+  endpoints: [
+    { protocol: 'chat-completions', baseUrl: 'http://localhost:11434/v1', auth: 'none', sources: ['https://github.com/ollama/ollama/tree/fb3076099'] },
+    { protocol: 'messages', baseUrl: 'http://localhost:11434', auth: 'none', sources: ['https://github.com/ollama/ollama/tree/fb3076099'] },
+    {
+      protocol: 'responses',
+      baseUrl: 'http://localhost:11434/v1',
+      auth: 'none',
+      support: 'partial',
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'Chat templates decide about system messages; most accept one, at the start.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'The token limit is `max_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_tokens' },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning`, and read there.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
+  ],
+} as const satisfies Vendor

@@ -1,0 +1,66 @@
+import type { Vendor } from './vendor.ts'
+
+export const openai = {
+  name: 'openai',
+  title: 'OpenAI',
+  keyVariable: 'OPENAI_API_KEY',
+  endpoints: [
+    { protocol: 'responses', baseUrl: 'https://api.openai.com/v1', auth: 'bearer', sources: ['https://platform.openai.com/docs/api-reference'] },
+    { protocol: 'chat-completions', baseUrl: 'https://api.openai.com/v1', auth: 'bearer', sources: ['https://platform.openai.com/docs/api-reference'] },
+  ],
+  facts: [
+    {
+      fact: 'The role `developer` and system messages anywhere in the conversation are accepted.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'developer', systemPlacement: 'keep' },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
+    {
+      fact: 'The token limit is `max_completion_tokens`.',
+      protocols: ['chat-completions'],
+      options: { ccMaxTokensField: 'max_completion_tokens' },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
+    {
+      fact: '`store`, `metadata`, `safety_identifier`, `prompt_cache_key` and `prompt_cache_retention` are accepted.',
+      protocols: ['chat-completions'],
+      options: { ccOptionalFields: 'write' },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
+    {
+      fact: 'Earlier reasoning has no field in chat-completions and is refused.',
+      protocols: ['chat-completions'],
+      options: { ccReasoningInHistory: 'never' },
+      sources: ['https://platform.openai.com/docs/api-reference'],
+    },
+    {
+      fact: 'Reasoning models refuse temperature, top_p, penalties, logit_bias and log probabilities while they reason.',
+      protocols: ['chat-completions', 'responses'],
+      models: [
+        'o1*',
+        'o3*',
+        'o4*',
+        'gpt-5',
+        'gpt-5-mini*',
+        'gpt-5-nano*',
+        'gpt-5-pro*',
+        'gpt-5-codex*',
+        'gpt-5.1-codex*',
+        'gpt-5.2-pro*',
+        'gpt-5.4-pro*',
+        'gpt-5.5*',
+        'gpt-5.6*',
+        'gpt-6*',
+      ],
+      refuses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/khoj-ai/khoj/issues/1377'],
+    },
+    {
+      fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
+      protocols: ['chat-completions'],
+      models: ['gpt-5.6*', 'gpt-6*'],
+      speak: { protocol: 'responses', when: 'tools' },
+      sources: ['https://github.com/itzcrazykns/vane/issues/1173', 'https://developers.openai.com/api/docs/guides/deployment-checklist'],
+    },
+  ],
+} as const satisfies Vendor

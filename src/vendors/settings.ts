@@ -1,0 +1,74 @@
+import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
+import type { Endpoint, Fact, Vendor } from './vendor.ts'
+
+/** What a vendor's facts mean for one request. */
+export type VendorSettings = {
+  /** Defaults for the mapping options of requests. */
+  options: WrittenOptions
+  /** The same for reading responses. */
+  answers: WrittenOptions
+  /** Fields that are dropped from the request, as the protocol of the vendor names them. */
+  unsupported: string[]
+}
+
+/** What applies to requests of this protocol and model. `model` absent: only what applies to every model. */
+export function vendorSettings(vendor: Vendor, protocol: ProtocolName, model: string | undefined): VendorSettings {
+  const facts = factsFor(vendor, protocol, model)
+  return {
+    options: Object.assign({}, ...facts.map(({ options }) => options)),
+    answers: Object.assign({}, ...facts.map(({ answers }) => answers)),
+    unsupported: [...new Set(facts.flatMap(({ refuses = [] }) => refuses))],
+  }
+}
+
+/** The facts that apply, in their order. */
+export function factsFor({ facts }: Vendor, protocol: ProtocolName, model: string | undefined): Fact[] {
+  return facts.filter(({ protocols, models }) => (protocols?.includes(protocol) ?? true) && (models?.some(pattern => isModel(pattern, model)) ?? true))
+}
+
+/** The protocol for a request: that of the caller where the vendor serves it well, else the vendor's best one, unless the model needs another. */
+export function protocolFor(vendor: Vendor, caller: ProtocolName, { model, hasTools }: { model: string | undefined; hasTools: boolean }): ProtocolName {
+  const [best] = vendor.endpoints
+  const own = endpointOf(vendor, caller)
+  const wanted = own && own.support !== 'partial' ? caller : best.protocol
+  const rule = factsFor(vendor, wanted, model).findLast(({ speak }) => speak && (speak.when === 'always' || hasTools))
+  return rule?.speak && endpointOf(vendor, rule.speak.protocol) ? rule.speak.protocol : wanted
+}
+
+export function endpointOf({ endpoints }: Vendor, protocol: ProtocolName): Endpoint | undefined {
+  return endpoints.find(endpoint => endpoint.protocol === protocol)
+}
+
+/** `vendor/` and the like in front of a model name say who serves it, not which one it is. */
+function isModel(pattern: string, model: string | undefined): boolean {
+  if (model === undefined) return false
+  const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase()
+  const [first = '', ...rest] = pattern.toLowerCase().split('*')
+  if (rest.length === 0) return name === first
+  if (!name.startsWith(first)) return false
+  const last = rest.pop() ?? ''
+  let at = first.length
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at)
+    if (found < 0) return false
+    at = found + piece.length
+  }
+  return name.length - last.length >= at && name.endsWith(last)
+}
+
+/** The vendor with an endpoint on the host of this URL, whose path begins with that of the endpoint. Local servers are not recognized. */
+export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefined {
+  if (!URL.canParse(url)) return undefined
+  const { hostname, pathname } = new URL(url)
+  if (hostname === 'localhost') return undefined
+  const basesOf = ({ endpoints }: Vendor) => endpoints.flatMap(({ baseUrl, regions = {} }) => [baseUrl, ...Object.values(regions)])
+  return all.find(vendor => basesOf(vendor).some(base => isAt(base, hostname, pathname)))
+}
+
+function isAt(base: string, hostname: string, pathname: string): boolean {
+  const [, host = '', path = ''] = /^https?:\/\/([^/]+)(.*)$/.exec(base) ?? []
+  const isHost = new RegExp(`^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`).test(hostname)
+  // The version may be missing.
+  const least = path.replace(/\/v\d+\w*$/, '').replace(/\{.*$/, '')
+  return isHost && pathname.startsWith(least)
+}

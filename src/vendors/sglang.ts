@@ -1,0 +1,24 @@
+import type { Vendor } from './vendor.ts'
+
+export const sglang = {
+  name: 'sglang',
+  title: 'SGLang',
+  endpoints: [
+    { protocol: 'chat-completions', baseUrl: 'http://localhost:30000/v1', auth: 'none', sources: ['https://github.com/sgl-project/sglang'] },
+    { protocol: 'messages', baseUrl: 'http://localhost:30000', auth: 'none', support: 'partial', sources: ['https://github.com/sgl-project/sglang'] },
+  ],
+  facts: [
+    {
+      fact: 'Chat templates decide about system messages; most accept one, at the start.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning_content`.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning_content' },
+      sources: ['https://github.com/sgl-project/sglang'],
+    },
+  ],
+} as const satisfies Vendor

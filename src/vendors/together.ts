@@ -1,0 +1,24 @@
+import type { Vendor } from './vendor.ts'
+
+export const together = {
+  name: 'together',
+  title: 'Together AI',
+  keyVariable: 'TOGETHER_API_KEY',
+  endpoints: [
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'https://api.together.xyz/v1',
+      auth: 'bearer',
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/anomalyco/models.dev/tree/f3fc69229'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'The role `developer` is not accepted; `system` is.',
+      options: { instructionsRole: 'system' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    { fact: 'The token limit is `max_tokens`.', options: { ccMaxTokensField: 'max_tokens' }, sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'] },
+    { fact: '`store` is refused.', options: { ccOptionalFields: 'drop' }, sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'] },
+  ],
+} as const satisfies Vendor

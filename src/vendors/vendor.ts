@@ -1,0 +1,66 @@
+import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
+
+/**
+ * A vendor, or a server that people run themselves, as data: where it is reached, and what it requires and refuses beyond the published
+ * protocol. Without a vendor, requests are written so that every server of the protocol accepts them.
+ *
+ * @example
+ * import type { Vendor } from './vendor.ts'
+ *
+ * export const acme: Vendor = {
+ *   name: 'acme',
+ *   title: 'Acme AI',
+ *   keyVariable: 'ACME_API_KEY',
+ *   endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.acme.example/v1', auth: 'bearer', sources: ['https://acme.example/docs'] }],
+ *   facts: [{ fact: 'The token limit is `max_tokens`.', options: { ccMaxTokensField: 'max_tokens' }, sources: ['https://acme.example/docs'] }],
+ * }
+ */
+export type Vendor = {
+  /** Its name in configurations, and the name of its file. */
+  name: string
+  /** Its name for people. */
+  title: string
+  /** The environment variable that usually holds its API key. Absent: it needs no key. */
+  keyVariable?: string
+  /** The best protocol first: it is used for clients of a protocol that the vendor does not serve well. */
+  endpoints: readonly [Endpoint, ...Endpoint[]]
+  /** What differs from the published protocols. Later facts override earlier ones, so general facts come first. */
+  facts: readonly Fact[]
+}
+
+/** How the API key is sent. `protocol`: as the protocol does. `none`: no key is needed; one that is given is sent as the protocol does. */
+export type Auth = 'protocol' | 'bearer' | 'x-api-key' | 'api-key' | 'none'
+
+/** Where a vendor serves one protocol. */
+export type Endpoint = {
+  protocol: ProtocolName
+  /** The URL before the path of the protocol. `{name}` stands for a part that the user has to fill in, such as a resource or a region. */
+  baseUrl: string
+  /** Other base URLs of the same service, by region. */
+  regions?: Readonly<Record<string, string>>
+  /** `false`: the path has no version (`/chat/completions` instead of `/v1/chat/completions`). Default true. */
+  addVersion?: false
+  auth: Auth
+  /** `partial`: used only for clients of this protocol that ask for it by a channel's `protocols`, because the vendor serves another one better. */
+  support?: 'partial'
+  sources: readonly string[]
+}
+
+/** One fact about a vendor, what follows from it, and where it was published. */
+export type Fact = {
+  /** One sentence, in plain words. */
+  fact: string
+  /** The protocols it is about. Absent: all that the vendor serves. */
+  protocols?: readonly ProtocolName[]
+  /** The models it is about; `*` matches any text. Compared without a prefix such as `vendor/`, in any case. Absent: all. */
+  models?: readonly string[]
+  /** Defaults for the mapping options of requests. Options of the user take precedence. */
+  options?: WrittenOptions
+  /** The same for reading responses. */
+  answers?: WrittenOptions
+  /** Fields of a request that the vendor refuses, as its protocol names them, with dots between levels. They are dropped with a note. */
+  refuses?: readonly string[]
+  /** Requests of these models are sent with this protocol. `tools`: only those with tools. */
+  speak?: { protocol: ProtocolName; when: 'always' | 'tools' }
+  sources: readonly string[]
+}

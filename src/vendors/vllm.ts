@@ -1,0 +1,47 @@
+import type { Vendor } from './vendor.ts'
+
+export const vllm = {
+  name: 'vllm',
+  title: 'vLLM',
+  endpoints: [
+    {
+      protocol: 'chat-completions',
+      baseUrl: 'http://localhost:8000/v1',
+      auth: 'none',
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+    {
+      protocol: 'messages',
+      baseUrl: 'http://localhost:8000',
+      auth: 'none',
+      sources: ['https://github.com/vllm-project/vllm/tree/0001948b', 'https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+    {
+      protocol: 'responses',
+      baseUrl: 'http://localhost:8000/v1',
+      auth: 'none',
+      support: 'partial',
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
+    },
+  ],
+  facts: [
+    {
+      fact: 'Chat templates decide about system messages; most accept one, at the start.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning`, and read there.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
+      sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+    },
+    {
+      fact: 'Sampling fields beyond the protocol are accepted.',
+      protocols: ['chat-completions'],
+      options: { ccTopK: 'write' },
+      sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+    },
+  ],
+} as const satisfies Vendor

@@ -1,0 +1,80 @@
+import { describe, expect, test } from 'vitest'
+import { settle } from '../../src/gateway/options.ts'
+import { mappingOptionWords } from '../../src/protocols/index.ts'
+import { type Fact, type Vendor, vendors } from '../../src/vendors/index.ts'
+import { protocolFor, vendorAt, vendorSettings } from '../../src/vendors/settings.ts'
+
+const all: Vendor[] = Object.values(vendors)
+
+describe.each(all)('the profile of $name', vendor => {
+  test('has the key of the registry as its name', () => {
+    expect(vendors[vendor.name as keyof typeof vendors]).toBe(vendor)
+  })
+
+  test('has a source for every endpoint and every fact', () => {
+    const sourced: { sources: readonly string[] }[] = [...vendor.endpoints, ...vendor.facts]
+    for (const one of sourced) expect(one.sources.length, JSON.stringify(one)).toBeGreaterThan(0)
+  })
+
+  test('has one endpoint per protocol, the first one fully supported', () => {
+    const protocols = vendor.endpoints.map(({ protocol }) => protocol)
+    expect(new Set(protocols).size).toBe(protocols.length)
+    expect(vendor.endpoints[0].support).toBeUndefined()
+  })
+
+  test('names only options that exist, and facts that change something', () => {
+    const known = mappingOptionWords()
+    for (const { fact, options = {}, answers = {}, refuses, speak } of vendor.facts as readonly Fact[]) {
+      for (const name of Object.keys({ ...options, ...answers })) expect(Object.keys(known), fact).toContain(name)
+      expect(Object.keys(options).length + Object.keys(answers).length + (refuses?.length ?? 0) + (speak ? 1 : 0), fact).toBeGreaterThan(0)
+    }
+  })
+
+  test('is a whole channel with its name and a key, or says what the URL lacks', () => {
+    const config = { auth: 'none', channels: [{ vendor: vendor.name, apiKey: 'key-0123456789' }] }
+    if (vendor.endpoints.some(({ baseUrl }) => baseUrl.includes('{'))) {
+      expect(() => settle(config, {})).toThrow(/baseUrl: expected https:.* with your \{/)
+      return
+    }
+    const [channel] = settle(config, {}).channels
+    expect(channel?.name).toBe(vendor.name)
+    expect(channel?.protocols).toEqual(vendor.endpoints.map(({ protocol }) => protocol))
+    for (const { protocol, baseUrl } of vendor.endpoints) expect(channel?.endpoints[protocol]?.baseUrl).toBe(baseUrl)
+  })
+})
+
+test('the base URL of a channel tells its vendor, whatever its version', () => {
+  const found = (url: string) => vendorAt(all, url)?.name
+  expect(found('https://api.deepseek.com')).toBe('deepseek')
+  expect(found('https://api.deepseek.com/anthropic')).toBe('deepseek')
+  expect(found('https://acme.openai.azure.com/openai/v1')).toBe('azure')
+  expect(found('https://open.bigmodel.cn/api/paas/v4')).toBe('zai')
+  expect(found('https://evil.example/api.deepseek.com')).toBeUndefined()
+  expect(found('http://localhost:8000/v1')).toBeUndefined()
+  expect(found('no url')).toBeUndefined()
+})
+
+test('a channel with `generic` gets no profile', () => {
+  const channel = { name: 'up', vendor: 'generic', baseUrl: 'https://api.deepseek.com', protocols: ['chat-completions'] }
+  expect(settle({ auth: 'none', channels: [channel] }, {}).channels[0]?.vendor).toBeUndefined()
+})
+
+test('a vendor that is misspelled is refused with the known names', () => {
+  expect(() => settle({ auth: 'none', channels: [{ vendor: 'deepsek', apiKey: 'key-0123456789' }] }, {})).toThrow(/vendor: .*deepseek/)
+})
+
+test('facts about some models apply to these alone', () => {
+  expect(vendorSettings(vendors.openai, 'responses', 'gpt-6-sol').unsupported).toContain('temperature')
+  expect(vendorSettings(vendors.openai, 'responses', 'gpt-4.1').unsupported).toEqual([])
+  expect(vendorSettings(vendors.openai, 'responses', 'openai/GPT-6-SOL').unsupported).toContain('temperature')
+})
+
+test('the client keeps its protocol where the vendor serves it well, unless the model needs another one', () => {
+  const asked = { model: 'gpt-4.1', hasTools: true }
+  expect(protocolFor(vendors.openai, 'chat-completions', asked)).toBe('chat-completions')
+  expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: true })).toBe('responses')
+  expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: false })).toBe('chat-completions')
+  expect(protocolFor(vendors.openai, 'messages', asked)).toBe('responses')
+  expect(protocolFor(vendors.anthropic, 'chat-completions', { model: 'claude-opus-5', hasTools: false })).toBe('messages')
+  expect(protocolFor(vendors.deepseek, 'generate-content', { model: 'deepseek-chat', hasTools: false })).toBe('chat-completions')
+})
