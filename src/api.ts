@@ -11,17 +11,42 @@ import * as replies from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
+import { withoutWritten } from './translate/unsupported.ts'
+import { type VendorName, vendorNames, vendors } from './vendors/index.ts'
+import { type VendorSettings, vendorSettings } from './vendors/settings.ts'
 
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 
 /** `from`: the protocol of the input; `to`: the protocol of the output. Every function throws a RangeError for an unknown name. */
-export type TranslateOptions = Settings & MappingOptions & { from: ProtocolName; to: ProtocolName }
+export type TranslateOptions = Settings &
+  MappingOptions & {
+    from: ProtocolName
+    to: ProtocolName
+    /**
+     * Who serves the model: its known requirements are defaults for the mapping options, and fields that it refuses are dropped with a note.
+     * Absent: requests are written so that every server of the protocol accepts them. An unknown name throws a RangeError.
+     */
+    vendor?: VendorName
+  }
 
 /** `protocol`: the protocol of input and output. Every function throws a RangeError for an unknown name. */
 export type OneProtocol = Settings & MappingOptions & { protocol: ProtocolName }
 
 const all: readonly Protocol[] = Object.values(protocols)
+
+function rulesOf(vendor: VendorName, protocol: ProtocolName, model: string | undefined): VendorSettings {
+  if (!Object.hasOwn(vendors, vendor)) throw new RangeError(`unknown vendor ${JSON.stringify(vendor)}: expected one of ${vendorNames.join(', ')}`)
+  return vendorSettings(vendors[vendor], protocol, model)
+}
+
+/** Options for reading the responses of a vendor. */
+const answersOf = (vendor: VendorName | undefined, protocol: ProtocolName) => vendor && rulesOf(vendor, protocol, undefined).answers
+
+function modelOf(body: unknown): string | undefined {
+  const model = typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined
+  return typeof model === 'string' ? model : undefined
+}
 
 /**
  * Translates a request, with a note for everything that was dropped, approximated or synthesized. Pass `context`, which is plain JSON,
@@ -31,9 +56,14 @@ const all: readonly Protocol[] = Object.values(protocols)
  */
 export function translateRequest(
   body: unknown,
-  { from, to, ...settings }: TranslateOptions & Resolvers,
+  { from, to, vendor, ...settings }: TranslateOptions & Resolvers,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  return requests.translateRequest(body, protocolOf(from), protocolOf(to), all, settings)
+  const target = protocolOf(to)
+  const rules = vendor && rulesOf(vendor, to, settings.model ?? modelOf(body))
+  const translated = requests.translateRequest(body, protocolOf(from), target, all, rules ? { ...rules.options, ...settings } : settings)
+  if (!rules || rules.unsupported.length === 0) return translated
+  const context = { to: target, caller: protocolOf(from), body, notes: translated.notes }
+  return { ...translated, ...withoutWritten(translated.body, rules.unsupported, context) }
 }
 
 /**
@@ -61,8 +91,8 @@ export function historyOf(request: unknown, reply: unknown, { protocol, ...setti
  * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
  * it, that is a note); `inexpressible` when `strict` forbids a note
  */
-export function translateResponse(body: unknown, { from, to, ...settings }: TranslateOptions): replies.TranslatedResponse {
-  return replies.translateResponse(body, protocolOf(from), protocolOf(to), settings)
+export function translateResponse(body: unknown, { from, to, vendor, ...settings }: TranslateOptions): replies.TranslatedResponse {
+  return replies.translateResponse(body, protocolOf(from), protocolOf(to), { ...answersOf(vendor, from), ...settings })
 }
 
 /**
@@ -72,7 +102,7 @@ export function translateResponse(body: unknown, { from, to, ...settings }: Tran
  */
 export function translateError(
   error: { status: number; headers?: Record<string, string>; body: unknown },
-  { from, to, ...settings }: TranslateOptions,
+  { from, to, vendor: _, ...settings }: TranslateOptions,
 ): WireError & { notes: Note[] } {
   return replies.translateError({ headers: {}, ...error }, protocolOf(from), protocolOf(to), settings)
 }
@@ -81,8 +111,8 @@ export function translateError(
  * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  */
-export function createStreamTranslator({ from, to, ...settings }: TranslateOptions): StreamTranslator {
-  return streams.createStreamTranslator(protocolOf(from), protocolOf(to), settings)
+export function createStreamTranslator({ from, to, vendor, ...settings }: TranslateOptions): StreamTranslator {
+  return streams.createStreamTranslator(protocolOf(from), protocolOf(to), { ...answersOf(vendor, from), ...settings })
 }
 
 /** The same as an async iterable: at most one chunk of UTF-8 for each chunk of the source. Rejects when the source does. */

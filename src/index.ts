@@ -72,3 +72,4 @@ export {
 export type { TranslatedResponse } from './translate/response.ts'
 export type { Settings } from './translate/settings.ts'
 export type { StreamTranslator } from './translate/stream-translator.ts'
+export type { VendorName } from './vendors/index.ts'

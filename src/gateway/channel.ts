@@ -44,9 +44,12 @@ function endpointsOf(
   vendor: Vendor | undefined,
   region: string | undefined,
 ): Partial<Record<ProtocolName, Endpoint>> {
-  const own = vendor?.endpoints.map(({ protocol }) => protocol) ?? []
-  const endpoints: Partial<Record<ProtocolName, Endpoint>> = {}
-  for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : own.slice(0, 1)) {
+  const [best, ...others] = vendor?.endpoints ?? []
+  const own = [best, ...others].flatMap(endpoint => (endpoint ? [endpoint.protocol] : []))
+  // Under a base URL of the user are the protocols that the vendor has under one base URL.
+  const together = [best, ...others].flatMap(endpoint => (endpoint && endpoint.baseUrl === best?.baseUrl ? [endpoint.protocol] : []))
+  const endpoints: Endpoints = {}
+  for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : together) {
     const known = vendor && endpointOf(vendor, protocol)
     const auth = known?.auth ?? 'protocol'
     if (baseUrl !== undefined) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth }
@@ -61,12 +64,19 @@ export function openPartsOf(vendor: Vendor): string[] {
   return [...new Set(vendor.endpoints.flatMap(({ baseUrl }) => baseUrl.match(/\{\w+\}/g) ?? []))]
 }
 
-type Chosen = { vendor: Vendor | undefined; chooses: boolean }
+type Endpoints = Partial<Record<ProtocolName, Endpoint>>
+type Chosen = { vendor: Vendor | undefined; chooses: boolean; endpoints: Endpoints }
 
 /** The protocol for a request, where the vendor decides. Undefined: it does not. */
-export function chosenProtocol({ vendor, chooses }: Chosen, caller: Protocol, asked: { model: string; hasTools: boolean }): ProtocolName | undefined {
+export function chosenProtocol(
+  { vendor, chooses, endpoints }: Chosen,
+  caller: Protocol,
+  asked: { model: string; hasTools: boolean },
+): ProtocolName | undefined {
   const name = protocolNames.find(one => one === caller.name)
-  return vendor && chooses && name ? protocolFor(vendor, name, asked) : undefined
+  if (!vendor || !chooses || !name) return undefined
+  const chosen = protocolFor(vendor, name, asked)
+  return endpoints[chosen] ? chosen : endpoints[name] ? name : protocolNames.find(one => endpoints[one])
 }
 
 /** What applies to requests of this protocol and model, by the facts about the vendor. */
@@ -78,7 +88,7 @@ export function vendorRules({ vendor }: Pick<Chosen, 'vendor'>, { name }: Protoc
 const noRules: VendorSettings = { options: {}, answers: {}, unsupported: [] }
 
 /** Undefined: the channel has no calls of this protocol. */
-export function endpointFor({ endpoints }: { endpoints: Partial<Record<ProtocolName, Endpoint>> }, { name }: Protocol): Endpoint | undefined {
+export function endpointFor({ endpoints }: { endpoints: Endpoints }, { name }: Protocol): Endpoint | undefined {
   const protocol = protocolNames.find(one => one === name)
   return protocol && endpoints[protocol]
 }

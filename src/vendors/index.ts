@@ -27,7 +27,7 @@ import { vllm } from './vllm.ts'
 import { xai } from './xai.ts'
 import { zai } from './zai.ts'
 
-export type { Auth, Endpoint, Fact, Vendor } from './vendor.ts'
+export type { Endpoint, Fact, Vendor } from './vendor.ts'
 
 /** Every known vendor. A new one is one file beside these, and one line here. */
 export const vendors = {

@@ -4,6 +4,7 @@ import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.t
 import { protocols } from '../../protocols/index.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
 import { translateRequest } from '../../translate/request.ts'
+import { saysAny, without, withoutWritten } from '../../translate/unsupported.ts'
 import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { renamed, withMembers } from '../body/outline.ts'
@@ -14,7 +15,6 @@ import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
 import type { Prepared } from './opened.ts'
 import { withoutStreamOptions, withStreaming } from './streaming.ts'
-import { saysAny, without, withoutWritten } from './unsupported.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 

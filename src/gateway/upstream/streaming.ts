@@ -1,6 +1,6 @@
 import { isObject, without } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
-import { protocols } from '../../protocols/index.ts'
+import { streamOptions } from '../../translate/unsupported.ts'
 
 /** The request with streaming on or off, for protocols whose body says so. Nothing else changes. */
 export function withStreaming(body: unknown, protocol: Protocol, enabled: boolean): unknown {
@@ -16,13 +16,3 @@ export function withoutStreamOptions(body: unknown, protocol: Protocol): unknown
   const fields = streamOptions(protocol).map(([field = '']) => field)
   return fields.some(field => Object.hasOwn(body, field)) ? without(body, fields) : body
 }
-
-/** The paths of a protocol's stream options, as lists of keys. */
-export const streamOptions = (protocol: Protocol): readonly string[][] => known.get(protocol) ?? optionsIn(protocol)
-
-function optionsIn({ fieldNames }: Protocol): string[][] {
-  return Object.entries(fieldNames).flatMap(([canonical, wire]) => (canonical.startsWith('stream.') && wire.includes('/') ? [wire.split('/')] : []))
-}
-
-/** Computed once: searching all fields takes 10 µs. */
-const known = new Map(Object.values(protocols).map(protocol => [protocol as Protocol, optionsIn(protocol)]))

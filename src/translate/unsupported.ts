@@ -1,10 +1,9 @@
-import type { Note } from '../../canonical/note.ts'
-import { isObject, type JsonObject, without as outOf } from '../../kit/json/json.ts'
-import { pointer } from '../../kit/notes/path.ts'
-import type { Protocol } from '../../protocol.ts'
-import { streamOptions } from './streaming.ts'
+import type { Note } from '../canonical/note.ts'
+import { isObject, type JsonObject, without as outOf } from '../kit/json/json.ts'
+import { pointer } from '../kit/notes/path.ts'
+import type { Protocol } from '../protocol.ts'
 
-// Removes the fields that a model refuses (`unsupported` in its configuration) from requests, with a note for each.
+// Removes the fields that a model or its vendor refuses from requests, with a note for each.
 
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
@@ -71,7 +70,7 @@ function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) =
     if (!found) continue
     left = lackingAt(left, found)
     const path = placeOf(found)
-    if (path !== undefined) notes.push({ kind: 'dropped', reason: 'the configuration says that this model does not take it', path, code: 'model.unsupported' })
+    if (path !== undefined) notes.push({ kind: 'dropped', reason: 'the model or its vendor does not accept this field', path, code: 'model.unsupported' })
   }
   return { body: left, notes }
 }
@@ -116,3 +115,17 @@ function wirePath(path: Keys, { fieldNames }: Protocol): string {
   const name = fieldNames[path.join('.')]
   return name === undefined ? pointer(path) : `/${name}`
 }
+
+/** The paths of a protocol's stream options, as lists of keys. */
+export function streamOptions(protocol: Protocol): readonly string[][] {
+  const known = optionsOf.get(protocol)
+  if (known) return known
+  const found = Object.entries(protocol.fieldNames).flatMap(([canonical, wire]) =>
+    canonical.startsWith('stream.') && wire.includes('/') ? [wire.split('/')] : [],
+  )
+  optionsOf.set(protocol, found)
+  return found
+}
+
+/** Searched once: searching all fields takes 10 µs. */
+const optionsOf = new WeakMap<Protocol, string[][]>()

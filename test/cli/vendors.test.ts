@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest'
+import { vendors } from '../../src/vendors/index.ts'
+import { wireglot } from './support.ts'
+
+test('wireglot vendors lists every vendor with its protocols', async () => {
+  const { code, out } = await wireglot(['vendors'])
+  expect(code).toBe(0)
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .map(line => line.split(' ')[0]),
+  ).toEqual(Object.keys(vendors))
+  expect(out).toMatch(/^deepseek +chat-completions, messages, responses$/m)
+})
+
+test('wireglot vendors NAME shows what applies, and the source of each fact', async () => {
+  const { code, out } = await wireglot(['vendors', 'deepseek'])
+  expect(code).toBe(0)
+  expect(out).toContain('A channel: {"vendor":"deepseek","apiKey":"env:DEEPSEEK_API_KEY"}')
+  for (const { fact, sources } of vendors.deepseek.facts) {
+    expect(out).toContain(fact)
+    for (const source of sources) expect(out).toContain(`source: ${source}`)
+  }
+})
+
+test('wireglot vendors refuses an unknown name with the known ones', async () => {
+  const { code, err } = await wireglot(['vendors', 'deepsek'])
+  expect(code).toBe(2)
+  expect(err).toContain('There is no vendor deepsek')
+  expect(err).toContain('deepseek')
+})
