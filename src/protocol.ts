@@ -11,7 +11,7 @@ import type { CanonicalResponse } from './canonical/response.ts'
  * and throws `TranslationError` `malformed`, with the path, when it cannot be read. An encoder throws `inexpressible` when
  * a note would not be enough.
  */
-export type Protocol<Options extends object = object> = {
+export type Protocol<Options extends object = object, Wire extends WireTypes = WireTypes> = {
   name: string
   address: Address
   /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/report.ts`. */
@@ -37,7 +37,7 @@ export type Protocol<Options extends object = object> = {
   outputLimit?: OutputLimit<Options>
 
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
-  encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<unknown>
+  encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<Wire['request']>
   /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
   remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
@@ -47,20 +47,23 @@ export type Protocol<Options extends object = object> = {
    * strings `''`; a reply with a key `error` somewhere inside is passed in full.
    */
   outcome(wire: unknown, options?: CodecOptions & Options): Outcome
-  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<unknown>
+  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
   /** Never throws: any body of any upstream becomes an error with the same status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
-  encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError>
+  encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
   /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
   errorJson(body: unknown): string
 
   /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
-  streamEncoder: StreamMachine<CanonicalEvent, unknown, MachineState, Options>
+  streamEncoder: StreamMachine<CanonicalEvent, Wire['event'], MachineState, Options>
   frames: Frames
   /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut
 }
+
+/** What the encoders of a protocol write. `error`: the body of an error. */
+export type WireTypes = { request: unknown; response: unknown; event: unknown; error: unknown }
 
 /** The values of an option in a configuration file: a boolean, an integer, any text, or one of these words. */
 export type OptionWords = 'flag' | 'number' | 'text' | readonly string[]
@@ -170,7 +173,7 @@ export type TranslationContext = EncodingContext & {
 }
 
 /** An HTTP error response. `headers`: names are read in any case and written in lower case. `body`: parsed JSON, else the text. */
-export type WireError = { status: number; headers: Record<string, string>; body: unknown }
+export type WireError<Body = unknown> = { status: number; headers: Record<string, string>; body: Body }
 
 export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>
 

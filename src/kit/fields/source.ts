@@ -1,18 +1,21 @@
 import type { Source } from '../../canonical/message.ts'
 import type { Note } from '../../canonical/note.ts'
-import type { Decoded, Encoded, Protocol } from '../../protocol.ts'
+import type { Decoded, Encoded, Protocol, WireTypes } from '../../protocol.ts'
 import { isObject, type JsonObject, same, setOwn } from '../json/json.ts'
 
-type Plain<Options extends object> = Pick<Protocol<Options>, 'decodeRequest' | 'encodeRequest' | 'decodeResponse' | 'encodeResponse'>
+type Plain<Options extends object, Wire extends WireTypes> = Pick<
+  Protocol<Options, Wire>,
+  'decodeRequest' | 'encodeRequest' | 'decodeResponse' | 'encodeResponse'
+>
 
 /** `withModel`: where the codecs do not write the model into every body that may have it. */
-type Codecs<Options extends object> = Plain<Options> & Partial<Pick<Protocol<Options>, 'withModel'>>
+type Codecs<Options extends object, Wire extends WireTypes> = Plain<Options, Wire> & Partial<Pick<Protocol<Options>, 'withModel'>>
 
 /**
  * Codecs that keep the body in the value decoded from it. Their encoders write this body with what was edited since. Toward another
  * protocol this costs nothing.
  */
-export function keepingSource<Options extends object>(protocol: string, plain: Codecs<Options>): Plain<Options> {
+export function keepingSource<Options extends object, Wire extends WireTypes>(protocol: string, plain: Codecs<Options, Wire>): Plain<Options, Wire> {
   const { withModel } = plain
   const request = withSource(protocol, { decode: plain.decodeRequest, encode: plain.encodeRequest, withModel })
   const response = withSource(protocol, { decode: plain.decodeResponse, encode: plain.encodeResponse, withModel })
@@ -28,13 +31,16 @@ export function withoutWire<Value extends Sourced>(value: Value): Value {
 
 type Sourced = { source?: Source; model?: string }
 
-type Codec<Value, Options> = {
+type Codec<Value, Options, Wire> = {
   decode(wire: unknown, options?: Options): Decoded<Value>
-  encode(value: Value, options?: Options): Encoded<unknown>
+  encode(value: Value, options?: Options): Encoded<Wire>
   withModel: ((wire: unknown, model: string) => unknown) | undefined
 }
 
-function withSource<Value extends Sourced, Options>(protocol: string, codec: Codec<Value, Options>): Omit<Codec<Value, Options>, 'withModel'> {
+function withSource<Value extends Sourced, Options, Wire>(
+  protocol: string,
+  codec: Codec<Value, Options, Wire>,
+): Omit<Codec<Value, Options, Wire>, 'withModel'> {
   return {
     decode(wire, options) {
       const decoded = codec.decode(wire, options)
@@ -51,12 +57,12 @@ function withSource<Value extends Sourced, Options>(protocol: string, codec: Cod
 }
 
 /** The differences between the decoded body and the value, as they are encoded, are written into the body. */
-function encodeEdits<Value extends Sourced, Options>(
+function encodeEdits<Value extends Sourced, Options, Wire>(
   value: Value,
   source: Source,
-  { decode, encode, withModel }: Codec<Value, Options>,
+  { decode, encode, withModel }: Codec<Value, Options, Wire>,
   options: Options | undefined,
-): Encoded<unknown> {
+): Encoded<Wire> {
   const { value: original } = decode(source.wire, options)
   original.source = source
   let { wire } = source
@@ -65,9 +71,10 @@ function encodeEdits<Value extends Sourced, Options>(
     original.model = value.model
   }
   const after = encode(withoutWire(value), options)
-  if (same(value, original)) return { ...after, wire, notes: [] }
+  // A body of this protocol that was read, with what the encoder writes put in, is one that it writes.
+  if (same(value, original)) return { ...after, wire: wire as Wire, notes: [] }
   const before = encode(withoutWire(original), options)
-  return { ...after, wire: patched(wire, before.wire, after.wire), notes: newNotes(before.notes, after.notes) }
+  return { ...after, wire: patched(wire, before.wire, after.wire) as Wire, notes: newNotes(before.notes, after.notes) }
 }
 
 /** What was not edited is written unchanged, so its notes do not apply. */

@@ -9,9 +9,11 @@ import { defined } from '../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
+import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { keep, protocolName, withInner } from './content/own.ts'
 import { createMessagesReport, type MessagesReport } from './notes.ts'
+import type { MessagesErrorBody } from './schema.ts'
 
 /** Overload has a status of its own in this protocol. */
 const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, overloaded: 529 }
@@ -144,16 +146,16 @@ export function statusOf({ status, kind, code, type, message, protocol }: Canoni
 }
 
 /** The body of an error, which is also the error event of a stream. */
-export function encodeErrorBody(error: CanonicalError): JsonObject {
+export function encodeErrorBody(error: CanonicalError): MessagesErrorBody {
   const { kind, message, code: given, param, details, requestId, protocol, raw } = error
-  if (protocol === protocolName && isObject(raw) && isObject(raw['error'])) return raw['type'] === 'error' ? raw : { type: 'error', ...raw }
+  if (protocol === protocolName && isObject(raw) && isObject(raw['error'])) return asRead(raw['type'] === 'error' ? raw : { type: 'error', ...raw })
   const own = isObject(details) && protocol === protocolName ? details : undefined
   // Clients of this protocol expect this code when `thread` is refused; an error from elsewhere may not have it.
   const code = kind === 'unsupported' && param === 'thread' ? threadCode : given
   const made = code === threadCode || kind === 'quota' ? { error_code: code ?? 'insufficient_quota' } : undefined
-  return defined({
+  return defined<MessagesErrorBody>({
     type: 'error',
-    error: defined({
+    error: defined<MessagesErrorBody['error']>({
       type: statusOf(error) === 529 ? 'overloaded_error' : types[kind],
       message: kind === 'context_length' && !tooLong.test(message) ? asTooLong(message) : message,
       details: own ?? made,
@@ -174,17 +176,18 @@ function asTooLong(message: string): string {
 }
 
 /** The body of an error, with its status and headers. */
-export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
+export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError<MessagesErrorBody>> {
   const report = createMessagesReport(options.fieldNames)
   const headers = errorHeaders(error, 'request-id')
   if (error.protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
-  const wasBare = error.protocol === protocolName && isObject(error.raw) && isObject(error.raw['error'])
-  return { wire: { status: statusOf(error), headers, body: wasBare ? error.raw : encodeErrorBody(error) }, notes: report.notes }
+  const { raw } = error
+  const wasBare = error.protocol === protocolName && isObject(raw) && isObject(raw['error'])
+  return { wire: { status: statusOf(error), headers, body: wasBare ? asRead(raw) : encodeErrorBody(error) }, notes: report.notes }
 }
 
 /** The body of an error in a stream or a reply, which has no status of its own: one that the type does not tell is lost, with a note. */
-export function encodeBareError(error: CanonicalError, report: MessagesReport): JsonObject {
+export function encodeBareError(error: CanonicalError, report: MessagesReport): MessagesErrorBody {
   noteError(error, report)
   const body = encodeErrorBody(error)
   if (losesStatus(error, decodeError({ status: 0, headers: {}, body }).value)) report.add('error.status', error.at ?? '/error', 'status')

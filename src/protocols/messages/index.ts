@@ -11,6 +11,7 @@ import { type MessagesOptions, options } from './options.ts'
 import { fieldNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
+import type { MessagesWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { frames } from './stream/frames.ts'
@@ -19,7 +20,7 @@ import { shortcut } from './stream/shortcut.ts'
 export type { MessagesOptions } from './options.ts'
 
 /** POST /v1/messages. */
-export const messages: Protocol<MessagesOptions> = {
+export const messages: Protocol<MessagesOptions, MessagesWire> = {
   name: protocolName,
   address,
   notes,
@@ -30,7 +31,7 @@ export const messages: Protocol<MessagesOptions> = {
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
   outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
-  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
+  ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   outcome,
   decodeError,
   encodeError,

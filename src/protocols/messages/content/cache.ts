@@ -3,7 +3,7 @@ import { type Keys, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
-import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesMark, MessagesWrittenBlock, MessagesWrittenMessage, MessagesWrittenTool } from '../schema.ts'
 import { isTtl, ttlWords } from '../vocabulary.ts'
 import { keep, withInner } from './own.ts'
 
@@ -40,10 +40,10 @@ export function keepMarked<T extends object>(node: T, wire: { cache_control?: Js
 }
 
 /** A written cache mark, kept so that marks beyond the limit can be removed. */
-export type Mark = { wire: JsonObject; at: Place | undefined; place: 'tools' | 'system' | 'messages' }
+export type Mark = { wire: MessagesMark; at: Place | undefined; place: 'tools' | 'system' | 'messages' }
 
 /** `own`: unknown keys of a mark that came from this protocol. */
-export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): JsonObject {
+export function encodeMark({ ttl }: { ttl?: CacheTtl | (string & {}) }, own: JsonObject | undefined, approximated: () => void): MessagesMark {
   if (ttl === undefined) return { type: 'ephemeral', ...own }
   const word = Object.hasOwn(ttlWords, ttl) ? ttlWords[ttl as CacheTtl] : '1h'
   if (word !== ttl) approximated()
@@ -55,8 +55,8 @@ const limit = 4
 
 /** Removes the cache marks that the server would refuse. Changes the written objects. `auto`: the body has a mark, too, which counts. */
 export function limitMarks(
-  tools: readonly JsonObject[] | undefined,
-  { system, messages }: { system?: string | MessagesRawBlock[]; messages: JsonObject[] },
+  tools: readonly MessagesWrittenTool[] | undefined,
+  { system, messages }: { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] },
   { marks, report, auto }: { marks: readonly Mark[]; report: MessagesReport; auto: boolean },
 ): void {
   if (marks.length === 0) return
@@ -71,7 +71,7 @@ export function limitMarks(
  * Returns the marks to remove: if there are too many, those on tools and system are kept, then the last ones on messages. In the
  * order tools, system, messages no mark may have a longer TTL than one before it: such a TTL is shortened.
  */
-function settleMarks(marks: readonly Mark[], limit: number, report: MessagesReport): Set<JsonObject> {
+function settleMarks(marks: readonly Mark[], limit: number, report: MessagesReport): Set<object> {
   const ordered = flatMap(['tools', 'system', 'messages'] as const, place => marks.filter(mark => mark.place === place))
   const fixed = ordered.filter(({ place }) => place !== 'messages')
   const moving = ordered.filter(({ place }) => place === 'messages')
@@ -82,9 +82,9 @@ function settleMarks(marks: readonly Mark[], limit: number, report: MessagesRepo
   for (const mark of ordered) {
     if (surplus.includes(mark)) continue
     const { wire, at } = mark
-    if (wire['ttl'] !== '1h') short = true
+    if (wire.ttl !== '1h') short = true
     else if (short) {
-      wire['ttl'] = '5m'
+      wire.ttl = '5m'
       report.add('cache.ttl-order', at, 'cache.ttl')
     }
   }
@@ -92,10 +92,10 @@ function settleMarks(marks: readonly Mark[], limit: number, report: MessagesRepo
 }
 
 /** Removes the marks in `gone`. Changes `blocks`, which the encoder has made. */
-function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<JsonObject>): void {
+function takeMarks(blocks: Iterable<JsonObject>, gone: ReadonlySet<unknown>): void {
   for (const block of blocks) {
     const mark = block['cache_control']
-    if (gone.has(mark as JsonObject)) delete block['cache_control']
+    if (gone.has(mark)) delete block['cache_control']
     const inner = block['content']
     if (Array.isArray(inner)) takeMarks(inner as JsonObject[], gone)
   }

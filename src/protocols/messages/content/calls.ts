@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
 import type { MessagesReport } from '../notes.ts'
-import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import type { MessagesBlockOf, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { isCaller } from '../vocabulary.ts'
 import { keepMarked } from './cache.ts'
 import { keep, ownOf, ownUnder, wireOf, withInner } from './own.ts'
@@ -89,7 +89,7 @@ const writtenCall = keysOf<ToolCallPart>()(
   'ext',
 )
 
-export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlock {
+export function encodeCall(part: ToolCallPart, writing: Writing): MessagesWrittenBlockOf<'tool_use'> {
   const { report, native, to } = writing
   const { itemId, name, namespace, kind, input, caller, toolset, status, cut, at, ext } = part
   report.unwritten(part, writtenCall, at)
@@ -97,7 +97,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): MessagesRawBlo
   report.onceEach('message.envelope', at, { itemId, status })
   if (cut && input.trim()) report.add('tool-call.cut', at, 'input')
   if (!isCaller(caller)) report.add('field.unsupported', at, 'caller')
-  const call = wireOf(
+  const call = wireOf<MessagesWrittenBlockOf<'tool_use'>>(
     {
       type: 'tool_use',
       id: writing.callId(part),
@@ -132,21 +132,21 @@ const writtenResult = keysOf<ToolResultPart>()(
 )
 
 /** `blocks`: its encoded content. */
-export function encodeResult(part: ToolResultPart, blocks: MessagesRawBlock[], writing: Writing): MessagesRawBlock {
+export function encodeResult(part: ToolResultPart, blocks: MessagesWrittenBlock[], writing: Writing): MessagesWrittenBlockOf<'tool_result'> {
   const { report } = writing
   const { callId, name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
   report.unwritten(part, writtenResult, at)
   if (!writing.called?.has(callId)) report.rest({ name, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const result = {
+  const result: MessagesWrittenBlockOf<'tool_result'> = {
     type: 'tool_result',
     tool_use_id: writing.callId(part),
     content: blocks.length === 0 ? undefined : contentOf(blocks),
     is_error: isError || undefined,
     toolset_name: toolset,
   }
-  const block = marked(wireOf(result, ext), part, writing)
+  const block = marked(wireOf<typeof result>(result, ext), part, writing)
   if (synthesized) report.addMade('tool-result.synthesized', block)
   return block
 }

@@ -2,9 +2,10 @@ import type { Citation, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { MessagesReport } from '../notes.ts'
-import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesCitation, MessagesRawBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { protocolName } from './own.ts'
 
 export function decodeCitation(wire: MessagesRawBlock): Citation {
@@ -48,7 +49,7 @@ const spans = new Map<string, readonly ['char' | 'page' | 'block', string]>([
 const keyOf = { char: 'char_index', page: 'page_number', block: 'block_index' } as const
 
 /** Citations of other providers name a span of the text; here they cover a whole block, so the text is split at both ends of each span. */
-export function encodeCited({ text, citations = [], at }: TextPart, report: MessagesReport): MessagesRawBlock[] {
+export function encodeCited({ text, citations = [], at }: TextPart, report: MessagesReport): MessagesWrittenBlockOf<'text'>[] {
   const [own, foreign] = byOrigin(citations)
   const points = [...text]
   const spanned = foreign.map(citation => {
@@ -59,11 +60,11 @@ export function encodeCited({ text, citations = [], at }: TextPart, report: Mess
   const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
     .filter(edge => edge >= 0 && edge <= points.length)
     .sort((a, b) => a - b)
-  const blocks: MessagesRawBlock[] = []
+  const blocks: MessagesWrittenBlockOf<'text'>[] = []
   edges.slice(1).forEach((end, index) => {
     const start = edges[index] ?? 0
     const citations = [
-      ...own.map(({ raw }) => raw),
+      ...flatMap(own, encodeCitation),
       ...flatMap(spanned, ({ citation, ...span }) => (span.start <= start && span.end >= end ? encodeCitation(citation) : [])),
     ]
     blocks.push({ type: 'text', text: points.slice(start, end).join(''), ...(citations.length > 0 && { citations }) })
@@ -82,8 +83,8 @@ export function byOrigin(citations: readonly Citation[]): [own: Citation[], fore
 }
 
 /** A citation on this wire. Empty: it has no form here. */
-export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): JsonObject[] {
-  if (protocol === protocolName && isObject(raw)) return [raw]
+export function encodeCitation({ kind, url, title, citedText, protocol, raw, encrypted }: Citation): MessagesCitation[] {
+  if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
   if (kind !== 'url' || url === undefined) return []
   return [{ type: 'web_search_result_location', url, title: title ?? null, cited_text: citedText ?? '', encrypted_index: encrypted ?? '' }]
 }

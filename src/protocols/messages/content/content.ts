@@ -8,16 +8,17 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import type { MessagesReport } from '../notes.ts'
 import { decodeTool } from '../request/tools.ts'
-import { isModelled, type MessagesBlockOf, type MessagesRawBlock } from '../schema.ts'
+import { isModelled, type MessagesBlockOf, type MessagesRawBlock, type MessagesWrittenBlock, type MessagesWrittenBlockOf } from '../schema.ts'
 import { controlBlocks, serverBlocks, serverToolOfName } from '../vocabulary.ts'
 import { keepMarked } from './cache.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult, proxyFieldOf } from './calls.ts'
-import { byOrigin, decodeCitation, decodeEnabled, encodeCited, unknownOfEnabled } from './citations.ts'
+import { byOrigin, decodeCitation, decodeEnabled, encodeCitation, encodeCited, unknownOfEnabled } from './citations.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { keep, protocolName, wireOf, withInner } from './own.ts'
 import { carrier, carrierOf, decodeRedacted, decodeThinking, encodeReasoning, ownerOf, phaseBlock } from './reasoning.ts'
@@ -174,12 +175,12 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : '')
 // ---- canonical → wire
 
 /** Parts of one message → blocks. Blank text is left out, unless it came from this protocol. */
-export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesRawBlock[] {
+export function encodeParts(parts: readonly Part[], writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
   return flatMap(parts, part => encodeWithCarrier(part, writing, role))
 }
 
 /** The blocks of a part, with a carrier block for a signature that has no place on them. */
-export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+export function encodeWithCarrier(part: Part, writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
   const blocks = encodePart(part, writing, role)
   if (part.type === 'reasoning') {
     for (const block of blocks) writing.carriers?.set(block, part.at)
@@ -197,7 +198,7 @@ export function encodeWithCarrier(part: Part, writing: Writing, role: Message['r
 }
 
 /** Long because each kind of part has its case. */
-export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+export function encodePart(part: Part, writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
   const { report } = writing
   switch (part.type) {
     case 'text':
@@ -208,7 +209,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.ext(part.ext, at)
       if (!text) return []
       report.add('refusal.as-text', at)
-      return [...(phase && writing.opens ? [phaseBlock(phase)] : []), marked({ type: 'text', text }, part, writing)]
+      return [...(phase && writing.opens ? [phaseBlock(phase)] : []), marked<MessagesWrittenBlockOf<'text'>>({ type: 'text', text }, part, writing)]
     }
     case 'reasoning':
       if (writing.native || role === 'assistant' || part.signature?.issuer !== protocolName) return encodeReasoning(part, writing)
@@ -231,11 +232,11 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       report.unwritten(part, writtenResult, at)
       report.ext(ext, at)
       const content = encodeParts(parts, writing, role)
-      return [marked(wireOf({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
+      return [marked(wireOf<MessagesWrittenBlockOf<'search_result'>>({ type: 'search_result', source, title, content, citations }, ext), part, writing)]
     }
     case 'server-tool': {
       if (part.protocol === protocolName && isObject(part.raw) && (writing.to === 'client' || writing.opens || !isTranslatedSearch(part)))
-        return [part.raw as MessagesRawBlock]
+        return [asRead(part.raw)]
       const search = writing.to === 'client' ? encodeSearch(part) : undefined
       if (search) {
         report.add('server-tool.search', part.at)
@@ -249,13 +250,13 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
       return [{ type: 'text', text: serverToolText(part) }]
     }
     case 'control':
-      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
       if (isUnresolvable(part)) writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       else if (writing.addTool) return flatMap(part.tools, tool => writing.addTool?.(tool) ?? [])
       return []
     case 'opaque':
-      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw as MessagesRawBlock]
+      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
       report.add('part.unknown', part.at)
       return []
     default:
@@ -270,7 +271,7 @@ const writtenResult = keysOf<SearchResultPart>()('type', 'source', 'title', 'par
 /** Of a text without citations: shared, because most have none. */
 const none: ReturnType<typeof byOrigin> = [[], []]
 
-function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesRawBlock[] {
+function encodeText(part: TextPart, writing: Writing, role: Message['role']): MessagesWrittenBlock[] {
   const { report, native, to, newest, opens } = writing
   const { text, citations, cache, signature, phase, at, ext } = part
   report.unwritten(part, writtenText, at)
@@ -293,5 +294,6 @@ function encodeText(part: TextPart, writing: Writing, role: Message['role']): Me
   for (const _citation of foreign) report.add('citation.foreign', at, 'citations')
   const refused = newest && role === 'user' && own.length > 0
   if (refused) report.add('citation.version', at, 'citations')
-  return [...front, marked(wireOf({ type: 'text', text, ...(own.length > 0 && !refused && { citations: own.map(({ raw }) => raw) }) }, ext), part, writing)]
+  const kept = own.length > 0 && !refused ? flatMap(own, encodeCitation) : undefined
+  return [...front, marked(wireOf<MessagesWrittenBlockOf<'text'>>({ type: 'text', text, citations: kept }, ext), part, writing)]
 }

@@ -4,7 +4,7 @@ import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { parseDataUrl } from '../../../kit/media/data-url.ts'
 import { below } from '../../../kit/notes/path.ts'
-import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { keepMarked } from './cache.ts'
 import { decodeEnabled, unknownOfEnabled } from './citations.ts'
 import { ownUnder, protocolName, wireOf, withInner } from './own.ts'
@@ -73,7 +73,8 @@ function inlineOf(url: string): MediaPart['source'] | undefined {
 
 // ---- canonical → wire
 
-type WriteContent = (parts: readonly Part[]) => MessagesRawBlock[]
+type WriteContent = (parts: readonly Part[]) => MessagesWrittenBlock[]
+type Media = MessagesWrittenBlockOf<'image' | 'document'>
 
 /** In lower case, since MIME types are case-insensitive, and with the official name of JPEG. */
 function usualType(mime: string | undefined): string | undefined {
@@ -85,7 +86,7 @@ const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 
 const written = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'context', 'detail', 'citations', 'cache', 'signature', 'at', 'ext')
 
-export function encodeMedia(part: MediaPart, role: Message['role'], writing: Writing, write: WriteContent): MessagesRawBlock[] {
+export function encodeMedia(part: MediaPart, role: Message['role'], writing: Writing, write: WriteContent): MessagesWrittenBlock[] {
   const { report, to, native } = writing
   const { kind, filename, title, context, detail, citations, transcript, at, ext } = part
   const inResult = to === 'client' && role === 'assistant'
@@ -110,7 +111,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   if (block.type === 'image') {
     if (title !== undefined) report.add('field.unsupported', at, 'title')
     if (filename !== undefined) report.add('field.unsupported', at, 'filename')
-    return [marked(wireOf({ ...block }, ext), part, writing)]
+    return [marked(wireOf<MessagesWrittenBlockOf<'image'>>({ ...block }, ext), part, writing)]
   }
   if (filename !== undefined && title === undefined) report.add('media.filename-as-title', at, 'filename')
   else if (filename !== undefined && filename !== title) report.add('field.unsupported', at, 'filename')
@@ -118,11 +119,11 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
     report.add('media.unsupported', at)
     return []
   }
-  return [marked(wireOf({ ...block, title: title ?? filename, context, citations }, ext), part, writing)]
+  return [marked(wireOf<MessagesWrittenBlockOf<'document'>>({ ...block, title: title ?? filename, context, citations }, ext), part, writing)]
 }
 
 /** The block without its common fields. */
-function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): MessagesRawBlock | undefined {
+function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): Media | undefined {
   const { kind, source, at } = part
   const { report } = writing
   const type = kind === 'image' ? 'image' : 'document'
@@ -140,7 +141,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
       if (type === 'image' || isImage)
         return isImage ? { type: 'image', source: { type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
       if (mime === undefined || mime === 'application/pdf') {
-        const written = { type: 'base64', media_type: 'application/pdf', data }
+        const written = { type: 'base64' as const, media_type: 'application/pdf', data }
         if (mime === undefined) report.addMade('media.mime', written, '/media_type')
         return { type, source: written }
       }
@@ -174,7 +175,7 @@ function fetches(type: 'image' | 'document', mime: string | undefined): boolean 
 }
 
 /** The image converted by the option `convertMedia`. Undefined: not converted, or not to a type that the server takes. */
-function convert({ at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): MessagesRawBlock | undefined {
+function convert({ at }: MediaPart, mime: string | undefined, data: string, { convertMedia, report }: Writing): Media | undefined {
   const made = mime === undefined ? undefined : convertMedia?.({ mime, data })
   if (!made || !imageTypes.has(made.mime)) return undefined
   report.add('media.converted', at)

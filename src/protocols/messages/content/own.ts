@@ -10,7 +10,8 @@ export { withInner } from '../../../kit/fields/own.ts'
 export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 
 /** A wire object: the unknown keys, overridden by the known ones. */
-export function wireOf<T extends JsonObject>(known: T, ext: ExtMap | undefined): T & JsonObject {
+export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = ownOf(ext)
-  return (fields ? merge(fields, known) : defined(known)) as T & JsonObject
+  // Types without index signature are no `JsonObject`; a merge keeps the types of what is merged over.
+  return (fields ? merge(fields, known as JsonObject) : defined(known)) as T
 }

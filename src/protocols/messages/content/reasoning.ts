@@ -8,7 +8,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import type { MessagesReport } from '../notes.ts'
 import { isOtherFamily } from '../request/models.ts'
-import type { MessagesBlockOf, MessagesRawBlock } from '../schema.ts'
+import type { MessagesBlockOf, MessagesRawBlock, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { keep, protocolName, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
@@ -97,9 +97,12 @@ export function ownerOf(attach: string, parts: readonly Part[]): Part | undefine
 
 // ---- canonical → wire
 
+type Redacted = MessagesWrittenBlockOf<'redacted_thinking'>
+type Thinking = MessagesWrittenBlockOf<'thinking'> | Redacted
+
 const written = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
 
-export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
+export function encodeReasoning(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
   const { report, to, opens } = writing
   report.unwritten(part, written, part.at)
   report.ext(part.ext, part.at)
@@ -109,12 +112,12 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): Messages
 const textIn = ({ segments }: ReasoningPart) => segments.map(segment => segment.text).join(between)
 
 /** For a server that reads only signatures of its own. */
-function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesRawBlock[] {
+function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesWrittenBlock[] {
   const { report } = writing
   const { id, signature, at, ext } = part
   if (signature?.issuer === protocolName) return [encodeOwn(part, signature, writing)]
   const text = textIn(part)
-  if (!signature && writing.native && !writing.mixed) return [wireOf({ type: 'thinking', thinking: text }, ext)]
+  if (!signature && writing.native && !writing.mixed) return [wireOf<Thinking>({ type: 'thinking', thinking: text }, ext)]
   if (!signature && !text && id !== undefined) {
     report.onceEach('message.envelope', at, { itemId: id })
     return []
@@ -128,19 +131,19 @@ function encodeForProvider(part: ReasoningPart, writing: Writing): MessagesRawBl
   return []
 }
 
-function encodeOwn(part: ReasoningPart, signature: Signature, { report, model }: Writing): MessagesRawBlock {
+function encodeOwn(part: ReasoningPart, signature: Signature, { report, model }: Writing): Thinking {
   const { segments, redacted, id, at, ext } = part
   report.onceEach('message.envelope', at, { itemId: id })
   if (isOtherFamily(signature.model, model)) report.add('reasoning.other-model', at)
   if (segments.length > 1) report.add('reasoning.joined', at)
   const text = textIn(part)
   return redacted && !text
-    ? wireOf({ type: 'redacted_thinking', data: signature.value }, ext)
-    : wireOf({ type: 'thinking', thinking: text, signature: signature.value }, ext)
+    ? wireOf<Thinking>({ type: 'redacted_thinking', data: signature.value }, ext)
+    : wireOf<Thinking>({ type: 'thinking', thinking: text, signature: signature.value }, ext)
 }
 
 /** For clients, which send every signature back, and for servers that open envelopes. */
-function encodeSealed(part: ReasoningPart, report: MessagesReport): MessagesRawBlock[] {
+function encodeSealed(part: ReasoningPart, report: MessagesReport): Thinking[] {
   const { segments, redacted, id, signature, at, ext } = part
   const text = textIn(part)
   if (!signature && !text) {
@@ -148,13 +151,13 @@ function encodeSealed(part: ReasoningPart, report: MessagesReport): MessagesRawB
     return []
   }
   const value = signature && seal(signature, id, segments.map(lengthOf))
-  if (redacted && !text && value !== undefined) return [wireOf({ type: 'redacted_thinking', data: value }, ext)]
+  if (redacted && !text && value !== undefined) return [wireOf<Thinking>({ type: 'redacted_thinking', data: value }, ext)]
   if (value === undefined) {
     report.onceEach('message.envelope', at, { itemId: id })
     if (segments.length > 1) report.add('reasoning.joined', at)
     report.once('reasoning.signature-empty', '/content')
   }
-  return [wireOf({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
+  return [wireOf<Thinking>({ type: 'thinking', thinking: text, signature: value ?? '' }, ext)]
 }
 
 /** Kind of a segment, and its length in UTF-16 code units. */
@@ -173,18 +176,18 @@ export function seal(signature: Signature, id: string | undefined, segments: rea
 }
 
 /** Makes the carrier block for a signature that its part has no place for. Only toward who opens it; toward others it is noted. */
-export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => MessagesRawBlock) | undefined {
+export function carrier({ signature, at }: Part, { report, opens }: Writing): ((attach?: 'next' | 'prev' | 'text') => Redacted) | undefined {
   if (!signature) return undefined
   if (opens) return attach => encodeCarrier({ signature }, attach)
   report.add('reasoning.foreign-signature', at, 'signature')
   return undefined
 }
 
-export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): MessagesRawBlock {
+export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): Redacted {
   return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
 }
 
 /** The block that tells a client the phase of the text behind it. */
-export function phaseBlock(phase: NonNullable<TextPart['phase']>): MessagesRawBlock {
+export function phaseBlock(phase: NonNullable<TextPart['phase']>): Redacted {
   return { type: 'redacted_thinking', data: wrapSignature({ signature: phaseProof(phase) }) }
 }

@@ -3,13 +3,13 @@ import { hashId } from '../../../kit/conversation/ids.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesFound, MessagesWrittenBlock } from '../schema.ts'
 
 /**
  * The blocks of a web search that another provider has run, for a client. Undefined: it has no form here, such as an opened page.
  * The id names the issuer, because Anthropic refuses results without its encrypted content (see `isTranslatedSearch`).
  */
-export function encodeSearch({ tool, phase, id: called, protocol, raw }: ServerToolPart): MessagesRawBlock[] | undefined {
+export function encodeSearch({ tool, phase, id: called, protocol, raw }: ServerToolPart): MessagesWrittenBlock[] | undefined {
   const { action, results } = isObject(raw) ? raw : {}
   if (tool !== 'web_search' || phase !== 'call+result' || !isObject(action) || action['type'] !== 'search') return undefined
   const query = queryOf(action)
@@ -28,7 +28,7 @@ function queryOf({ query, queries }: JsonObject): string | undefined {
   return several.length > 0 ? several.join('; ') : undefined
 }
 
-function encodeFound(found: unknown): JsonObject[] {
+function encodeFound(found: unknown): MessagesFound[] {
   if (!isObject(found) || typeof found['url'] !== 'string') return []
   const { url, title } = found
   return [{ type: 'web_search_result', url, title: typeof title === 'string' && title ? title : url, encrypted_content: '', page_age: null }]

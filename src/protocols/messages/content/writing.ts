@@ -10,7 +10,7 @@ import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
 import type { EncodingContext } from '../../../protocol.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
-import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesMark, MessagesWrittenBlock } from '../schema.ts'
 import { encodeMark, type Mark } from './cache.ts'
 import { ownUnder, protocolName } from './own.ts'
 
@@ -39,7 +39,7 @@ export type Writing = {
   model?: string | undefined
   serverToolHistory?: 'drop' | 'text'
   /** The block that adds a tool in mid-conversation. Undefined: such a tool is in `tools`, with the others. */
-  addTool?(tool: Tool): MessagesRawBlock[]
+  addTool?(tool: Tool): MessagesWrittenBlock[]
   /** API version 2026-10-21, which refuses citations in user text and documents in assistant messages. */
   newest: boolean
   convertMedia?: MessagesOptions['convertMedia'] | undefined
@@ -53,10 +53,14 @@ export type Writing = {
 }
 
 /** Adds the cache mark of a part to its block, which it changes. `limitMarks` may remove the mark later. */
-export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part, { report, marks, place, to }: Writing): T {
+export function marked<T extends { cache_control?: MessagesMark | null | undefined }>(
+  block: T,
+  { cache, at, ext }: Part,
+  { report, marks, place, to }: Writing,
+): T {
   if (!cache || to === 'client') {
     if (cache) report.add('cache.place', at, 'cache')
-    if (block['cache_control']) delete block['cache_control']
+    if (block.cache_control) delete block.cache_control
     return block
   }
   const wire = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
@@ -65,12 +69,12 @@ export function marked<T extends JsonObject>(block: T, { cache, at, ext }: Part,
 }
 
 /** A single plain text is written as a string. */
-export function contentOf(blocks: MessagesRawBlock[]): string | MessagesRawBlock[] {
+export function contentOf(blocks: MessagesWrittenBlock[]): string | MessagesWrittenBlock[] {
   const [only] = blocks
   return blocks.length === 1 && only && isPlain(only) ? only.text : blocks
 }
 
-function isPlain(block: MessagesRawBlock): block is { type: 'text'; text: string } {
+function isPlain(block: MessagesWrittenBlock): block is { type: 'text'; text: string } {
   return block.type === 'text' && Object.keys(block).length === 2
 }
 

@@ -1,7 +1,7 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
 import { isInstruction } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { signedByProxy } from '../content/calls.ts'
@@ -10,7 +10,7 @@ import { keep, ownOf, protocolName } from '../content/own.ts'
 import { contentOf, idOf, malformed, type RequestWriting, type Writing } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
-import type { MessagesMessage, MessagesRawBlock, MessagesRequest } from '../schema.ts'
+import type { MessagesMessage, MessagesRawBlock, MessagesRequest, MessagesWrittenBlock, MessagesWrittenMessage } from '../schema.ts'
 import { refusesPrefill, takesMidSystem } from './models.ts'
 import { fittingId, groupTurns, type Turn } from './turns.ts'
 
@@ -66,7 +66,11 @@ function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config
 }
 
 /** The effort of the next turn. Only a system message inside the conversation can hold it; `inPlace`: the model takes one here. */
-function encodeTurnConfig({ effort, at }: ControlPart & { effort: string }, inPlace: boolean, { options, report }: RequestWriting): JsonObject {
+function encodeTurnConfig(
+  { effort, at }: ControlPart & { effort: string },
+  inPlace: boolean,
+  { options, report }: RequestWriting,
+): Pick<MessagesWrittenMessage, 'output_config'> {
   const word = effort === 'minimal' ? 'low' : effort
   if (!inPlace || options.amTurnEffort !== 'write' || word === 'none') {
     report.add('part.unsupported', at)
@@ -80,7 +84,10 @@ const isEffort = (part: Part): part is ControlPart & { effort: string } =>
   part.type === 'control' && part.control === 'configuration' && part.effort !== undefined
 
 /** Encodes a conversation, and the instructions before it as `system`. */
-export function encodeMessages(messages: readonly Message[], writing: RequestWriting): { system?: string | MessagesRawBlock[]; messages: JsonObject[] } {
+export function encodeMessages(
+  messages: readonly Message[],
+  writing: RequestWriting,
+): { system?: string | MessagesWrittenBlock[]; messages: MessagesWrittenMessage[] } {
   const { native, report, options } = writing
   for (const message of messages) encodeEnvelope(message, report)
   const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
@@ -105,7 +112,7 @@ function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: M
   if (phase !== undefined && phase !== null) report.add('field.unsupported', at, 'phase')
 }
 
-function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesRawBlock[] {
+function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesWrittenBlock[] {
   return flatMap(leading, message =>
     encodeParts(
       message.parts.filter(part => isTold(part, writing)),
@@ -121,7 +128,7 @@ function isTold(part: Part, { native, report }: Writing): boolean {
   return false
 }
 
-function encodeNative(message: Message, writing: RequestWriting): JsonObject {
+function encodeNative(message: Message, writing: RequestWriting): MessagesWrittenMessage {
   const { role, parts } = message
   const { content, config } = splitConfig(parts)
   const word = role === 'assistant' || role === 'system' ? role : role === 'developer' ? 'system' : 'user'
@@ -130,20 +137,21 @@ function encodeNative(message: Message, writing: RequestWriting): JsonObject {
 }
 
 /** `own`: further keys. */
-type Wire = { role: string; blocks: MessagesRawBlock[]; own: JsonObject }
+type Wire = { role: MessagesWrittenMessage['role']; blocks: MessagesWrittenBlock[]; own: Own }
+type Own = Pick<MessagesWrittenMessage, 'output_config'>
 
 /** Only a system message may be without content. */
-function wireOfMessage({ role, blocks, own }: Wire): JsonObject {
+function wireOfMessage({ role, blocks, own }: Wire): MessagesWrittenMessage {
   return blocks.length === 0 && role === 'system' ? { ...own, role } : { ...own, role, content: contentOf(blocks) }
 }
 
 /** `wires`: the messages written so far. `waiting`: instructions for the head of the next user message, after its tool results. */
-type Written = { wires: Wire[]; waiting: MessagesRawBlock[] }
+type Written = { wires: Wire[]; waiting: MessagesWrittenBlock[] }
 
 /** `hoist`: adds instructions to the field `system`. */
-type Placing = { writing: RequestWriting; hoist(blocks: MessagesRawBlock[]): void }
+type Placing = { writing: RequestWriting; hoist(blocks: MessagesWrittenBlock[]): void }
 
-function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject[] {
+function encodeTurns(messages: readonly Message[], placing: Placing): MessagesWrittenMessage[] {
   const { writing } = placing
   const { report, options } = writing
   const { turns, ids } = groupTurns(messages, report)
@@ -155,7 +163,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
     const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn)
-    const own: JsonObject = turn.sources.length === 1 ? { ...ownOf(turn.sources[0]?.ext) } : {}
+    const own: Own = turn.sources.length === 1 ? { ...ownOf(turn.sources[0]?.ext) } : {}
     if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
     else if (turn.role === 'assistant') {
       settleWaiting(written)
@@ -184,7 +192,7 @@ function encodeTurns(messages: readonly Message[], placing: Placing): JsonObject
   return wire
 }
 
-type Instructions = { source: Message | undefined; blocks: MessagesRawBlock[]; own: JsonObject; config: ReturnType<typeof splitConfig>['config'] }
+type Instructions = { source: Message | undefined; blocks: MessagesWrittenBlock[]; own: Own; config: ReturnType<typeof splitConfig>['config'] }
 
 /** Instructions in mid-conversation: as a system message where the model takes one, in the field `system`, or as text of the user. */
 function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, hoist }: Placing): void {
@@ -195,7 +203,7 @@ function addInstructions(written: Written, { source, blocks, own, config }: Inst
   const inPlace =
     (placement === 'keep' || (placement === 'auto' && takesMidSystem(model))) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
   if (config) Object.assign(own, encodeTurnConfig(config, inPlace, writing))
-  if (blocks.length === 0 && own['output_config'] === undefined) return
+  if (blocks.length === 0 && own.output_config === undefined) return
   if (blocks.length > 0 && source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
   if (placement === 'hoist') {
     report.add('system.hoisted', source?.at)
@@ -219,15 +227,15 @@ function settleWaiting(written: Written): void {
   written.waiting = []
 }
 
-function asTagged(block: MessagesRawBlock): MessagesRawBlock {
-  return block.type === 'text' ? { ...block, text: `<system>${String(block['text'])}</system>` } : block
+function asTagged(block: MessagesWrittenBlock): MessagesWrittenBlock {
+  return block.type === 'text' ? { ...block, text: `<system>${block.text}</system>` } : block
 }
 
-function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing): MessagesRawBlock[] {
+function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing): MessagesWrittenBlock[] {
   const known = role === 'system' ? parts.filter(part => isTold(part, writing)) : parts
   const encode = (part: Part) => encodeWithCarrier(part, writing, role)
   const leads = (part: Part) => role === 'user' && part.type === 'tool-result'
-  const blocks: MessagesRawBlock[] = []
+  const blocks: MessagesWrittenBlock[] = []
   for (const part of known) if (leads(part)) blocks.push(...encode(part))
   const results = blocks.length
   for (const part of known)

@@ -2,12 +2,12 @@ import type { Message, Signature } from '../../../canonical/message.ts'
 import { type CanonicalRequest, type ReasoningSpec, reasoningModes } from '../../../canonical/request.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { noteOff } from '../../../kit/fields/effort.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { protocolName } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
+import type { MessagesWrittenThinking } from '../schema.ts'
 import { alwaysThinks, onlyManualThinking, thinksAdaptively } from './models.ts'
 
 /** The thinking budget of each effort, in tokens. Absolute, because lowering the output limit must not change the meaning of an effort. */
@@ -28,7 +28,7 @@ function effortOf(budget: number): string {
   return budget <= 24_576 ? 'high' : 'xhigh'
 }
 
-export type Thought = { thinking?: JsonObject; effort?: string; maxTokens: number }
+export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }
 
 /** `forced`: the request forces a tool. `unsignedLoop`: it continues a tool loop whose earlier thinking was lost, see `isUnsignedLoop`. */
 type Around = { maxTokens: number; forced: boolean; unsignedLoop: boolean }
@@ -90,7 +90,7 @@ function encodeAdaptive(spec: ReasoningSpec, { maxTokens, forced }: Around, { re
 }
 
 /** Thinking with what of it the client gets to see. */
-function shown(thinking: JsonObject, { summary, display }: ReasoningSpec, report: MessagesReport): JsonObject {
+function shown(thinking: MessagesWrittenThinking, { summary, display }: ReasoningSpec, report: MessagesReport): MessagesWrittenThinking {
   if (summary !== undefined && display === undefined && summary !== 'none') report.add('reasoning.summary', undefined, 'reasoning.summary')
   return { ...thinking, ...defined({ display: display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized') }) }
 }
@@ -109,8 +109,8 @@ function knownEffort(effort: string | undefined, report: MessagesReport): string
 }
 
 /** Adds what the server does with thinking that does not fit the conversation before it. Only `adaptive` and `enabled` thinking take this field. */
-function bound(thinking: JsonObject, { amPrefixMismatch }: MessagesOptions): JsonObject {
-  const binds = amPrefixMismatch !== undefined && (thinking['type'] === 'adaptive' || thinking['type'] === 'enabled')
+function bound(thinking: MessagesWrittenThinking, { amPrefixMismatch }: MessagesOptions): MessagesWrittenThinking {
+  const binds = amPrefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')
   return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
 }
 
@@ -121,7 +121,7 @@ const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budget
 function withBudget(
   { effort, budgetTokens }: Pick<ReasoningSpec, 'effort' | 'budgetTokens'>,
   maxTokens: number,
-  { report, show }: { report: MessagesReport; show(thinking: JsonObject): JsonObject },
+  { report, show }: { report: MessagesReport; show(thinking: MessagesWrittenThinking): MessagesWrittenThinking },
 ): Thought {
   if (budgetTokens !== undefined && budgetTokens > 0) {
     const budget = Math.max(leastBudget, budgetTokens)
@@ -179,5 +179,5 @@ const isForeign = (signature: Signature | undefined) => signature?.issuer !== pr
 
 /** Is thinking asked for? */
 export function isThinking({ thinking }: Partial<Thought>): boolean {
-  return thinking !== undefined && thinking['type'] !== 'disabled'
+  return thinking !== undefined && thinking.type !== 'disabled'
 }

@@ -4,6 +4,7 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { MessagesReport } from '../notes.ts'
+import type { MessagesMcpServer, MessagesWrittenTool } from '../schema.ts'
 
 /** An MCP server has two places in a request: `mcp_servers` has its URL, a toolset in `tools` says which of its tools are offered. */
 
@@ -40,12 +41,16 @@ export function decodeToolset(wire: JsonObject, servers: unknown): McpServer | u
 }
 
 /** The entry of `mcp_servers`. */
-export function serverOf({ label, url, authorization }: McpServer): JsonObject {
-  return defined({ type: 'url', name: label, url, authorization_token: authorization })
+export function serverOf({ label, url, authorization }: McpServer): MessagesMcpServer {
+  return defined<MessagesMcpServer>({ type: 'url', name: label, url, authorization_token: authorization })
 }
 
 /** The entry of `mcp_servers` and the toolset. Undefined: there is no server, or its URL is unknown. */
-export function encodeMcp(mcp: McpServer | undefined, at: Place | undefined, report: MessagesReport): { server: JsonObject; toolset: JsonObject } | undefined {
+export function encodeMcp(
+  mcp: McpServer | undefined,
+  at: Place | undefined,
+  report: MessagesReport,
+): { server: MessagesMcpServer; toolset: MessagesWrittenTool } | undefined {
   if (mcp?.url === undefined) return undefined
   const { label, allowed, deferLoading, approval, others } = mcp
   if (approval) report.add('tool.no-approval', at)

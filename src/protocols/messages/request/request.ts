@@ -6,6 +6,7 @@ import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { withStrictTools } from '../../../kit/tools/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
 import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
@@ -13,7 +14,7 @@ import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../conte
 import { malformed, type RequestWriting, startWriting } from '../content/writing.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { MessagesRequest } from '../schema.ts'
+import { type MessagesBody, MessagesRequest } from '../schema.ts'
 import { betasOf } from './betas.ts'
 import { decodeMessage, decodeSystem, encodeMessages } from './conversation.ts'
 import { encodeReasoningSpec, isThinking, isUnsignedLoop, nativeReasoningSpec, type Thought } from './effort.ts'
@@ -113,7 +114,7 @@ const handled = keysOf<CanonicalRequest>()(
 )
 
 /** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
-export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<MessagesBody> {
   const report = createMessagesReport(options.fieldNames)
   const request = withStrictTools(given, report)
   const { output, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages } = request
@@ -129,7 +130,7 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   if (!native) limitMarks(wanted.tools, conversation, { marks: writing.marks, report, auto: cache?.auto !== undefined })
 
   const asked = encodeLimit(request, writing)
-  const forced = choice?.['type'] === 'any' || choice?.['type'] === 'tool'
+  const forced = choice?.type === 'any' || choice?.type === 'tool'
   const thought = encodeThought(request, { maxTokens: asked, forced }, writing)
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
@@ -139,24 +140,25 @@ export function encodeRequest(given: CanonicalRequest, options: Options = {}): E
   // Unknown keys of the older field are written where they were, and the others with them.
   const older = ownUnder(ext, 'output_format')
   const isOlder = older !== undefined && older['type'] === undefined
-  const written = Object.assign(fields.write(request, writing), {
+  const servers = ownOf(ext)?.['mcp_servers']
+  const own: MessagesBody = {
     max_tokens: thought.maxTokens ?? asked,
     ...conversation,
     thinking: thought.thinking,
     output_config: some({ effort: thought.effort, format: isOlder ? undefined : format }),
     output_format: isOlder ? format : undefined,
     tools: wanted.tools,
-    mcp_servers: ownOf(ext)?.['mcp_servers'] ?? wanted.mcpServers,
+    mcp_servers: servers == null ? wanted.mcpServers : asRead(servers),
     tool_choice: choice,
     ...encodeSampling(sampling, { thinks: isThinking(thought) }, writing),
     metadata: encodeUser(user, writing),
     ...encodeTier(serviceTier, writing),
     ...encodeCaching(cache, request, writing),
     ...encodeState(state, wanted, writing),
-  })
-  const wire = wireOf(written, ext)
+  }
+  const wire = wireOf<MessagesBody>(Object.assign(fields.write(request, writing), own), ext)
   // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
-  for (const key of ['thinking', 'tool_choice', 'output_format']) if (isObject(wire[key]) && wire[key]['type'] === undefined) delete wire[key]
+  for (const key of ['thinking', 'tool_choice', 'output_format'] as const) if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
   const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),

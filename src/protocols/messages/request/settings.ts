@@ -4,13 +4,14 @@ import { hashHex } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import { encodeMark } from '../content/cache.ts'
 import { ownUnder, protocolName } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import { defaultMaxTokens, type MessagesOptions } from '../options.ts'
-import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesBody, MessagesFormat, MessagesWrittenBlock } from '../schema.ts'
 import { requestTier } from '../vocabulary.ts'
 import { enforceable } from './enforceable.ts'
 import { takesNoSampling, takesOneSampling } from './models.ts'
@@ -30,9 +31,9 @@ export function maxTokensFor(model: string | undefined, { defaultMaxTokens: give
 /** With `amJsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `conversation.system`. */
 export function encodeFormat(
   output: OutputSpec | undefined,
-  conversation: { system?: string | MessagesRawBlock[] },
+  conversation: { system?: string | MessagesWrittenBlock[] },
   { native, options, report }: RequestWriting,
-): JsonObject | undefined {
+): MessagesFormat | undefined {
   if (!output) return undefined
   const { format, modalities, ...rest } = output
   report.rest(rest, undefined, 'output.')
@@ -47,9 +48,9 @@ export function encodeFormat(
         return undefined
       }
       report.add('output.json-instructed', '/system')
-      const line = { type: 'text', text: 'Answer with one JSON object and nothing else.' }
+      const line = { type: 'text' as const, text: 'Answer with one JSON object and nothing else.' }
       const { system } = conversation
-      conversation.system = system === undefined ? line.text : [...(typeof system === 'string' ? [{ type: 'text', text: system }] : system), line]
+      conversation.system = system === undefined ? line.text : [...(typeof system === 'string' ? [{ type: 'text' as const, text: system }] : system), line]
       return undefined
     }
     case 'schema':
@@ -61,7 +62,7 @@ export function encodeFormat(
       report.add('output.enum', undefined, 'output.format')
       return { type: 'json_schema', schema: format.schema }
     case 'opaque':
-      if (format.protocol === protocolName && isObject(format.raw)) return format.raw
+      if (format.protocol === protocolName && isObject(format.raw)) return asRead(format.raw)
       report.add('field.unsupported', undefined, 'output.format')
       return undefined
     default:
@@ -73,7 +74,7 @@ export function encodeSampling(
   sampling: Sampling | undefined,
   { thinks }: { thinks: boolean },
   { report, options, native, model }: RequestWriting,
-): JsonObject {
+): Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'> {
   if (!sampling) return {}
   const { temperature, topP, topK: asked, ...rest } = sampling
   const topK = !native && isNeutral('sampling.topK', asked) ? undefined : asked
@@ -92,7 +93,7 @@ export function encodeSampling(
   const taken = native ? { temperature, topP, topK } : takenBy(model, { temperature, topP, topK }, report)
   const hot = taken.temperature !== undefined && taken.temperature > 1 && !native
   if (hot) report.add('sampling.temperature-clamped', undefined, 'sampling.temperature')
-  return defined({ temperature: hot ? 1 : taken.temperature, top_p: taken.topP, top_k: taken.topK })
+  return defined<Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'>>({ temperature: hot ? 1 : taken.temperature, top_p: taken.topP, top_k: taken.topK })
 }
 
 type Asked = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
@@ -127,7 +128,7 @@ export function encodeStop(stop: readonly string[] | undefined, { native, report
 
 const userLimit = 512
 
-export function encodeUser(user: CanonicalRequest['user'], { native, report }: RequestWriting): JsonObject | undefined {
+export function encodeUser(user: CanonicalRequest['user'], { native, report }: RequestWriting): MessagesBody['metadata'] {
   const { safetyId, user: named, ...rest } = user ?? {}
   report.rest(rest, undefined, 'user.')
   if (safetyId !== undefined && named !== undefined && named !== safetyId) report.add('field.unsupported', undefined, 'user.user')
@@ -138,7 +139,10 @@ export function encodeUser(user: CanonicalRequest['user'], { native, report }: R
   return { user_id: fits ? id : hashHex(id, 64) }
 }
 
-export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { native, options, report }: RequestWriting): JsonObject {
+export function encodeTier(
+  serviceTier: CanonicalRequest['serviceTier'],
+  { native, options, report }: RequestWriting,
+): Pick<MessagesBody, 'service_tier' | 'speed'> {
   if (!serviceTier) return {}
   const { tier, speed, ...rest } = serviceTier
   report.rest(rest, undefined, 'serviceTier.')
@@ -158,7 +162,11 @@ export function encodeTier(serviceTier: CanonicalRequest['serviceTier'], { nativ
   return own
 }
 
-export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRequest, { report, options, native, marks }: RequestWriting): JsonObject {
+export function encodeCaching(
+  cache: CacheSpec | undefined,
+  request: CanonicalRequest,
+  { report, options, native, marks }: RequestWriting,
+): Pick<MessagesBody, 'diagnostics' | 'cache_control'> {
   const { auto, contentRef, mode, diagnostics, ...rest } = cache ?? {}
   report.rest(rest, undefined, 'cache.')
   // This protocol has cache marks and no mode: both known modes only say whether there are marks.
@@ -177,12 +185,22 @@ export function encodeCaching(cache: CacheSpec | undefined, request: CanonicalRe
 }
 
 /** `limited`: `maxToolCalls` is already written as `max_uses` of the only tool that the provider runs. */
-export function encodeState(state: StateSpec | undefined, { limited }: { limited: boolean }, { native, options, report }: RequestWriting): JsonObject {
+export function encodeState(
+  state: StateSpec | undefined,
+  { limited }: { limited: boolean },
+  { native, options, report }: RequestWriting,
+): Pick<MessagesBody, 'container' | 'context_management' | 'thread' | 'compaction'> {
   if (!state) return {}
   const { store, contextManagement, maxToolCalls, container, thread, compaction, ...memory } = state
   leaveState(native ? memory : { ...memory, ...defined({ thread, compaction }) }, options, report)
   if (store) report.add('field.unsupported', undefined, 'state.store')
-  if (native) return defined({ container, context_management: contextManagement, thread, compaction })
+  if (native)
+    return defined<Pick<MessagesBody, 'container' | 'context_management' | 'thread' | 'compaction'>>({
+      container,
+      context_management: contextManagement,
+      thread,
+      compaction,
+    })
   report.rest(defined({ container, contextManagement }), undefined, 'state.')
   if (maxToolCalls !== undefined && !limited) report.add('field.unsupported', undefined, 'state.maxToolCalls')
   return {}

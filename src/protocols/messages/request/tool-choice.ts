@@ -2,12 +2,13 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { PlainToolChoice, Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import type { PlainRequest } from '../../../kit/tools/strict-tools.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import { malformed, type RequestWriting } from '../content/writing.ts'
-import type { MessagesToolChoice } from '../schema.ts'
+import type { MessagesToolChoice, MessagesWrittenToolChoice } from '../schema.ts'
 import { isForeign, isHosted, nearestOf } from './tools.ts'
 
 export function decodeToolChoice(wire: MessagesToolChoice, tools: readonly Tool[] = []): ToolChoice {
@@ -43,7 +44,7 @@ export function allowedNames(context: TranslationContext | undefined): string[] 
 
 // ---- canonical → wire
 
-export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writing: RequestWriting): JsonObject | undefined {
+export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
   const { toolChoice: choice, parallelToolCalls: parallel } = request
   const { report, native } = writing
   if (!choice && parallel !== false) return undefined
@@ -54,10 +55,10 @@ export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writi
   }
   const word = (choice && encodeMode(choice, request, writing)) ?? (parallel === false ? { type: 'auto' } : undefined)
   if (!word) return undefined
-  return parallel === false && word['type'] !== 'none' ? { ...word, disable_parallel_tool_use: true } : word
+  return parallel === false && word.type !== 'none' ? { ...word, disable_parallel_tool_use: true } : word
 }
 
-function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): JsonObject | undefined {
+function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
   const { report, options } = writing
   switch (choice.mode) {
     case 'auto':
@@ -87,7 +88,7 @@ function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writin
       return { type: choice.require ? 'any' : 'auto' }
     }
     case 'opaque':
-      if (choice.protocol === protocolName && isObject(choice.raw)) return choice.raw
+      if (choice.protocol === protocolName && isObject(choice.raw)) return asRead(choice.raw)
       report.add('field.unsupported', undefined, 'toolChoice.raw')
       return undefined
     default:

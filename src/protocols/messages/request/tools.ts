@@ -6,6 +6,7 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { wrapFreeform } from '../../../kit/tools/freeform.ts'
 import { gatherTools } from '../../../kit/tools/late-tools.ts'
@@ -15,7 +16,7 @@ import { ownUnder, protocolName, wireOf } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
-import { type MessagesRawBlock, MessagesTool } from '../schema.ts'
+import { type MessagesMcpServer, MessagesTool, type MessagesWrittenBlock, type MessagesWrittenTool } from '../schema.ts'
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
 import { decodeToolset, encodeMcp, serverOf } from './mcp.ts'
@@ -94,13 +95,13 @@ export type ToolWriting = {
   toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
   marks: Mark[]
   /** Collects the `mcp_servers` of the written toolsets. */
-  mcpServers: JsonObject[]
+  mcpServers: MessagesMcpServer[]
   /** Deferred tools are loaded from the start, because there is no tool search. */
   loads: boolean
 }
 
 /** A tool → its definition here. Undefined: it has none. */
-export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
+export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenTool | undefined {
   const { report, options } = writing
   switch (tool.type) {
     case 'function':
@@ -111,7 +112,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
     case 'server': {
       if (tool.protocol === protocolName && isObject(tool.raw)) {
         if (tool.mcp?.url !== undefined) writing.mcpServers.push(serverOf(tool.mcp))
-        return tool.raw
+        return asRead(tool.raw)
       }
       const remote = options.serverTools === 'map' && tool.tool === 'mcp' ? encodeMcp(tool.mcp, tool.at, report) : undefined
       if (remote) {
@@ -124,7 +125,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undef
       return nearest && { ...nearest, ...(tool.tool === 'web_search' && encodeCommon(tool, report)) }
     }
     case 'opaque':
-      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return asRead(tool.raw)
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -136,7 +137,7 @@ export function nearestOf({ tool }: ServerTool, { serverTools }: MessagesOptions
   return serverTools === 'map' ? nearestServerTool[tool] : undefined
 }
 
-function encodeCommon({ common, at }: ServerTool, report: MessagesReport): JsonObject {
+function encodeCommon({ common, at }: ServerTool, report: MessagesReport): Partial<MessagesWrittenTool> {
   const { maxUses, allowedDomains, blockedDomains, userLocation, ...rest } = common ?? {}
   report.rest({ ...rest, ...(allowedDomains && { blockedDomains }) }, at)
   return defined({
@@ -164,7 +165,7 @@ const written = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = false): JsonObject {
+function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = false): MessagesWrittenTool {
   const { report, native, marks, loads } = writing
   const { name, namespace, description, parameters, strict, strictImplied, examples, deferLoading, eagerStreaming, cache, at, ext } = tool
   report.unwritten(tool, written, at)
@@ -174,7 +175,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = fals
   const isUnfit = strictImplied && enforced && !isEnforceable(enforced)
   if (isUnfit) report.add('tool.strict', at, 'parameters')
   const shown = enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
-  const wire = wireOf<JsonObject>(
+  const wire = wireOf<MessagesWrittenTool>(
     {
       name: writing.toolName(name, namespace, at, wrapped),
       description,
@@ -189,7 +190,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = fals
   )
   if (!cache) return wire
   const mark = encodeMark(cache, ownUnder(ext, 'cache_control'), () => report.add('cache.ttl', at, 'cache.ttl'))
-  wire['cache_control'] = mark
+  wire.cache_control = mark
   marks.push({ wire: mark, at, place: 'tools' })
   return wire
 }
@@ -220,9 +221,9 @@ export const isHosted = (tool: Tool): tool is ServerTool => tool.type === 'serve
 export function encodeTools(
   { tools, messages, toolChoice, state }: PlainRequest,
   writing: RequestWriting,
-): { tools?: JsonObject[]; mcpServers?: JsonObject[]; limited: boolean } {
+): { tools?: MessagesWrittenTool[]; mcpServers?: MessagesMcpServer[]; limited: boolean } {
   const { report, options, native } = writing
-  const mcpServers: JsonObject[] = []
+  const mcpServers: MessagesMcpServer[] = []
   const merges = options.amToolAddition !== 'block'
   // No block can hold the tools that a search has found: only those of control parts may stay where they were added.
   const all = gatherTools({ tools, messages }, { protocol: protocolName, report, hasPlace: part => !merges && part.type === 'control' })
@@ -232,12 +233,12 @@ export function encodeTools(
   const tooling = { report, options, native, toolName: writing.toolName, marks: writing.marks, mcpServers, loads: !native && !hasSearch }
   if (!merges) writing.addTool = tool => additionOf(encodeTool(tool, tooling))
   const hosted: number[] = []
-  const wires: JsonObject[] = []
+  const wires: MessagesWrittenTool[] = []
   for (const tool of all) {
     if (allowed && !allowed.has(tool)) continue
     const wire = encodeTool(tool, tooling)
-    if (!wire || (isForeign(tool) && wire['name'] !== undefined && wires.some(({ name: other }) => other === wire['name']))) continue
-    if (isHosted(tool) && wire['type'] !== 'mcp_toolset') hosted.push(wires.length)
+    if (!wire || (isForeign(tool) && wire.name !== undefined && wires.some(({ name: other }) => other === wire.name))) continue
+    if (isHosted(tool) && wire.type !== 'mcp_toolset') hosted.push(wires.length)
     wires.push(wire)
   }
   if (wires.length === 0 && all.length > 0 && !native && all.every(({ type }) => type === 'server'))
@@ -256,7 +257,7 @@ const isSearch = (tool: Tool): tool is ServerTool => tool.type === 'server' && t
 /** A server tool of another provider. Several of them may be mapped to one tool here. */
 export const isForeign = (tool: Tool): boolean => tool.type === 'server' && tool.protocol !== protocolName
 
-function additionOf(definition: JsonObject | undefined): MessagesRawBlock[] {
+function additionOf(definition: MessagesWrittenTool | undefined): MessagesWrittenBlock[] {
   return definition ? [{ type: 'tool_addition', tool: { type: 'tool_definition', definition } }] : []
 }
 

@@ -21,7 +21,7 @@ import { decodeError, encodeBareError, encodeErrorBody } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import { MessagesResponse } from '../schema.ts'
+import { type MessagesErrorBody, type MessagesReply, MessagesResponse, type MessagesStop, type MessagesWrittenBlock } from '../schema.ts'
 import { finishWords, replyTier, stopReasons } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
@@ -100,7 +100,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
  * The first candidate as a reply.
  * @throws TranslationError `truncated` for a reply without a finish reason, unless `truncated` is `length`
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<MessagesReply | MessagesErrorBody> {
   const report = createMessagesReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, transformations, error, ext, ...rest } = response
   if (error) {
@@ -132,7 +132,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const named = model ?? options.context?.request?.model
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
-  const wire: JsonObject = {
+  const wire: MessagesReply = {
     container: null,
     diagnostics: null,
     ...ownOf(ext),
@@ -150,15 +150,15 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 }
 
 /** With `amLastProof: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
-function dropLast(content: JsonObject[], carriers: Carriers, report: MessagesReport): void {
+function dropLast(content: MessagesWrittenBlock[], carriers: Carriers, report: MessagesReport): void {
   if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
-  for (let last = content.at(-1); last?.['type'] === 'redacted_thinking'; last = content.at(-1)) {
+  for (let last = content.at(-1); last?.type === 'redacted_thinking'; last = content.at(-1)) {
     report.add('reasoning.carrier-last', carriers.get(last), 'signature')
     content.pop()
   }
 }
 
-function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): JsonObject[] {
+function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Writing, 'carriers' | 'endsInText'>): MessagesWrittenBlock[] {
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
@@ -191,8 +191,6 @@ export function replyCallId(id: string, at: Place | undefined, report: MessagesR
   return fitting
 }
 
-type Stop = { stop_reason?: string | null; stop_sequence?: string | null; stop_details?: unknown }
-
 /** What the end of a reply depends on: does it call tools, and its first refusal. */
 export type Seen = { calls: boolean; refusal?: { text: string; at?: Place } }
 
@@ -203,7 +201,7 @@ type Ending = { finish: Finish | undefined; at: Place | undefined; promptBlocked
  * The stop fields of a reply.
  * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
  */
-export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { truncated }: Pick<Options, 'truncated'>, report: MessagesReport): Stop {
+export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { truncated }: Pick<Options, 'truncated'>, report: MessagesReport): MessagesStop {
   if (finish && promptBlocked) report.add('finish.refusal', undefined, 'promptBlocked')
   if (!finish && promptBlocked) {
     report.add('finish.refusal', undefined, 'promptBlocked')
@@ -219,7 +217,7 @@ export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { trun
 }
 
 /** The stop fields where the reply was refused; undefined where it was not. */
-function refusedStop({ reason, message, category }: Finish, at: Place | undefined, refused: Seen['refusal'], report: MessagesReport): Stop | undefined {
+function refusedStop({ reason, message, category }: Finish, at: Place | undefined, refused: Seen['refusal'], report: MessagesReport): MessagesStop | undefined {
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('finish.refusal', refused.at)
     return refusal(refused.text || (message ?? null))
@@ -230,7 +228,7 @@ function refusedStop({ reason, message, category }: Finish, at: Place | undefine
 }
 
 /** The stop fields for a finish of another protocol. Clients act on tool calls only when `stop_reason` is `tool_use`. */
-function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, report: MessagesReport): Stop {
+function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, report: MessagesReport): MessagesStop {
   const { reason, sequence, details, message } = finish
   if (message !== undefined && details === undefined) report.add('field.unsupported', at, 'finish.message')
   if (reason === 'stop' && calls) {
@@ -259,7 +257,7 @@ const isExact = ({ reason, sequence }: Pick<Finish, 'reason'> & { sequence: stri
 
 const categories = new Set(['cyber', 'bio', 'frontier_llm', 'reasoning_extraction', 'general_harms'])
 
-function refusal(explanation: string | null, category?: string): Stop {
+function refusal(explanation: string | null, category?: string): MessagesStop {
   return {
     stop_reason: 'refusal',
     stop_sequence: null,

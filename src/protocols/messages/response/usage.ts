@@ -5,6 +5,7 @@ import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/reply/usage.ts'
 import { keep, wireOf } from '../content/own.ts'
 import type { MessagesReport } from '../notes.ts'
+import type { MessagesWrittenUsage } from '../schema.ts'
 import { replyTier } from '../vocabulary.ts'
 
 /** Reads the counts with these names. `unknown`: the other keys, and those with another value. */
@@ -68,7 +69,7 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): Record<string, num
 }
 
 /** What a reply says of what is unknown: it has all of these keys today. */
-const untold: JsonObject = {
+const untold: MessagesWrittenUsage = {
   input_tokens: 0,
   cache_creation_input_tokens: 0,
   cache_read_input_tokens: 0,
@@ -84,7 +85,7 @@ const untold: JsonObject = {
 const written = keysOf<Usage>()('input', 'output', 'cacheRead', 'cacheWrite', 'cacheWriteByTtl', 'reasoning', 'toolPrompt', 'serverTools', 'serviceTier', 'ext')
 
 /** `usage` undefined: no count is known. */
-export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, report: MessagesReport): JsonObject {
+export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, report: MessagesReport): MessagesWrittenUsage {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, serverTools, serviceTier: counting, ext } = usage
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
   for (const key in usage) {
@@ -99,7 +100,7 @@ export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, 
   if (fresh !== undefined && fresh < 0) report.once('usage.overlap', undefined, 'usage.input')
   let calls: JsonObject | undefined
   for (const tool in serverTools) calls = { ...calls, [tool + suffix]: serverTools[tool] }
-  const known = {
+  const known: MessagesWrittenUsage = {
     input_tokens: fresh === undefined ? undefined : Math.max(0, fresh),
     cache_creation_input_tokens: cacheWrite,
     cache_read_input_tokens: cacheRead,
@@ -109,7 +110,7 @@ export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, 
     server_tool_use: calls,
     service_tier: encodeTier(serviceTier ?? counting, report),
   }
-  return { ...untold, ...wireOf(known, ext) }
+  return { ...untold, ...wireOf<MessagesWrittenUsage>(known, ext) }
 }
 
 function encodeTier(tier: string | undefined, report: MessagesReport): string | undefined {
@@ -121,12 +122,12 @@ function encodeTier(tier: string | undefined, report: MessagesReport): string | 
 
 const noBuckets = { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 }
 
-function buckets(byTtl: Record<string, number>, report: MessagesReport): JsonObject {
-  const wire: JsonObject = {}
+function buckets(byTtl: Record<string, number>, report: MessagesReport): Partial<typeof noBuckets> {
+  const wire: Partial<typeof noBuckets> = {}
   for (const [ttl, tokens] of Object.entries(byTtl)) {
     const bucket = ttl === '1h' || ttl === '12h' ? 'ephemeral_1h_input_tokens' : 'ephemeral_5m_input_tokens'
     if (ttl !== '1h' && ttl !== '5m') report.once('usage.ttl', undefined, 'usage.cacheWriteByTtl')
-    wire[bucket] = ((wire[bucket] as number | undefined) ?? 0) + tokens
+    wire[bucket] = (wire[bucket] ?? 0) + tokens
   }
   return wire
 }

@@ -5,14 +5,17 @@ import type { CanonicalResponse, Finish, Usage } from '../../../canonical/respon
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
 import { noteFinish } from '../../../kit/errors/failed-reply.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../../kit/json/json.ts'
-import type { EmitWire, FieldNames, MachineState } from '../../../protocol.ts'
+import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import type { SegmentLength } from '../content/reasoning.ts'
 import { encodeBareError } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Seen } from '../response/response.ts'
+import type { MessagesEvent, MessagesWrittenBlock } from '../schema.ts'
 
 /** What the files of the stream encoder share: its state, and functions of it. */
+
+export type EmitWire = Emit<MessagesEvent>
 
 /** How a part is written. `whole`: at its end, without deltas. `none`: it has no form here, and its deltas are ignored. */
 export type BlockKind = 'text' | 'thinking' | 'redacted' | 'call' | 'freeform' | 'whole' | 'none'
@@ -62,7 +65,7 @@ export type EncoderState = MachineState & {
   /** The option `amLastProof`: may a reply end in the carrier block for the signature of its text? */
   lastProof: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
-  carriers: { raw: JsonObject; at?: Place }[]
+  carriers: { raw: MessagesWrittenBlock; at?: Place }[]
   /** A thinking block without a signature was written. */
   unsigned: boolean
   /** Of the parts so far, what the end of the reply depends on. `text`: it has a text block. */

@@ -6,14 +6,14 @@ import { markCarried } from '../../../kit/conversation/phases.ts'
 import { isOtherVoice } from '../../../kit/conversation/voice.ts'
 import { endedEarly } from '../../../kit/errors/failed-reply.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { isLimit, isWholeInput } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import type { StreamMachine } from '../../../protocol.ts'
 import { ownOf } from '../content/own.ts'
 import type { MessagesOptions, Options } from '../options.ts'
 import { encodeFinish, wordOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
-import { type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteUnsigned, reportOf } from './encoder-state.ts'
+import type { MessagesEvent, MessagesStop } from '../schema.ts'
+import { type EmitWire, type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteUnsigned, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
 import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
 
@@ -21,7 +21,7 @@ import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
  * Canonical events → wire events. Blocks are written one after the other, whatever the order of their deltas; `message_delta`
  * waits for the token counts; the last event of a failed reply is an error event.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, MessagesOptions> = {
+export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, EncoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
@@ -227,7 +227,7 @@ function close(state: EncoderState, emit: EmitWire): void {
 /** Usage keys that `message_start` always has, and `message_delta` only if they are known. */
 const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo', 'speed'])
 
-function finishMessage(state: EncoderState, stop: JsonObject, emit: EmitWire): void {
+function finishMessage(state: EncoderState, stop: MessagesStop, emit: EmitWire): void {
   const { container = null, ...beside } = ownOf(state.ext) ?? {}
   noteUnsigned(state)
   for (const { at } of state.carriers) reportOf(state).add('reasoning.carrier-last', at, 'signature')

@@ -1,20 +1,19 @@
 import type { Delta } from '../../../canonical/event.ts'
 import type { Part, Place, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import { advanceJson, isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
+import { advanceJson, isObject, parseObject } from '../../../kit/json/json.ts'
 import { beginsWith } from '../../../kit/text/text.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
 import { replyToolName } from '../../../kit/tools/tool-names.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { encodeCitation } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { ownOf, protocolName, wireOf } from '../content/own.ts'
 import { encodeCarrier, lengthOf, phaseBlock, seal } from '../content/reasoning.ts'
 import { marked } from '../content/writing.ts'
 import { replyCallId, replyWriting } from '../response/response.ts'
-import type { MessagesRawBlock } from '../schema.ts'
+import type { MessagesDelta, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { isCaller } from '../vocabulary.ts'
-import { type Block, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
+import { type Block, type EmitWire, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
 
 /** Writes the one open block of a stream: its start, its deltas and its end. */
 
@@ -30,7 +29,7 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
     const { caller, toolset, async } = head
     report.rest({ async }, head.at)
     if (!isCaller(caller)) report.add('field.unsupported', head.at, 'caller')
-    const call = wireOf(
+    const call = wireOf<MessagesWrittenBlockOf<'tool_use'>>(
       {
         type: 'tool_use',
         id: replyCallId(head.id, head.at, report),
@@ -48,7 +47,7 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
 }
 
 /** Writes `content_block_start`, once. */
-function startBlock(state: EncoderState, block: Block, content: JsonObject, emit: EmitWire): void {
+function startBlock(state: EncoderState, block: Block, content: MessagesWrittenBlock, emit: EmitWire): void {
   if (block.index !== undefined) return
   writeCarriers(state, emit)
   const { head } = block
@@ -59,15 +58,15 @@ function startBlock(state: EncoderState, block: Block, content: JsonObject, emit
 }
 
 /** `said`: the canonical delta with the unknown keys to write, if it was made from one. */
-function writeDelta({ index }: Block, delta: JsonObject, emit: EmitWire, said?: Delta): void {
-  emit({ type: 'content_block_delta', index, delta: wireOf(delta, said?.ext) })
+function writeDelta({ index }: Block, delta: MessagesDelta, emit: EmitWire, said?: Delta): void {
+  if (index !== undefined) emit({ type: 'content_block_delta', index, delta: wireOf<MessagesDelta>(delta, said?.ext) })
 }
 
 /**
  * Writes a block without deltas. `at`: path of its part. With `amLastProof: 'drop'` a carrier block after a text waits until another
  * block follows, because a reply without calls must not end in it.
  */
-export function writeWhole(state: EncoderState, content: JsonObject, emit: EmitWire, at?: Place): void {
+export function writeWhole(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire, at?: Place): void {
   const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls
   if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
   else {
@@ -80,7 +79,7 @@ function writeCarriers(state: EncoderState, emit: EmitWire): void {
   for (const { raw } of state.carriers.splice(0)) writeBlock(state, raw, emit)
 }
 
-function writeBlock(state: EncoderState, content: JsonObject, emit: EmitWire): void {
+function writeBlock(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire): void {
   const index = state.nextIndex++
   emit({ type: 'content_block_start', index, content_block: content })
   emit({ type: 'content_block_stop', index })
@@ -125,9 +124,9 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
   }
 }
 
-function textStart(state: EncoderState, { head }: Block): JsonObject {
-  const text = { type: 'text', text: '' }
-  return head.type === 'text' ? marked(wireOf(text, head.ext), head, replyWriting(reportOf(state))) : text
+function textStart(state: EncoderState, { head }: Block): MessagesWrittenBlockOf<'text'> {
+  const text: MessagesWrittenBlockOf<'text'> = { type: 'text', text: '' }
+  return head.type === 'text' ? marked(wireOf<typeof text>(text, head.ext), head, replyWriting(reportOf(state))) : text
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
@@ -164,7 +163,7 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
 
 function startThinking(state: EncoderState, block: Block, emit: EmitWire): void {
   if (block.index === undefined) block.thought = state.thoughts++
-  startBlock(state, block, wireOf({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
+  startBlock(state, block, wireOf<MessagesWrittenBlockOf<'thinking'>>({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
 }
 
 /** Input is streamed as soon as it begins with `{`; any other is held, and wrapped into an object at its end. */
@@ -306,7 +305,12 @@ function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void 
 
 function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: EmitWire): void {
   state.thoughts++
-  writeWhole(state, wireOf({ type: 'redacted_thinking', data: sealed(block, signature) }, block.head.ext), emit, block.head.at)
+  writeWhole(
+    state,
+    wireOf<MessagesWrittenBlockOf<'redacted_thinking'>>({ type: 'redacted_thinking', data: sealed(block, signature) }, block.head.ext),
+    emit,
+    block.head.at,
+  )
 }
 
 function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
@@ -326,9 +330,9 @@ function closeCall(state: EncoderState, block: Block, emit: EmitWire): void {
 }
 
 /** Writes a block that was encoded whole. The input of a tool that the provider ran comes as a delta, as for any tool. */
-function writeRaw(state: EncoderState, content: MessagesRawBlock, emit: EmitWire, at: Place | undefined): void {
-  const { input } = content
-  if (!content.type.endsWith('_use') || !isObject(input) || Object.keys(input).length === 0) {
+function writeRaw(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire, at: Place | undefined): void {
+  const input = 'input' in content && content.type.endsWith('_use') ? content.input : undefined
+  if (!('input' in content) || !isObject(input) || Object.keys(input).length === 0) {
     writeWhole(state, content, emit, at)
     return
   }

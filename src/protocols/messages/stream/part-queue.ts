@@ -3,13 +3,12 @@ import { deltasOf } from '../../../canonical/explode.ts'
 import type { Part, Place } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { startJson } from '../../../kit/json/json.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import { encodeCarrier } from '../content/reasoning.ts'
 import { createMessagesReport } from '../notes.ts'
 import { replyCallId } from '../response/response.ts'
-import type { MessagesRawBlock } from '../schema.ts'
-import { type Block, type BlockKind, type EncoderState, isCall, isComplete, isDone, isWhole, reportOf } from './encoder-state.ts'
+import type { MessagesWrittenBlock } from '../schema.ts'
+import { type Block, type BlockKind, type EmitWire, type EncoderState, isCall, isComplete, isDone, isWhole, reportOf } from './encoder-state.ts'
 import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
 
 /** Parts wait for their turn: one block is open at a time, whatever the order of their deltas. */
@@ -90,7 +89,7 @@ function lateSignature(state: EncoderState, { head, thought }: Block, proof: Pro
   else state.queue.push({ block: carrierBlock(raw, head.at), deltas: [] })
 }
 
-function carrierBlock(raw: MessagesRawBlock, at: Place | undefined): Block {
+function carrierBlock(raw: MessagesWrittenBlock, at: Place | undefined): Block {
   return {
     key: '',
     kind: 'whole',
