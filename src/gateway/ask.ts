@@ -15,6 +15,7 @@ import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
 import type { Candidate, Catalog } from './upstream/catalog.ts'
 import type { Failure } from './upstream/failure.ts'
+import type { Learned } from './upstream/learned.ts'
 import type { Opened } from './upstream/opened.ts'
 
 /** What all exchanges of a gateway share. */
@@ -24,6 +25,8 @@ export type Service = {
   catalog: Catalog
   limits: Limits
   breakers: Breakers<Opened | Failure>
+  /** Fields that upstreams refused. */
+  learned: Learned
   transport: Transport
   /** Has a reply with this id been seen before? */
   isRepeated(id: string): boolean

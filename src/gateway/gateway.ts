@@ -26,6 +26,7 @@ import { createTelemetry } from './telemetry.ts'
 import { verdictOn } from './upstream/attempts.ts'
 import { createBreakers } from './upstream/breaker.ts'
 import { createCatalog } from './upstream/catalog.ts'
+import { createLearned } from './upstream/learned.ts'
 
 export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
@@ -154,6 +155,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     catalog: createCatalog(config),
     limits,
     breakers: createBreakers(config.channels, verdictOn),
+    learned: createLearned(),
     transport: bytes,
     isRepeated: createRepeats(),
     ...(replyStore && { replyStore }),

@@ -161,6 +161,8 @@ const Channel = entry({
   timeouts: Timeouts.prefault({}),
   breaker: Breaker.prefault({}),
   options: Mapping.default({}),
+  /** When the upstream refuses a field of a request, leave it out, try once more, and remember it for an hour. Default true. */
+  learnUnsupported: z.boolean().default(true),
   /** Ask for usage in every stream, also where the client did not. `false`: for upstreams that refuse `stream_options`. Default true. */
   streamUsage: z.boolean().default(true),
   /** The built-in demo model in place of an upstream; needs no `baseUrl` and no `protocols`. */

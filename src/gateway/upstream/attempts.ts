@@ -77,7 +77,7 @@ async function tryOne(
   for (let left = retries; ; left--) {
     trace.attempts++
     trace.candidate = candidate
-    const result = await service.breakers.run(candidate.channel, () => call(service, ask, trace, { candidate, controller }))
+    const result = await attempt(service, ask, trace, { candidate, controller })
     if (!('again' in result)) return result
     earliest ??= result
     const { again, waitMs = growingWait(retries - left, retryWaitMs) } = result
@@ -87,6 +87,18 @@ async function tryOne(
     // Other requests may have opened the circuit breaker during the wait.
     if (isResting()) return earliest
   }
+}
+
+/** A refused field is left out, and the request sent once more; `learned` bounds how often. */
+async function attempt(service: Service, ask: Ask, trace: Trace, at: { candidate: Candidate; controller: Stopper }): Promise<Opened | Failure> {
+  const { candidate, controller } = at
+  const result = await service.breakers.run(candidate.channel, () => call(service, ask, trace, at))
+  if (!('again' in result) || result.isUnasked || controller.signal.aborted) return result
+  const { refusedField: field } = result
+  if (field === undefined || !service.learned.learn(candidate, field)) return result
+  service.log('warn', { channel: candidate.channel.name, model: candidate.model, field }, 'the upstream refuses a field: it is left out from now on')
+  trace.attempts++
+  return attempt(service, ask, trace, at)
 }
 
 /** 100 ms, doubled with each wait before, and up to half of it less by chance: else all that failed at once would come back at once. */

@@ -1,5 +1,6 @@
 import { urlOf } from '../../address/paths.ts'
 import type { Protocol } from '../../protocol.ts'
+import { textOf } from '../../sse/bytes.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
@@ -14,6 +15,7 @@ import { withoutSecrets } from './blot.ts'
 import type { Candidate } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
+import { refusedField } from './learned.ts'
 import type { Opened, Prepared } from './opened.ts'
 import { demanding, prepare } from './prepare.ts'
 
@@ -76,7 +78,7 @@ async function send(
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (answer.status < 200 || answer.status >= 300)
-      return failureOf(await readSome(watch(answer.body, idleMs, own)), answer, { from: to, to: ask.protocol, channel })
+      return withRefusedField(failureOf(await readSome(watch(answer.body, idleMs, own)), answer, { from: to, to: ask.protocol, channel }), prepared.bytes)
     const result = await recognised(answer, opened, prepared.stream)
     // Nobody will read this answer, and an unread body would block its connection.
     if ('again' in result) own.abort()
@@ -89,6 +91,14 @@ async function send(
   } finally {
     clearTimeout(timer)
   }
+}
+
+/** Says which field of the request was refused. Servers may also name one that was not sent. */
+function withRefusedField(failure: Failure, sent: Prepared['bytes']): Failure {
+  const field = refusedField(failure.refusal.error)
+  if (field === undefined) return failure
+  const key = `"${field.slice(field.lastIndexOf('.') + 1)}"`
+  return (typeof sent === 'string' ? sent : textOf(sent)).includes(key) ? { ...failure, refusedField: field } : failure
 }
 
 /** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */

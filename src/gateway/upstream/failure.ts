@@ -12,8 +12,9 @@ import type { Candidate } from './catalog.ts'
 /**
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how
  * long the upstream asks to wait before that. `isUnasked`: the request did not get as far as the upstream.
+ * `refusedField`: a field of the request that the upstream does not accept.
  */
-export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; isUnasked?: true }
+export type Failure = { refusal: Refusal; again: 'never' | 'elsewhere' | 'here'; waitMs?: number; isUnasked?: true; refusedField?: string }
 
 /** Statuses that may concern one channel only: its key, its balance, its permissions, or a model that it lacks. */
 const concernsChannel = new Set([401, 402, 403, 404])

@@ -42,7 +42,7 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
   const { protocol, operation, body, recalled } = ask
   const { protocol: to, entry, channel } = candidate
   const { outline } = body
-  const { unsupported } = vendorRules(channel, to, candidate.model)
+  const unsupported = refusedBy(service, candidate)
   const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || saysAny(outline, unsupported)
   if (to !== protocol || reads || keepsHere(ask, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
@@ -63,7 +63,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
   // `without` decodes the body, too, but cannot tell whose it is.
-  const unsupported = [...entry.unsupported, ...vendorRules(channel, to, candidate.model).unsupported]
+  const unsupported = [...entry.unsupported, ...refusedBy(service, candidate)]
   if (to !== protocol && unsupported.length > 0) refuseForeign(body.value, protocol, all)
   const adjusted = without(body.value, protocol, to === protocol ? unsupported : entry.unsupported)
   const { context, ...encoded } = translateRequest(adjusted.body, protocol, to, all, requestSettings(service, ask, candidate))
@@ -111,6 +111,13 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
     ...(keepsHere(ask, candidate) && { keepsReply: true }),
     ...(replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   }
+}
+
+/** The fields that the vendor refuses, and those that this upstream has refused before. */
+function refusedBy({ learned }: Service, candidate: Candidate): string[] {
+  const { unsupported } = vendorRules(candidate.channel, candidate.protocol, candidate.model)
+  const refused = learned.of(candidate)
+  return refused.length > 0 ? [...unsupported, ...refused] : unsupported
 }
 
 function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer> {

@@ -1,0 +1,76 @@
+import type { CanonicalError } from '../../canonical/error.ts'
+import type { Candidate } from './catalog.ts'
+
+/** Fields of requests that upstreams refused, by channel, protocol and model. Each is left out of further requests for a while. */
+export type Learned = {
+  /** The fields to leave out, as the protocol of the candidate names them. */
+  of(candidate: Candidate): string[]
+  /** Remembers a field. False: it is known already, or the channel does not learn. */
+  learn(candidate: Candidate, field: string): boolean
+}
+
+/** How long a field is left out. A server may accept it after an update. */
+const rememberedMs = 60 * 60 * 1000
+
+/** Fields for each channel and model; a request has not many more. */
+const mostFields = 32
+
+/** Channels and models. A client may invent models. */
+const mostModels = 1000
+
+export function createLearned(): Learned {
+  const known = new Map<string, Map<string, number>>()
+  const keyOf = ({ channel, protocol, model }: Candidate) => JSON.stringify([channel.name, protocol.name, model])
+  return {
+    of(candidate) {
+      // Most gateways never learn anything.
+      const fields = known.size === 0 ? undefined : known.get(keyOf(candidate))
+      if (!fields) return []
+      const now = Date.now()
+      return [...fields].flatMap(([field, until]) => (until > now ? [field] : []))
+    },
+    learn(candidate, field) {
+      if (!candidate.channel.learnUnsupported) return false
+      const key = keyOf(candidate)
+      const fields = known.get(key) ?? new Map<string, number>()
+      if ((fields.get(field) ?? 0) > Date.now() || fields.size >= mostFields || known.size >= mostModels) return false
+      known.set(key, fields.set(field, Date.now() + rememberedMs))
+      return true
+    },
+  }
+}
+
+/** Requests make no sense without them. */
+const essential = /^(model|messages|input|contents|system|instructions|tools|stream|prompt|body)$/
+
+/** How servers word that they do not accept a field. */
+const wordings: readonly RegExp[] = [
+  // OpenAI and servers of its protocols.
+  /\b(?:Unsupported|Unknown|Unrecognized) parameter: ['"`]([\w.]+)['"`]/i,
+  /\bUnrecognized request arguments? supplied: (\w+)/i,
+  /\bUnsupported value: ['"`]([\w.]+)['"`] does not support/i,
+  // Servers that validate with pydantic.
+  /(?:^|\n)\s*(?:body\.)?([\w.]+): Extra inputs are not permitted/i,
+  /"loc":\s*\["body",\s*"(\w+)"\][^}]*Extra inputs are not permitted/i,
+  /Extra inputs are not permitted[^}]*"loc":\s*\["body",\s*"(\w+)"\]/i,
+  // Groq and Cerebras.
+  /\bproperty ['"`](?:body\.)?([\w.]+)['"`] is unsupported/i,
+  // Google.
+  /\bUnknown name \\?"(\w+)\\?"/,
+  // xAI.
+  /\bArgument not supported on this model: (\w+)/i,
+  // Anthropic.
+  /^['"`](\w+)['"`] is (?:deprecated|not supported) (?:for|with|on) this model/i,
+  // Servers in Rust and Go.
+  /\bunknown field [`'"\\]+(\w+)/i,
+]
+
+/** The field that an error refuses. Undefined: none, or one that cannot be left out. */
+export function refusedField({ status, message, param, code }: CanonicalError): string | undefined {
+  if (status !== 400 && status !== 422) return undefined
+  const worded = wordings.map(wording => wording.exec(message)?.[1]).find(found => found !== undefined)
+  const named = code === 'unsupported_parameter' || code === 'unknown_parameter' ? param : undefined
+  const field = worded ?? named ?? undefined
+  const [outermost = ''] = field?.split('.') ?? []
+  return field !== undefined && /^[A-Za-z_][\w.]*$/.test(field) && !essential.test(outermost) ? field : undefined
+}

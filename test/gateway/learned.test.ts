@@ -1,0 +1,94 @@
+import { describe, expect, test } from 'vitest'
+import { refusedField } from '../../src/gateway/upstream/learned.ts'
+import { hosts, post, replies, requests, sendJson, upstream } from './support.ts'
+
+const chat = 'chat-completions'
+const refused = (field: string) =>
+  sendJson(400, { error: { message: `property '${field}' is unsupported`, type: 'invalid_request_error', param: field, code: null } })
+
+describe.each(hosts)('through %s', (_, start) => {
+  const channel = (url: string, more = {}) => ({
+    auth: 'none' as const,
+    channels: [{ name: 'up', protocols: [chat] as [typeof chat], baseUrl: url, apiKey: 'key-0123456789', ...more }],
+  })
+  const body = { ...requests[chat], user: 'me', logit_bias: { 1: 2 } }
+
+  test('a field that the upstream refuses is left out, noted, and not sent again', async () => {
+    const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]), sendJson(200, replies[chat]))
+    const ask = await start(channel(seen.url))
+    const answer = await ask('/v1/chat/completions', post(body))
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('wireglot-notes')).toContain('model.unsupported')
+    expect((await ask('/v1/chat/completions', post(body))).status).toBe(200)
+    expect(seen.calls.map(({ json }) => 'logit_bias' in json)).toEqual([true, false, false])
+    expect(seen.calls.map(({ json }) => json['user'])).toEqual(['me', 'me', 'me'])
+  })
+
+  test('several fields are left out one after another', async () => {
+    const seen = await upstream(refused('logit_bias'), refused('user'), sendJson(200, replies[chat]))
+    const ask = await start(channel(seen.url))
+    expect((await ask('/v1/chat/completions', post(body))).status).toBe(200)
+    expect(seen.calls.map(({ json }) => Object.keys(json).filter(key => key === 'user' || key === 'logit_bias'))).toEqual([
+      ['user', 'logit_bias'],
+      ['user'],
+      [],
+    ])
+  })
+
+  test('an upstream that refuses the same field again gets no third request', async () => {
+    const seen = await upstream(refused('logit_bias'), refused('logit_bias'), sendJson(200, replies[chat]))
+    const ask = await start(channel(seen.url))
+    expect((await ask('/v1/chat/completions', post(body))).status).toBe(400)
+    expect(seen.calls.length).toBe(2)
+  })
+
+  test('a client of another protocol gets the answer, too', async () => {
+    const seen = await upstream(refused('temperature'), sendJson(200, replies[chat]))
+    const ask = await start(channel(seen.url))
+    const answer = await ask('/v1/messages', post({ model: 'm', max_tokens: 9, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] }))
+    expect(answer.status).toBe(200)
+    expect(seen.calls.map(({ json }) => 'temperature' in json)).toEqual([true, false])
+  })
+
+  test('learnUnsupported: false returns the refusal', async () => {
+    const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]))
+    const ask = await start(channel(seen.url, { learnUnsupported: false }))
+    expect((await ask('/v1/chat/completions', post(body))).status).toBe(400)
+    expect(seen.calls.length).toBe(1)
+  })
+})
+
+describe('the field that an error refuses', () => {
+  const error = { status: 400, kind: 'invalid_request' as const }
+
+  test.each([
+    ["Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", 'max_tokens'],
+    ["Unknown parameter: 'safety_identifier'.", 'safety_identifier'],
+    ['Unrecognized request argument supplied: store', 'store'],
+    ["Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.", 'temperature'],
+    ['context_management: Extra inputs are not permitted', 'context_management'],
+    ['[{"type":"extra_forbidden","loc":["body","store"],"msg":"Extra inputs are not permitted"}]', 'store'],
+    ["property 'store' is unsupported", 'store'],
+    ["property 'body.store' is unsupported", 'store'],
+    ['Invalid JSON payload received. Unknown name "store": Cannot find field.', 'store'],
+    ['Argument not supported on this model: presencePenalty', 'presencePenalty'],
+    ['`temperature` is deprecated for this model.', 'temperature'],
+    ['Failed to deserialize the JSON body: unknown field `store`, expected one of `model`', 'store'],
+  ])('%s', (message, field) => {
+    expect(refusedField({ ...error, message })).toBe(field)
+  })
+
+  test.each([
+    "role 'system' is not supported on this model",
+    "Unsupported parameter: 'messages'",
+    'Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions.',
+    'the model is overloaded',
+    "Unknown parameter: 'a; drop'",
+  ])('none: %s', message => {
+    expect(refusedField({ ...error, message })).toBeUndefined()
+  })
+
+  test('none where the status is another', () => {
+    expect(refusedField({ status: 500, kind: 'internal', message: "Unknown parameter: 'store'." })).toBeUndefined()
+  })
+})
