@@ -456,8 +456,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a long mark may follow a short one',
     room: messages,
-    find: "if (wire['ttl'] !== '1h') short = true",
-    replace: "if (wire['ttl'] !== '1h') short = false",
+    find: "if (wire.ttl !== '1h') short = true",
+    replace: "if (wire.ttl !== '1h') short = false",
   },
   {
     fault: 'the last marks on messages go before the first',
