@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import type * as chat from '../../src/protocols/chat-completions/schema.ts'
 import type * as messages from '../../src/protocols/messages/schema.ts'
 
 // What the encoders write. Each value has one misspelled key, which must not compile; the compiler is the test.
@@ -37,4 +38,45 @@ test('messages: a misspelled key does not compile', () => {
   // @ts-expect-error
   const error: messages.MessagesErrorBody = { type: 'error', error: { type: '', message: '', detail: 1 } }
   expect([body, reply, event, error].flat()).toHaveLength(12)
+})
+
+test('chat-completions: a misspelled key does not compile', () => {
+  const head = { id: '', created: 0, model: '' }
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+  const chunk = { ...head, object: 'chat.completion.chunk' } as const
+  const body: chat.ChatBody[] = [
+    // @ts-expect-error
+    { messages: [], max_token: 1 },
+    // @ts-expect-error
+    { messages: [{ role: 'user', contents: '' }] },
+    // @ts-expect-error
+    { messages: [{ role: 'user', content: [{ type: 'text', txt: '' }] }] },
+    // @ts-expect-error
+    { messages: [], tools: [{ type: 'function', function: { name: 'f', parameter: {} } }] },
+    // @ts-expect-error
+    { messages: [], tool_choice: { type: 'function', function: { nam: 'f' } } },
+    // @ts-expect-error
+    { messages: [{ role: 'assistant', tool_calls: [{ id: '', type: 'function', function: { name: 'f', args: '' } }] }] },
+  ]
+  const reply: chat.ChatReply[] = [
+    // @ts-expect-error
+    { ...head, object: 'chat.completion', choices: [], usages: usage },
+    // @ts-expect-error
+    { ...head, object: 'chat.completion', choices: [{ index: 0, message: { role: 'assistant', reasoning_contents: '' } }] },
+    // @ts-expect-error
+    { ...head, object: 'chat.completion', choices: [], usage: { ...usage, prompt_token_details: {} } },
+  ]
+  const event: chat.ChatWire['event'][] = [
+    // @ts-expect-error
+    { ...chunk, choices: [{ index: 0, delta: { contents: '' }, finish_reason: null }] },
+    // @ts-expect-error
+    { ...chunk, choices: [{ index: 0, delta: { tool_calls: [{ index: 0, functions: {} }] }, finish_reason: null }] },
+    // @ts-expect-error
+    { ...chunk, choice: [] },
+    // @ts-expect-error
+    '[END]',
+  ]
+  // @ts-expect-error
+  const error: chat.ChatErrorBody = { error: { message: '', type: '', param: null, codes: null } }
+  expect([body, reply, event, error].flat()).toHaveLength(14)
 })

@@ -10,15 +10,16 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 /** A deep merge of objects; values of `over` win unless they are undefined. */
-export function merge(under: JsonObject, over: JsonObject): JsonObject {
+export function merge<T extends object>(under: JsonObject, over: T): T {
   const merged = { ...under }
   for (const key in over) {
     const value = over[key]
     if (value === undefined) continue
     const below = Object.hasOwn(merged, key) ? merged[key] : undefined
-    setOwn(merged, key, isObject(below) && isObject(value) ? merge(below, value) : value)
+    setOwn(merged, key, isObject(below) && isObject(value) ? merge<JsonObject>(below, value) : value)
   }
-  return merged
+  // All values of `over` are in it.
+  return merged as T
 }
 
 /** Equal as JSON, key order aside; a key that holds undefined counts as absent. */

@@ -1,6 +1,6 @@
 import type { CanonicalEvent, PartEnd } from '../../canonical/event.ts'
 import type { Candidate, Finish } from '../../canonical/response.ts'
-import type { EmitWire } from '../../protocol.ts'
+import type { Emit } from '../../protocol.ts'
 import { parseObject } from '../json/json.ts'
 
 /** A call whose arguments a token limit cut off. Clients must not run it, so its arguments are never completed. */
@@ -24,14 +24,14 @@ export function markCut(candidate: Candidate): Candidate {
 /** Plain data. `late`: by candidate, the end of a call without whole arguments and of its message. */
 export type CutState = { late: Record<number, CanonicalEvent[]> }
 
-type Take<State> = (state: State, event: CanonicalEvent, emit: EmitWire) => void
+type Take<State, Out> = (state: State, event: CanonicalEvent, emit: Emit<Out>) => void
 
 /**
  * Holds back the end of a call without whole arguments until the next event of its candidate, which shows whether a token limit cut
  * it off. Then the end has `cut`.
  */
-export function holdCutCalls<State extends CutState>(isIncomplete: (state: State, end: PartEnd) => boolean, take: Take<State>): Take<State> {
-  const release = (state: State, candidate: number, isCut: boolean, emit: EmitWire) => {
+export function holdCutCalls<State extends CutState, Out>(isIncomplete: (state: State, end: PartEnd) => boolean, take: Take<State, Out>): Take<State, Out> {
+  const release = (state: State, candidate: number, isCut: boolean, emit: Emit<Out>) => {
     const late = state.late[candidate] ?? []
     delete state.late[candidate]
     for (const event of late) take(state, isCut && event.type === 'part.end' ? { ...event, cut: true } : event, emit)

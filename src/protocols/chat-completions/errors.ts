@@ -9,11 +9,13 @@ import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { defined, some, someOf } from '../../kit/fields/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
+import { asRead } from '../../kit/schema/written.ts'
 import { proofCode } from '../../kit/signatures/broken-proof.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { keep, ownOf, protocolName } from './content/own.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
 import type { Options } from './options.ts'
+import type { ChatErrorBody } from './schema.ts'
 import { plainCodes } from './vocabulary.ts'
 
 /** The longest error message, in UTF-16 units; longer ones are cut. */
@@ -162,7 +164,7 @@ export function isErrorBody(body: unknown): body is JsonObject {
 }
 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
-export function encodeError(value: CanonicalError, options: Options = {}): Encoded<WireError> {
+export function encodeError(value: CanonicalError, options: Options = {}): Encoded<WireError<ChatErrorBody>> {
   const report = createChatReport(options.fieldNames)
   const status = statusOf(value)
   if (value.status !== status && value.status >= 400) report.add('error.status', '', 'status')
@@ -181,9 +183,9 @@ function statusOf({ status, kind, protocol }: CanonicalError): number {
 const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
 
 /** Only the body, as in a response or in an event of a stream. */
-export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
+export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): ChatErrorBody {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
-  if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })) return raw
+  if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })) return asRead(raw)
   const words = errorWords[kind]
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
@@ -194,12 +196,12 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   const { shared, others } = splitDetails(details)
   if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
   if (!source && typeof code === 'string' && code !== shown) report.add('field.unsupported', at, 'code')
-  const known = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown, ...shared }
+  const known: ChatErrorBody['error'] = { message, type: (ours ? type : undefined) ?? words.type, param: param ?? null, code: shown, ...shared }
   return { ...ownOf(ext), error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 
 /** The body of an error in a stream or a reply, which has no status and headers of its own: the request id is lost, with a note, and a status that the words do not tell. */
-export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): JsonObject {
+export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): ChatErrorBody {
   if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
   const body = encodeErrorBody(value, report, options)
   if (losesStatus(value, decodeErrorBody(body))) report.add('error.status', value.at ?? '/error', 'status')

@@ -14,6 +14,7 @@ import { controlNames } from './request/effort.ts'
 import { fieldNames, olderNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
+import type { ChatWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { frames } from './stream/frames.ts'
@@ -23,7 +24,7 @@ import { streamUsage } from './stream/usage.ts'
 export type { ChatCompletionsOptions } from './options.ts'
 
 /** The protocol of `POST /v1/chat/completions`, which many servers have copied. */
-export const chatCompletions: Protocol<ChatCompletionsOptions> = {
+export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> = {
   name: protocolName,
   address,
   notes,
@@ -36,7 +37,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions> = {
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
   keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },
-  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
+  ...keepingSource<ChatCompletionsOptions, ChatWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
   outcome,
   decodeError,

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { anyObject, anything, boolean, count, flag, number, open, others, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
+import type { Written } from '../../kit/schema/written.ts'
 
 // https://platform.openai.com/docs/api-reference/chat. Loose objects: a new field must never break an old client. Where
 // the reference says nullable, and where servers of this protocol send null, null counts as absence.
@@ -184,3 +185,150 @@ export const ChatResponse = z.looseObject({
   service_tier: text,
 })
 export type ChatResponse = z.infer<typeof ChatResponse>
+
+// ---- what is written
+
+/** Cache marks: the field of this protocol, and the one that some servers take from the messages protocol. */
+export type ChatControlMark = { cache_control?: { type: string; ttl?: string } }
+export type ChatMark = ChatControlMark & { prompt_cache_breakpoint?: { mode?: string; ttl?: string } }
+
+export type ChatBlock = (Written<ChatPart> | { type: 'input_image'; file_id: string; detail?: string | undefined }) & ChatMark
+export type ChatBlockOf<Type extends ChatBlock['type']> = Extract<ChatBlock, { type: Type }>
+
+/** Where servers and clients keep the signature of a call or text. */
+export type ChatProof = { extra_content?: unknown; provider_specific_fields?: unknown }
+
+export type ChatCalled = { name: string; arguments: string }
+export type ChatWrittenCall = ChatProof &
+  ({ id: string; type: 'function'; function: ChatCalled } | { id: string; type: 'custom'; custom: { name: string; input: string } })
+
+export type ChatAnnotation = {
+  type: 'url_citation'
+  url_citation: { start_index: number; end_index: number; title: string; url: string; content?: string | undefined }
+}
+export type ChatAudio = { id?: string | undefined; data?: string | undefined; transcript?: string | undefined; expires_at?: number | undefined }
+
+/** An entry of `reasoning_details`. */
+export type ChatDetail = (
+  | { type: 'reasoning.text'; text: string; signature?: string }
+  | { type: 'reasoning.summary'; summary: string }
+  | { type: 'reasoning.encrypted'; data: string }
+) & {
+  id?: string
+  format?: string
+  index: number
+}
+/** Entries of the lists that a proxy keeps reasoning in. */
+export type ChatProxyBlock = { type: 'thinking'; thinking: string; signature: string } | { type: 'redacted_thinking'; data: string }
+export type ChatProxyItem = { id?: string; type: 'reasoning'; encrypted_content: string; summary: { type: 'summary_text'; text: string }[] }
+
+/** Fields of an assistant message that servers of this protocol have for reasoning. */
+export type ChatCarriers = ChatProof & {
+  reasoning_content?: string
+  reasoning?: string
+  reasoning_details?: ChatDetail[]
+  thinking_blocks?: ChatProxyBlock[]
+  reasoning_items?: ChatProxyItem[]
+}
+
+export type ChatContent = string | ChatBlock[] | null | undefined
+
+export type ChatWrittenAssistant = ChatCarriers &
+  ChatControlMark & {
+    role: 'assistant'
+    content?: ChatContent
+    name?: string | undefined
+    refusal?: string | null
+    audio?: ChatAudio
+    tool_calls?: ChatWrittenCall[]
+    function_call?: ChatCalled
+    annotations?: ChatAnnotation[]
+    images?: ChatBlock[]
+  }
+
+/** A message of a request. */
+export type ChatWrittenMessage =
+  | ChatWrittenAssistant
+  | (ChatControlMark & { role: 'developer' | 'system' | 'user'; content?: ChatContent; name?: string | undefined })
+  | (ChatControlMark & { role: 'tool'; tool_call_id: string; content: ChatContent; name?: string | undefined })
+
+export type ChatWrittenTool = ChatControlMark & ({ type: 'function'; function: Written<ChatFunction> } | { type: 'custom'; custom: Written<ChatCustomTool> })
+export type ChatChosen = { type: 'function'; function: { name: string } } | { type: 'custom'; custom: { name: string } }
+export type ChatToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | ChatChosen
+  | { type: 'allowed_tools'; allowed_tools: { mode: 'auto' | 'required'; tools: ChatChosen[] } }
+export type ChatSearchOptions = { search_context_size?: string | undefined; user_location?: { type: 'approximate'; approximate: object } | undefined }
+
+/** The body of a request. */
+export type ChatBody = Omit<
+  Written<ChatRequest>,
+  'messages' | 'tools' | 'tool_choice' | 'web_search_options' | 'prediction' | 'response_format' | 'thinking' | 'reasoning'
+> &
+  ChatControlMark & {
+    messages: ChatWrittenMessage[]
+    tools?: ChatWrittenTool[]
+    tool_choice?: ChatToolChoice | undefined
+    web_search_options?: ChatSearchOptions
+    prediction?: { type: 'content'; content: ChatContent } | undefined
+    response_format?: Written<ChatResponseFormat> | undefined
+    thinking?: { type: string } | undefined
+    reasoning?: { max_tokens?: number; exclude?: boolean; summary?: string } | undefined
+  }
+
+export type ChatWrittenUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details?: { cached_tokens?: number; cache_write_tokens?: number; audio_tokens?: number; image_tokens?: number } | undefined
+  completion_tokens_details?:
+    | { reasoning_tokens?: number; audio_tokens?: number; accepted_prediction_tokens?: number; rejected_prediction_tokens?: number }
+    | undefined
+  service_tier?: string | undefined
+}
+
+export type ChatToken = { token: string; bytes: number[] | null; logprob: number }
+export type ChatLogprobs = { content: ChatTokens | null; refusal: ChatTokens | null }
+type ChatTokens = (ChatToken & { top_logprobs: ChatToken[] })[]
+
+type Head = { id: string; created: number; model: string }
+
+/** A reply. */
+export type ChatReply = Head & {
+  object: 'chat.completion'
+  choices: ChatWrittenChoice[]
+  usage?: ChatWrittenUsage | undefined
+  service_tier?: string | undefined
+}
+export type ChatWrittenChoice = { index: number; message: ChatWrittenAssistant; finish_reason?: string | undefined; logprobs?: ChatLogprobs | null | undefined }
+
+export type ChatCallDelta = ChatProof & {
+  index: number
+  id?: string | undefined
+  type?: 'function' | 'custom'
+  function?: Partial<ChatCalled>
+  custom?: { name?: string; input?: string }
+}
+export type ChatDelta = Omit<Partial<ChatWrittenAssistant>, 'tool_calls' | 'function_call'> & {
+  tool_calls?: ChatCallDelta[]
+  function_call?: Partial<ChatCalled>
+}
+export type ChatChunkChoice = { index: number; delta: ChatDelta; finish_reason: string | null; logprobs?: ChatLogprobs }
+export type ChatHead = Head & { object: 'chat.completion.chunk'; service_tier?: string | undefined }
+export type ChatChunk = ChatHead & { choices: ChatChunkChoice[]; usage?: ChatWrittenUsage | null }
+
+/** The body of an error; also a reply that failed, and the last event of a failed stream. */
+export type ChatErrorBody = {
+  error: {
+    message: string
+    type: string
+    param: string | null
+    code: string | null
+    source?: { protocol?: string; type?: string; code?: string | null; details?: unknown }
+  }
+}
+
+/** What the encoders of this protocol write. */
+export type ChatWire = { request: ChatBody; response: ChatReply | ChatErrorBody; event: ChatChunk | ChatErrorBody | '[DONE]'; error: ChatErrorBody }

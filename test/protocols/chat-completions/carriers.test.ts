@@ -55,7 +55,7 @@ test('details that a client has merged by their index, as the Python SDK does, s
   const item = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gAAA' }
   const reply = { id: 'resp_1', status: 'completed', output: [item, { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }
   const { wire } = chat.encodeResponse(responses.decodeResponse(reply).value)
-  const [{ message }] = (wire as { choices: [{ message: { reasoning_details: Record<string, unknown>[] } }] }).choices
+  const [{ message }] = (wire as unknown as { choices: [{ message: { reasoning_details: Record<string, unknown>[] } }] }).choices
   const merged: Record<string, unknown>[] = []
   for (const entry of message.reasoning_details) {
     const same = merged.find(({ index }) => index === entry['index'])

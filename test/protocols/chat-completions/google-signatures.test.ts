@@ -38,7 +38,7 @@ describe("the signature of a call in Google's field", () => {
         },
       ],
     })
-    const { message } = (wire as { choices: [{ message: { tool_calls: [Call] } }] }).choices[0]
+    const { message } = (wire as unknown as { choices: [{ message: { tool_calls: [Call] } }] }).choices[0]
     expect(message.tool_calls[0].extra_content?.['google']).toBeUndefined()
     const { value } = chat.decodeRequest({ model: 'm', messages: [message, { role: 'tool', tool_call_id: 'c1', content: 'found' }] })
     expect(value.messages[0]?.parts[0]?.signature).toEqual(signature)

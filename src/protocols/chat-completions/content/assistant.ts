@@ -3,8 +3,9 @@ import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
-import type { ChatAssistantMessage, ChatChoice } from '../schema.ts'
+import type { ChatAssistantMessage, ChatBlock, ChatChoice, ChatWrittenAssistant, ChatWrittenCall } from '../schema.ts'
 import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
 import { decodeCall, decodeLegacyCall, encodeCall, encodeLegacyCall, takesOneCall } from './calls.ts'
 import { carriersIn, carriesThoughts, carryThoughts, giveBack } from './carried-thoughts.ts'
@@ -74,29 +75,29 @@ function signaturesOfTexts({ textSignatures }: DecodedReasoning, calls: readonly
 }
 
 /** Writes an assistant message. Undefined: none of its parts could be written. */
-export function encodeAssistant(from: AssistantToWrite, writing: Writing): JsonObject | undefined {
+export function encodeAssistant(from: AssistantToWrite, writing: Writing): ChatWrittenAssistant | undefined {
   const { parts, name, ext, at, towards } = from
   const { report, native } = writing
   report.ext(ext, at)
 
   const single = towards === 'client' && takesOneCall(writing.options.context)
-  const known: JsonObject = { role: 'assistant', content: undefined, name }
+  const known: ChatWrittenAssistant = { role: 'assistant', content: undefined, name }
   const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
   fillAll(slots, parts, { towards, single, writing })
   const { calls, images } = slots
-  if (images.length > 0) known['images'] = images
-  if (calls.length > 0) known['tool_calls'] = calls
+  if (images.length > 0) known.images = images
+  if (calls.length > 0) known.tool_calls = calls
 
   Object.assign(known, encodeBody(slots, { writing, towards }), encodeCarriers(slots.reasoning, from, writing))
-  const isEmpty = known['content'] === undefined && Object.keys(defined(known)).length === 1
+  const isEmpty = known.content === undefined && Object.keys(defined(known)).length === 1
   if (isEmpty && towards === 'server' && !native) return undefined
-  const silent = calls.length > 0 || known['function_call'] !== undefined || known['refusal'] !== undefined || known['audio'] !== undefined || images.length > 0
-  known['content'] ??= silent || native || towards === 'client' ? null : ''
-  if (towards === 'client') known['refusal'] ??= null
+  const silent = calls.length > 0 || known.function_call !== undefined || known.refusal !== undefined || known.audio !== undefined || images.length > 0
+  known.content ??= silent || native || towards === 'client' ? null : ''
+  if (towards === 'client') known.refusal ??= null
   const fields = ownOf(ext)
-  const message = fields ? withUnknown(known, unknownBeside(fields, known, { at, report })) : defined(known)
+  const message = fields ? withUnknown<ChatWrittenAssistant>(known, unknownBeside(fields, known, { at, report })) : defined<ChatWrittenAssistant>(known)
   // They are those of citations, which have them.
-  if (slots.texts.length > 0 && known['annotations'] === undefined) delete message['annotations']
+  if (slots.texts.length > 0 && known.annotations === undefined) delete message.annotations
   if (towards === 'server' && calls.length > 0) standIn(message, writing)
   return message
 }
@@ -118,17 +119,17 @@ function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
 }
 
 /** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
-function standIn(message: JsonObject, { options, report }: Writing): void {
+function standIn(message: ChatWrittenAssistant, { options, report }: Writing): void {
   if (options.ccMissingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
   const field = options.ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
   message[field] = ' '
   report.addMade('reasoning.placeholder', message, `/${field}`)
 }
 
-const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_items']
+const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_items'] as const
 
 /** Where the parts of a message go. `known`: message fields as they are written; `texts`: the text parts of `body`. */
-type Slots = { known: JsonObject; calls: JsonObject[]; images: JsonObject[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
+type Slots = { known: ChatWrittenAssistant; calls: ChatWrittenCall[]; images: ChatBlock[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
 
 /** `single`: the client knows only `function_call`. */
 type Filling = { towards: 'client' | 'server'; single: boolean; writing: Writing }
@@ -151,11 +152,11 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
       break
     case 'refusal':
       report.ext(part.ext, part.at)
-      known['refusal'] = joined(known['refusal'], part.text)
+      known.refusal = joined(known.refusal, part.text)
       break
     case 'tool-call':
       if (!single) calls.push(encodeCall(part, towards, writing))
-      else if (known['function_call'] === undefined) known['function_call'] = encodeLegacyCall(part, writing)
+      else if (known.function_call === undefined) known.function_call = encodeLegacyCall(part, writing)
       else report.add('tool-call.single', part.at)
       break
     case 'media':
@@ -163,7 +164,7 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
       break
     case 'opaque':
       if (part.protocol !== protocolName) report.add('part.unknown', part.at)
-      else if (isObject(part.raw) && isInCalls(part)) calls.push(part.raw)
+      else if (isObject(part.raw) && isInCalls(part)) calls.push(asRead(part.raw))
       else body.push(part)
       break
     case 'server-tool':
@@ -187,9 +188,9 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
 /** A message has one field for audio. */
 function fillMedia({ known, images }: Slots, part: MediaPart, { towards, writing }: Filling): void {
   const { report, native } = writing
-  const isSecond = known['audio'] !== undefined && part.kind === 'audio'
+  const isSecond = known.audio !== undefined && part.kind === 'audio'
   if (isSecond || !(towards === 'client' || native)) report.add('part.unsupported', part.at)
-  else if (isAudible(part)) known['audio'] = encodeAudioAnswer(part, writing)
+  else if (isAudible(part)) known.audio = encodeAudioAnswer(part, writing)
   else images.push(...encodeImage(part, writing))
 }
 
@@ -201,7 +202,10 @@ const joined = (before: unknown, text: string) => (typeof before === 'string' ? 
 const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'logprobs', 'signature', 'phase')
 
 /** Writes `content`, and towards clients `annotations`. */
-function encodeBody({ body, texts }: Pick<Slots, 'body' | 'texts'>, { writing, towards }: Pick<Filling, 'writing' | 'towards'>): JsonObject {
+function encodeBody(
+  { body, texts }: Pick<Slots, 'body' | 'texts'>,
+  { writing, towards }: Pick<Filling, 'writing' | 'towards'>,
+): Pick<ChatWrittenAssistant, 'content' | 'annotations'> {
   const { report, native, options } = writing
   const opens = opensEnvelopes(towards, options)
   const annotations = towards === 'client' || native ? encodeCitations(texts, report) : []

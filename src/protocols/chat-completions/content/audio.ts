@@ -1,9 +1,8 @@
 import type { MediaPart, Place } from '../../../canonical/message.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import type { ChatAssistantMessage } from '../schema.ts'
+import type { ChatAssistantMessage, ChatAudio } from '../schema.ts'
 import { keep, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
@@ -23,13 +22,13 @@ export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (s
 const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'transcript', 'id', 'expiresAt', 'at', 'ext')
 
 /** `audio` of a message: complete in a reply, by id in a request. */
-export function encodeAudioAnswer(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): JsonObject {
+export function encodeAudioAnswer(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): ChatAudio {
   const { source, transcript, id, expiresAt, at, ext } = part
   report.unwritten(part, handled, at)
   if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')
   report.ext(ext, at)
   const shown = id ?? (source.type === 'reference' ? source.id || undefined : undefined)
   const data = source.type === 'base64' ? source.data : undefined
-  if (native) return wireOf({ id: shown, data, transcript, expires_at: expiresAt }, ext)
+  if (native) return wireOf<ChatAudio>({ id: shown, data, transcript, expires_at: expiresAt }, ext)
   return { id: shown ?? 'audio_0', ...defined({ data }), expires_at: expiresAt ?? 0, transcript: transcript ?? '' }
 }

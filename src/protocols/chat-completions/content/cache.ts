@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import type { ChatBlock, ChatControlMark, ChatMark } from '../schema.ts'
 import { keep, ownOf, withInner } from './own.ts'
 import type { PartWriting } from './writing.ts'
 
@@ -60,14 +61,14 @@ export function takeMessageMark(message: Message): Message {
 }
 
 /** The same for writing: blocks and calls of the own protocol that cannot hold the mark of the last part. Absent: they can. */
-export function encodeMessageMark({ parts }: Message, { report, native }: PartWriting): JsonObject | undefined {
+export function encodeMessageMark({ parts }: Message, { report, native }: PartWriting): ChatControlMark | undefined {
   const last = parts.at(-1)
   if (!native || !last?.cache || (last.type !== 'tool-result' && last.type !== 'tool-call' && last.type !== 'refusal')) return undefined
   return controlMark(last.cache, () => report.add('cache.ttl', last.at, 'cache.ttl'))
 }
 
 /** The cache breakpoint of a part as wire fields. */
-export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, options, native }: PartWriting): JsonObject {
+export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, options, native }: PartWriting): ChatMark {
   if (!cache) return {}
   const how = options.ccCacheMarks ?? 'drop'
   if (how === 'drop' && !native) {
@@ -77,14 +78,14 @@ export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, 
   const approximated = () => report.add('cache.ttl', at, 'cache.ttl')
   // Each field has lifetimes of its own.
   if (native ? cache.ttl === '5m' || cache.ttl === '1h' : how === 'cache_control') return controlMark(cache, approximated)
-  return { prompt_cache_breakpoint: defined({ mode: 'explicit', ttl: encodeTtl(cache.ttl, approximated, options) }) }
+  return { prompt_cache_breakpoint: defined<{ mode: string; ttl: string | undefined }>({ mode: 'explicit', ttl: encodeTtl(cache.ttl, approximated, options) }) }
 }
 
 /** A breakpoint in the field of the messages protocol, whose lifetimes are `5m` and `1h`. */
-export function controlMark({ ttl }: NonNullable<Part['cache']>, approximated: () => void): JsonObject {
+export function controlMark({ ttl }: NonNullable<Part['cache']>, approximated: () => void): ChatControlMark {
   const isKnown = ttl === undefined || ttl === '5m' || ttl === '1h'
   if (!isKnown) approximated()
-  return { cache_control: defined({ type: 'ephemeral', ttl: isKnown ? ttl : undefined }) }
+  return { cache_control: defined<{ type: string; ttl: string | undefined }>({ type: 'ephemeral', ttl: isKnown ? ttl : undefined }) }
 }
 
 /** `30m` and `12h` are the lifetimes of this provider. Others become its default; with `cacheTtlRound: 'up'`, `1h` becomes `12h`. */
@@ -95,7 +96,7 @@ function encodeTtl(ttl: string | undefined, approximated: () => void, { cacheTtl
 }
 
 /** Puts a mark on the last block. The block is changed, not copied, because `report.addMade` finds blocks by identity. */
-export function withMark(blocks: JsonObject[], mark: JsonObject): JsonObject[] {
+export function withMark(blocks: ChatBlock[], mark: ChatMark): ChatBlock[] {
   const last = blocks.at(-1)
   if (last) Object.assign(last, mark)
   return blocks

@@ -2,13 +2,13 @@ import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { hashId, mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { isObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
 import { wrapInput } from '../../../kit/tools/freeform.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { noteName } from '../request/tools.ts'
-import type { ChatFunctionCall, ChatToolCall } from '../schema.ts'
+import type { ChatCalled, ChatFunctionCall, ChatProof, ChatToolCall, ChatWrittenCall } from '../schema.ts'
 import { keep, protocolName, wireOf, withInner } from './own.ts'
 import type { Reading } from './reading.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
@@ -83,11 +83,11 @@ export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 't
   return takesOneCall({ from: protocolName, request }) ? { tools: tools.filter(({ type }) => type !== 'server') } : {}
 }
 
-export function encodeLegacyCall(part: ToolCallPart, writing: Writing): JsonObject {
+export function encodeLegacyCall(part: ToolCallPart, writing: Writing): ChatCalled {
   const { report } = writing
   noteBeside(part, writing)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
-  const wire = wireOf({ name: writing.nameOf(part.name, part.namespace), arguments: inputOf(part, writing) }, part.ext)
+  const wire = wireOf<ChatCalled>({ name: writing.nameOf(part.name, part.namespace), arguments: inputOf(part, writing) }, part.ext)
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -122,7 +122,7 @@ export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing,
   report.ext(part.ext, at)
 }
 
-export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): JsonObject {
+export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): ChatWrittenCall {
   const { id, name, namespace, at } = part
   const { report } = writing
   const wraps = towards === 'server' && writing.wraps === true && part.kind === 'freeform'
@@ -133,11 +133,11 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const proof = encodeProof(part, written, { towards, writing })
   if (wraps) report.add('freeform.wrapped', at)
   const called = noteName(name, namespace, { at, writing })
-  const known =
+  const known: ChatWrittenCall =
     wraps || part.kind === 'function'
       ? { id: proof.id, type: 'function', function: { name: called, arguments: wraps ? wrapInput(part.input) : inputOf(part, writing) } }
       : { id: proof.id, type: 'custom', custom: { name: called, input: part.input } }
-  const wire = wireOf(proof.beside ? Object.assign(known, proof.beside) : known, part.ext)
+  const wire = wireOf<ChatWrittenCall>(proof.beside ? Object.assign(known, proof.beside) : known, part.ext)
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
   return wire
 }
@@ -157,7 +157,7 @@ function encodeProof(
   { signature, at }: ToolCallPart,
   id: string,
   { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
-): { id: string; beside?: JsonObject } {
+): { id: string; beside?: ChatProof } {
   if (!signature || thoughtInId(id, '')?.value === signature.value) return { id }
   const { ccSignature } = writing.options
   if (towards === 'client' && ccSignature === 'id') return { id: joinId(id, signature) }

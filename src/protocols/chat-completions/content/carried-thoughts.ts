@@ -7,6 +7,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
+import type { ChatProof } from '../schema.ts'
 import { hasPhase, piecesOf } from './carriers.ts'
 import { arrange, cutOut, record, type Slots } from './layout.ts'
 import { decodeReasoning, encodeDetails, listIn, needsDetails, reasoningText } from './reasoning.ts'
@@ -21,7 +22,7 @@ export function carriesThoughts({ ccThoughts, ccSignature = 'field', ccReasoning
 }
 
 /** The fields to write beside `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
-export function carryThoughts(since: readonly Part[], call: Part): JsonObject | undefined {
+export function carryThoughts(since: readonly Part[], call: Part): ChatProof | undefined {
   const parts = since.filter((part): part is ReasoningPart => part.type === 'reasoning' && says(part))
   const recorded = record(piecesOf(since, { native: true }))
   if (!needsDetails(parts) && recorded.textSignatures.length === 0 && !hasPhase(since)) return undefined

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, merge, only, same, without } from '../../../
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
+import type { ChatCarriers, ChatProof } from '../schema.ts'
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
 import { protocolName } from './own.ts'
@@ -95,7 +96,7 @@ function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
 }
 
 /** Writes the carriers of reasoning. */
-export function encodeCarriers(reasoning: readonly ReasoningPart[], from: AssistantToWrite, writing: Writing): JsonObject {
+export function encodeCarriers(reasoning: readonly ReasoningPart[], from: AssistantToWrite, writing: Writing): ChatCarriers {
   const { report, options } = writing
   const { towards, at } = from
   const opens = opensEnvelopes(towards, options)
@@ -114,15 +115,15 @@ function writeCarriers(
   reasoning: readonly ReasoningPart[],
   { parts, towards, at }: AssistantToWrite,
   { recorded, pieces, writing }: { recorded: Recorded | undefined; pieces: readonly Piece[]; writing: Writing },
-): JsonObject {
+): ChatCarriers {
   const { report, options, native } = writing
   for (const part of reasoning) noteReasoning(part, towards, writing)
   const usable = reasoning.map(part => keepSignature(part, towards, writing))
 
   const field = options.ccReasoning ?? 'reasoning_content'
   const text = reasoningText(usable)
-  const written: JsonObject = {}
-  if (text && field !== 'details') written[field] = text
+  const written: ChatCarriers = {}
+  if (text && field !== 'details') written[textField(options)] = text
   const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
   const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
   const { lists, left } = recorded ? { lists: {}, left: telling } : encodeLiteLists(telling)
@@ -140,6 +141,10 @@ function writeCarriers(
   return written
 }
 
+/** Where the text of reasoning is written, unless it is in details only. */
+export const textField = ({ ccReasoning }: Pick<Writing['options'], 'ccReasoning'>): 'reasoning' | 'reasoning_content' =>
+  ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
+
 export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
 /** The parts that a layout records, in their order. */
@@ -152,7 +157,7 @@ export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'nati
 }
 
 /** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
-function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing): JsonObject {
+function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing): ChatProof {
   const { report, options } = writing
   const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
   if (towards === 'client') {

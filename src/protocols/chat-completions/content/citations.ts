@@ -1,9 +1,11 @@
 import type { Citation, Part, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
 import type { ChatReport } from '../notes.ts'
+import type { ChatAnnotation } from '../schema.ts'
 import { protocolName } from './own.ts'
 
 /** Puts the annotations of a reply on its text. False: there is no text that they could belong to. */
@@ -59,8 +61,8 @@ export function unknownOfAnnotations(annotations: readonly unknown[]): unknown[]
 }
 
 /** `annotations`: offsets count in the joined text, in code points. */
-export function encodeCitations(texts: readonly TextPart[], report: ChatReport): JsonObject[] {
-  const annotations: JsonObject[] = []
+export function encodeCitations(texts: readonly TextPart[], report: ChatReport): ChatAnnotation[] {
+  const annotations: ChatAnnotation[] = []
   let before = 0
   for (const { text, citations, at } of texts) {
     const length = citations?.length || texts.length > 1 ? lengthOf(text) : 0
@@ -75,14 +77,14 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
 }
 
 /** `part`: where the part with the citation begins and ends in the reply. Undefined: no annotation type fits the citation. */
-export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): JsonObject | undefined {
+export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): ChatAnnotation | undefined {
   const { kind, url, title, citedText, start, end, protocol, raw } = citation
-  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))) return raw
+  if (protocol === protocolName && isObject(raw) && (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))) return asRead(raw)
   if (kind !== 'url' || url === undefined) return undefined
   if (start === undefined || end === undefined) wholePart()
   return {
     type: 'url_citation',
-    url_citation: defined({
+    url_citation: defined<ChatAnnotation['url_citation']>({
       start_index: start === undefined ? part.start : part.start + start,
       end_index: end === undefined ? part.end : part.start + end,
       title: title ?? '',

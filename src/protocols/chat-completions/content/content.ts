@@ -2,11 +2,22 @@ import type { MediaPart, Part, Place, RefusalPart, SearchResultPart, TextPart } 
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
-import type { ChatAudioPart, ChatFilePart, ChatImagePart, ChatPart, ChatRefusalPart, ChatTextPart, ChatThinkingPart } from '../schema.ts'
+import type {
+  ChatAudioPart,
+  ChatBlock,
+  ChatBlockOf,
+  ChatFilePart,
+  ChatImagePart,
+  ChatPart,
+  ChatRefusalPart,
+  ChatTextPart,
+  ChatThinkingPart,
+} from '../schema.ts'
 import { encodeMark, type Marks, readMark, withMark } from './cache.ts'
 import { decodeAudio, decodeFile, decodeImage, encodeMedia } from './media.ts'
 import { keep, protocolName, wireOf } from './own.ts'
@@ -59,18 +70,18 @@ function decodeText(wire: ChatTextPart, at: Place): TextPart {
 export const isInContent = ({ at }: Part): boolean => at !== undefined && /\/content\/\d+$/.test(pointerOf(at))
 
 /** Blocks as `content`: a single text without further keys becomes a string. */
-export function plainly(blocks: JsonObject[]): unknown {
+export function plainly(blocks: ChatBlock[]): string | ChatBlock[] {
   const [only] = blocks
   if (!only) return ''
-  return blocks.length === 1 && only['type'] === 'text' && Object.keys(only).length === 2 ? only['text'] : blocks
+  return blocks.length === 1 && only.type === 'text' && Object.keys(only).length === 2 ? only.text : blocks
 }
 
 /** Parts of a system, user or tool message → blocks. Makes a note for each part that has no block type here. */
-export function encodeParts(parts: readonly Part[], writing: Writing): JsonObject[] {
+export function encodeParts(parts: readonly Part[], writing: Writing): ChatBlock[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
 
-function encodePart(part: Part, writing: Writing): JsonObject[] {
+function encodePart(part: Part, writing: Writing): ChatBlock[] {
   const { report } = writing
   switch (part.type) {
     case 'text': {
@@ -92,7 +103,7 @@ function encodePart(part: Part, writing: Writing): JsonObject[] {
       return [{ type: 'text', text: `${title}\n${source}` }, ...withMark(blocks, encodeMark(part, writing))]
     }
     case 'opaque':
-      if (part.protocol === protocolName && isObject(part.raw)) return [{ ...part.raw }]
+      if (part.protocol === protocolName && isObject(part.raw)) return [asRead({ ...part.raw })]
       report.add('part.unknown', part.at)
       return []
     case 'reasoning': {
@@ -116,34 +127,34 @@ const handledOfSearchResult = keysOf<SearchResultPart>()('type', 'source', 'titl
 const handledOfDocument = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'id', 'cache', 'citations', 'at', 'ext')
 
 /** A text document → text blocks, the first of which is its title. */
-function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): JsonObject[] {
+function encodeDocument(part: MediaPart, source: TextSource, writing: Writing): ChatBlock[] {
   const { filename, title, citations, at } = part
   const { report } = writing
   report.add('document.flattened', at)
   report.unwritten(part, handledOfDocument, at)
   report.rest({ ...(title !== undefined && { filename }), ...(citations?.enabled && { citations }) }, at)
   report.ext(part.ext, at)
-  const blocks = source.type === 'text' ? [{ type: 'text', text: source.text }] : encodeParts(source.parts, writing)
+  const blocks = source.type === 'text' ? [{ type: 'text' as const, text: source.text }] : encodeParts(source.parts, writing)
   const heading = title ?? filename
-  return [...(heading === undefined ? [] : [{ type: 'text', text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
+  return [...(heading === undefined ? [] : [{ type: 'text' as const, text: heading }]), ...withMark(blocks, encodeMark(part, writing))]
 }
 
 const handledOfTextPart = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'signature')
 
-function encodeText(part: TextPart, writing: Writing): JsonObject {
+function encodeText(part: TextPart, writing: Writing): ChatBlock {
   const { text, at, ext, citations, signature } = part
   const { report } = writing
   if (citations) for (const _ of citations) report.add('citation.unsupported', at, 'citations')
   if (signature) report.add('reasoning.foreign-signature', at, 'signature')
   report.unwritten(part, handledOfTextPart, at)
   report.ext(ext, at)
-  return wireOf(part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text }, ext)
+  return wireOf<ChatBlockOf<'text'>>(part.cache ? { type: 'text', text, ...encodeMark(part, writing) } : { type: 'text', text }, ext)
 }
 
 const handledOfRefusalPart = keysOf<RefusalPart>()('type', 'text', 'at', 'ext')
 
-function encodeRefusal(part: RefusalPart, { report }: Writing): JsonObject {
+function encodeRefusal(part: RefusalPart, { report }: Writing): ChatBlock {
   report.unwritten(part, handledOfRefusalPart, part.at)
   report.ext(part.ext, part.at)
-  return wireOf({ type: 'refusal', refusal: part.text }, part.ext)
+  return wireOf<ChatBlockOf<'refusal'>>({ type: 'refusal', refusal: part.text }, part.ext)
 }

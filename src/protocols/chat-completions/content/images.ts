@@ -1,7 +1,7 @@
 import type { MediaPart, Place } from '../../../canonical/message.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import type { ChatImagePart } from '../schema.ts'
+import type { ChatBlock, ChatImagePart } from '../schema.ts'
 import { decodeImage, encodeMedia } from './media.ts'
 import type { PartWriting } from './writing.ts'
 
@@ -20,7 +20,7 @@ function isImage(image: unknown): image is ChatImagePart {
 }
 
 /** The entries of `images`. An empty list: the image has no place, and a note was made. */
-export function encodeImage(part: MediaPart, writing: PartWriting): JsonObject[] {
+export function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock[] {
   const { report, options, native } = writing
   const empty = part.source.type === 'base64' && part.source.data === ''
   if (part.kind !== 'image' || empty || !(native || options.ccImages === 'write')) {

@@ -2,10 +2,9 @@ import type { MediaPart, Place } from '../../../canonical/message.ts'
 import { TranslationError } from '../../../errors.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { dataUrl, parseDataUrl, sniff } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
-import type { ChatAudioPart, ChatFilePart, ChatImagePart } from '../schema.ts'
+import type { ChatAudioPart, ChatBlock, ChatBlockOf, ChatFilePart, ChatImagePart } from '../schema.ts'
 import { encodeMark, type Marks, readMark } from './cache.ts'
 import { protocolName, wireOf, withInner } from './own.ts'
 import type { PartWriting } from './writing.ts'
@@ -76,7 +75,7 @@ const isDocument = (mime: string | undefined) => mime === 'application/pdf' || m
 // ---- canonical → wire
 
 /** Media → one block, or an empty list with a note if no block type can hold it. For text documents see `content.ts`. */
-export function encodeMedia(part: MediaPart, writing: PartWriting): JsonObject[] {
+export function encodeMedia(part: MediaPart, writing: PartWriting): ChatBlock[] {
   const { kind, source, at } = part
   const { report, options, native } = writing
   if (source.type === 'file-id' && (source.issuer !== protocolName || (kind === 'image' && !native))) {
@@ -91,7 +90,7 @@ export function encodeMedia(part: MediaPart, writing: PartWriting): JsonObject[]
   return []
 }
 
-function encodeKind(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+function encodeKind(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
   switch (part.kind) {
     case 'image':
       return encodeImage(part, writing)
@@ -107,45 +106,45 @@ function encodeKind(part: MediaPart, writing: PartWriting): JsonObject | undefin
   }
 }
 
-function encodeImage(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report } = writing
   const isStored = source.type === 'file-id'
   if (source.type !== 'url' && source.type !== 'base64' && !isStored) return undefined
   leave(part, { filename, title }, writing)
   // A client has left this form of another protocol in its history, and the own protocol has none.
-  if (isStored) return wireOf({ type: 'input_image', file_id: source.id, detail, ...encodeMark(part, writing) }, ext)
+  if (isStored) return wireOf<ChatBlockOf<'input_image'>>({ type: 'input_image', file_id: source.id, detail, ...encodeMark(part, writing) }, ext)
   const url = source.type === 'url' ? source.url : dataUrl(source.mime ?? 'image/png', source.data)
   if (detail === 'ultra_high') report.add('field.unsupported', at, 'detail')
   const image = detail === undefined || detail === 'ultra_high' ? { url } : { url, detail }
-  const block = wireOf({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
+  const block = wireOf<ChatBlockOf<'image_url'>>({ type: 'image_url', image_url: image, ...encodeMark(part, writing) }, ext)
   if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, '/image_url/url')
   return block
 }
 
-function encodeAudio(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+function encodeAudio(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
   const { source, filename, title, detail, ext } = part
   if (source.type !== 'base64') return undefined
   const { mime = '' } = source
   const format = audioFormats.get(mime) ?? (writing.native && mime.startsWith('audio/') ? mime.slice('audio/'.length) : undefined)
   if (format === undefined) return undefined
   leave(part, { filename, title, detail }, writing)
-  return wireOf({ type: 'input_audio', input_audio: { data: source.data, format }, ...encodeMark(part, writing) }, ext)
+  return wireOf<ChatBlockOf<'input_audio'>>({ type: 'input_audio', input_audio: { data: source.data, format }, ...encodeMark(part, writing) }, ext)
 }
 
-function encodeFile(part: MediaPart, writing: PartWriting): JsonObject | undefined {
+function encodeFile(part: MediaPart, writing: PartWriting): ChatBlock | undefined {
   const { source, filename, title, detail, at, ext } = part
   const { report, native } = writing
   if (source.type !== 'base64' && source.type !== 'file-id' && !(source.type === 'url' && native)) return undefined
   leave(part, { detail, ...(filename !== undefined && { title }) }, writing)
   if (filename === undefined && title !== undefined) report.add('media.title-as-filename', at, 'title')
   const isNameless = filename === undefined && title === undefined && source.type === 'base64' && !native
-  const file = defined({
+  const file = defined<ChatBlockOf<'file'>['file']>({
     file_data: source.type === 'base64' ? dataUrl(source.mime ?? 'application/pdf', source.data) : source.type === 'url' ? source.url : undefined,
     file_id: source.type === 'file-id' ? source.id : undefined,
     filename: isNameless ? nameOfFile((source.type === 'base64' && source.mime) || 'application/pdf') : (filename ?? title),
   })
-  const block = wireOf({ type: 'file', file, ...encodeMark(part, writing) }, ext)
+  const block = wireOf<ChatBlockOf<'file'>>({ type: 'file', file, ...encodeMark(part, writing) }, ext)
   if (source.type === 'base64' && source.mime === undefined) report.addMade('media.mime', block, '/file/file_data')
   if (isNameless) report.addMade('media.filename', block, '/file/filename')
   return block

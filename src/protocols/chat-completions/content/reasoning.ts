@@ -6,7 +6,7 @@ import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ChatThinkingPart } from '../schema.ts'
+import type { ChatBlockOf, ChatCarriers, ChatDetail, ChatProxyBlock, ChatProxyItem, ChatThinkingPart } from '../schema.ts'
 import type { Recorded } from './layout.ts'
 import { keep, protocolName, wireOf, withInner } from './own.ts'
 import { carriedIssuer, isOwnIssuer, readCarried } from './signatures.ts'
@@ -133,9 +133,9 @@ export function decodeItem({ id, encrypted_content: encrypted, summary }: Item, 
 }
 
 /** `lists`: the reasoning parts that came from a proxy in a list of its own, as it takes them back; `left`: the other parts. */
-export function encodeLiteLists(parts: readonly ReasoningPart[]): { lists: JsonObject; left: ReasoningPart[] } {
-  const blocks: JsonObject[] = []
-  const items: JsonObject[] = []
+export function encodeLiteLists(parts: readonly ReasoningPart[]): { lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>; left: ReasoningPart[] } {
+  const blocks: ChatProxyBlock[] = []
+  const items: ChatProxyItem[] = []
   const left = parts.filter(part => {
     const { signature } = part
     const list = liteListOf(part)
@@ -158,7 +158,7 @@ export function liteListOf({ signature, at }: ReasoningPart): 'reasoning_items' 
   return list as ReturnType<typeof liteListOf>
 }
 
-function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): JsonObject {
+function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): ChatProxyItem {
   return { ...defined({ id }), type: 'reasoning', encrypted_content: value, summary: segments.map(({ text }) => ({ type: 'summary_text', text })) }
 }
 
@@ -242,10 +242,10 @@ export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): Reasonin
   return keep(part, withInner(unknownOf(wire, knownOfThinking), 'thinking', hasMore ? left : undefined))
 }
 
-export function encodeThinkingBlock(part: ReasoningPart): JsonObject {
+export function encodeThinkingBlock(part: ReasoningPart): ChatBlockOf<'thinking'> {
   const { signature } = part
   const proof = signature && isOwnIssuer(signature.issuer) ? signature.value : undefined
-  return wireOf({ type: 'thinking', thinking: [{ type: 'text', text: reasoningText([part]) }], signature: proof }, part.ext)
+  return wireOf<ChatBlockOf<'thinking'>>({ type: 'thinking', thinking: [{ type: 'text', text: reasoningText([part]) }], signature: proof }, part.ext)
 }
 
 /** All segments of all parts as one text. Empty segments are skipped, as in streams. */
@@ -262,8 +262,8 @@ export function needsDetails(parts: readonly ReasoningPart[]): boolean {
 export type DetailsOf = Recorded & { parts: readonly ReasoningPart[] }
 
 /** The complete `reasoning_details`. Signatures of other issuers are wrapped in an envelope that names the issuer. */
-export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): JsonObject[] {
-  const entries: JsonObject[] = []
+export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): ChatDetail[] {
+  const entries: ChatDetail[] = []
   parts.forEach((part, index) => {
     const { segments, signature, id } = part
     const proof = signature && seal(signature, id)
@@ -276,12 +276,12 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Jso
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1
       const naming = !ours || last ? named : {}
-      if (kind === 'raw' || onText) entries.push(defined({ type: 'reasoning.text', text, signature: last ? proof : undefined, ...naming, ...rest }))
+      if (kind === 'raw' || onText) entries.push({ type: 'reasoning.text', text, ...(last && proof !== undefined && { signature: proof }), ...naming, ...rest })
       else entries.push({ type: 'reasoning.summary', summary: text, ...naming, ...rest })
     })
     if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...named, ...rest })
     else if (segments.length === 0 && (proof !== undefined || id !== undefined))
-      entries.push(defined({ type: 'reasoning.text', text: '', signature: proof, ...named, ...rest }))
+      entries.push({ type: 'reasoning.text', text: '', ...defined({ signature: proof }), ...named, ...rest })
   })
   textSignatures.forEach((proof, i) => {
     entries.push({ type: 'reasoning.encrypted', data: wrapSignature(proof), format, index: parts.length + i })
@@ -294,7 +294,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Jso
 }
 
 /** Reasoning with its proofs. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
-export function encodeProofs(of: DetailsOf, native: boolean): JsonObject {
+export function encodeProofs(of: DetailsOf, native: boolean): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   // Of a layout only phases would be missed there: these lists have no place among the other parts.
   if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {
     const { lists, left } = encodeLiteLists(of.parts)

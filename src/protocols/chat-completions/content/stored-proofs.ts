@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { ChatWrittenAssistant } from '../schema.ts'
 
 /**
  * Signatures of reasoning that the caller stores, for clients that send back only the fields they know. They are returned beside
@@ -10,11 +11,11 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 export type StoredProofs = Record<string, string>
 
 /** Moves the signatures of a complete message into `stored`. Changes the message. False: it has signatures, but no call whose id could be the key. */
-export function takeOut(message: JsonObject, stored: StoredProofs): boolean {
+export function takeOut(message: ChatWrittenAssistant, stored: StoredProofs): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)
   const extra = Object.fromEntries(flatMap(calls, call => ('extra_content' in call ? [[String(call['id']), call['extra_content']]] : [])))
-  delete message['reasoning_details']
+  delete message.reasoning_details
   for (const call of calls) delete call['extra_content']
   return keep(stored, calls[0]?.['id'], { details, extra })
 }

@@ -3,7 +3,6 @@ import { readable } from '../../../kit/conversation/readable.ts'
 import { withoutStaleResults } from '../../../kit/conversation/stale-results.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
@@ -18,7 +17,7 @@ import { putBack } from '../content/stored-proofs.ts'
 import { opensEnvelopes, type Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
-import type { ChatMessage } from '../schema.ts'
+import type { ChatBlock, ChatMessage, ChatWrittenMessage } from '../schema.ts'
 import { placeInstructions } from './instructions.ts'
 
 type PlainMessage = Extract<ChatMessage, { role: 'user' | 'system' | 'developer' }>
@@ -80,11 +79,11 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
  * A conversation → `messages`. Those of other protocols are regrouped: one assistant
  * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
-export function encodeMessages(messages: readonly Message[], writing: Writing): JsonObject[] {
+export function encodeMessages(messages: readonly Message[], writing: Writing): ChatWrittenMessage[] {
   const turns = writing.native ? [...messages] : placeInstructions(regroup(withoutStaleResults(messages, writing.report), writing), writing)
   const inToolTurns = toolTurns(turns)
-  const written: JsonObject[] = []
-  let media: JsonObject[] = []
+  const written: ChatWrittenMessage[] = []
+  let media: ChatBlock[] = []
   for (const turn of turns) {
     const mark = encodeMessageMark(turn, writing)
     if (turn.role !== 'tool' && media.length > 0) {
@@ -110,7 +109,7 @@ export function encodeMessages(messages: readonly Message[], writing: Writing): 
       case 'user':
       case 'system':
       case 'developer': {
-        const message = encodePlain(turn, writing)
+        const message = encodePlain(turn, turn.role, writing)
         if (message) written.push(Object.assign(message, mark))
         break
       }
@@ -137,20 +136,20 @@ function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
   return found
 }
 
-function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing): JsonObject | undefined {
+function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing): ChatWrittenMessage | undefined {
   const { parts, name, at, ext } = message
   const wanted = writing.options.ccReasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
   const reasoning = wanted === 'always' || (wanted === 'tool-turns' && inToolTurn) ? 'all' : 'none'
   return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
 }
 
-function encodePlain(message: Message, writing: Writing): JsonObject | undefined {
-  const { role, parts, name, ext } = message
+function encodePlain(message: Message, role: 'user' | 'system' | 'developer', writing: Writing): ChatWrittenMessage | undefined {
+  const { parts, name, ext } = message
   noteEnvelope(message, writing.report)
   const blocks = encodeParts(parts, writing)
   // All parts were left out, with notes. Servers would refuse an empty message.
   if (blocks.length === 0 && !writing.native) return undefined
-  return wireOf({ role, content: blocks.length === 0 ? undefined : plainly(blocks), name }, ext)
+  return wireOf<ChatWrittenMessage>({ role, content: blocks.length === 0 ? undefined : plainly(blocks), name }, ext)
 }
 
 function noteEnvelope({ id, status, phase, at, ext }: Message, report: ChatReport): void {
@@ -178,7 +177,7 @@ const handled = keysOf<ToolResultPart>()(
 )
 
 /** One `tool` message. Media, which it cannot hold, are added to `media`. */
-function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: JsonObject[] }): JsonObject {
+function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { writing, media }: { writing: Writing; media: ChatBlock[] }): ChatWrittenMessage {
   const { callId, name, namespace, content, isError, itemId, status, synthesized, caller, cache, at } = part
   const { report, options, native } = writing
   report.unwritten(part, handled, at)
@@ -202,7 +201,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
   const id = encodeCallId(callId, 'server', writing)
   if (id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
-  return wireOf({ role: 'tool', tool_call_id: id, content: plainly(blocks), name: native ? name : undefined }, ext)
+  return wireOf<ChatWrittenMessage>({ role: 'tool', tool_call_id: id, content: plainly(blocks), name: native ? name : undefined }, ext)
 }
 
 /** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
@@ -215,13 +214,13 @@ const unmarked =
     return rest as Part
   }
 
-function prefix(blocks: JsonObject[], text: string): void {
+function prefix(blocks: ChatBlock[], text: string): void {
   const first = blocks[0]
-  if (first && typeof first['text'] === 'string') blocks[0] = { ...first, text: text + first['text'] }
+  if (first?.type === 'text') blocks[0] = { ...first, text: text + first.text }
   else blocks.unshift({ type: 'text', text })
 }
 
-function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: JsonObject[] }): void {
+function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: ChatBlock[] }): void {
   const { report, options } = writing
   if (options.ccToolMedia === 'drop') {
     report.add('tool-result.media-dropped', part.at)

@@ -4,7 +4,7 @@ import { encodeEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { Writing } from '../content/writing.ts'
-import { ChatRequest } from '../schema.ts'
+import { type ChatBody, ChatRequest } from '../schema.ts'
 
 const isKnown = new Set(Object.keys(ChatRequest.shape))
 
@@ -80,7 +80,10 @@ function contradicts(spec: Record<string, string | number>, field: string, said:
 }
 
 /** The protocol's own field. For a server of it, what the field cannot say is written into fields that some servers have. */
-export function encodeControls(reasoning: ReasoningSpec | undefined, { report, native }: Writing): JsonObject {
+export function encodeControls(
+  reasoning: ReasoningSpec | undefined,
+  { report, native }: Writing,
+): Pick<ChatBody, 'reasoning_effort' | 'thinking' | 'reasoning'> {
   if (!reasoning) return {}
   const { effort, budgetTokens, mode, summary, display, ...rest } = reasoning
   report.rest(rest, '', 'reasoning.')

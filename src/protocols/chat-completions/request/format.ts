@@ -3,9 +3,10 @@ import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { wrapRoot } from '../../../kit/reply/wrapped-output.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { protocolName, withInner } from '../content/own.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
-import type { ChatRequest } from '../schema.ts'
+import type { ChatBody, ChatRequest } from '../schema.ts'
 import type { Put } from './settings.ts'
 
 type Schemed = { name?: string | null; description?: string | null; schema?: JsonObject | null; strict?: boolean | null }
@@ -48,7 +49,7 @@ export function encodeVoice(audio: unknown, { native, report, request }: Request
   return { ...audio, format: request.stream?.enabled ? 'pcm16' : 'wav' }
 }
 
-export function encodeFormat(format: OutputFormat | undefined, writing: Writing): unknown {
+export function encodeFormat(format: OutputFormat | undefined, writing: Writing): ChatBody['response_format'] {
   const { report } = writing
   switch (format?.type) {
     case undefined:
@@ -67,7 +68,12 @@ export function encodeFormat(format: OutputFormat | undefined, writing: Writing)
       }
       return {
         type: 'json_schema',
-        json_schema: defined({ name: name ?? 'response', description, schema: wrapped ?? schema, strict: writing.native ? strict : (strict ?? undefined) }),
+        json_schema: defined<Extract<NonNullable<ChatBody['response_format']>, { type: 'json_schema' }>['json_schema']>({
+          name: name ?? 'response',
+          description,
+          schema: wrapped ?? schema,
+          strict: writing.native ? strict : (strict ?? undefined),
+        }),
       }
     }
     case 'enum':
@@ -75,7 +81,7 @@ export function encodeFormat(format: OutputFormat | undefined, writing: Writing)
       if (wrapRoot(format.schema)) writing.output = 'word'
       return encodeFormat({ type: 'schema', schema: format.schema }, writing)
     case 'opaque':
-      if (format.protocol === protocolName) return format.raw
+      if (format.protocol === protocolName) return asRead(format.raw)
       report.add('field.unsupported', '', 'output.format')
       return undefined
     default:

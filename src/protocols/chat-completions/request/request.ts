@@ -3,7 +3,6 @@ import type { Tool } from '../../../canonical/tool.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
 import { present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
 import { gatherTools } from '../../../kit/tools/late-tools.ts'
@@ -15,7 +14,7 @@ import { placesOf } from '../content/proxy-places.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
 import { createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { ChatRequest } from '../schema.ts'
+import { type ChatBody, ChatRequest } from '../schema.ts'
 import { decodeMessages, encodeMessages } from './conversation.ts'
 import { decodeControls, encodeControls, splitControls } from './effort.ts'
 import { fields } from './fields.ts'
@@ -106,7 +105,7 @@ const handled = keysIn(
  * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.
  * @throws TranslationError `inexpressible` for references that only another provider can resolve, unless `onUnresolvable` is `note`
  */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<ChatBody> {
   const report = createChatReport(options.fieldNames)
   const value = withStrictTools(request, report)
   const { ext } = value
@@ -141,7 +140,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions, writing)
   const encoded = encodeMessages(conversation, writing)
-  const written = fields.write(value, writing, {
+  const begun: ChatBody = {
     model: value.model,
     messages: encoded,
     ...definitions,
@@ -150,8 +149,9 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     ...encodeControls(reasoning, writing),
     ...encodeAuto(cache?.auto, writing),
     prediction: prediction && encodePrediction(prediction.parts, writing),
-  })
-  const wire = wireOf(written, ext)
+  }
+  fields.write(value, writing, begun)
+  const wire = wireOf<ChatBody>(begun, ext)
   report.settle(wire)
   const context = some({ tools: Object.keys(renamed).length > 0 ? { ...renamed } : undefined, output: writing.output })
   const isEmpty = !native && holdsNoTurn(encoded, messages)
@@ -159,7 +159,11 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 }
 
 /** Servers refuse a tool choice in a request without tools. */
-function encodeChoice({ toolChoice, parallelToolCalls }: PlainRequest, hasTools: boolean, writing: Writing): JsonObject {
+function encodeChoice(
+  { toolChoice, parallelToolCalls }: PlainRequest,
+  hasTools: boolean,
+  writing: Writing,
+): Pick<ChatBody, 'tool_choice' | 'parallel_tool_calls'> {
   if (hasTools || writing.native) return { tool_choice: encodeToolChoice(toolChoice, writing), parallel_tool_calls: parallelToolCalls }
   if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool_choice.without-tools', '', 'toolChoice')
   if (parallelToolCalls === false) writing.report.add('tool_choice.without-tools', '', 'parallelToolCalls')

@@ -8,7 +8,7 @@ import { controlMark } from '../content/cache.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import type { RequestWriting, Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
-import type { ChatRequest } from '../schema.ts'
+import type { ChatBody, ChatControlMark, ChatRequest } from '../schema.ts'
 import { serviceTiers } from '../vocabulary.ts'
 
 /** Keeps the unknown keys of an object under a key of the body. */
@@ -37,7 +37,7 @@ export function encodeTtl(ttl: string, writing: Writing, field: string): string 
 }
 
 /** Marking the last part that can be cached needs no field for OpenAI, which does it anyway. */
-export function encodeAuto(auto: CacheSpec['auto'], { report, options, native }: Writing): JsonObject | undefined {
+export function encodeAuto(auto: CacheSpec['auto'], { report, options, native }: Writing): ChatControlMark | undefined {
   if (!auto) return undefined
   const approximate = () => report.add('cache.ttl', '', 'cache.auto.ttl')
   if (native || options.ccCacheMarks === 'cache_control') return controlMark(auto, approximate)
@@ -91,6 +91,6 @@ export function decodePrediction(prediction: ChatRequest['prediction'], report: 
   return { parts: decodeContent(prediction.content, '/prediction', report) }
 }
 
-export function encodePrediction(parts: readonly Part[], writing: Writing): JsonObject {
+export function encodePrediction(parts: readonly Part[], writing: Writing): ChatBody['prediction'] {
   return { type: 'content', content: plainly(encodeParts(parts, writing)) }
 }

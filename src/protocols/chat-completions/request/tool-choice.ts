@@ -2,9 +2,11 @@ import type { Place } from '../../../canonical/message.ts'
 import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { protocolName } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
+import type { ChatChosen, ChatToolChoice } from '../schema.ts'
 import { noteName } from './tools.ts'
 
 const words = new Map<unknown, ToolChoice>([
@@ -58,7 +60,7 @@ function decodeAllowed(wire: unknown, at: Place): AllowedTool | undefined {
 }
 
 /** @throws TranslationError `inexpressible` when the forced tool exists only at another provider */
-export function encodeToolChoice(choice: PlainToolChoice | undefined, writing: Writing): unknown {
+export function encodeToolChoice(choice: PlainToolChoice | undefined, writing: Writing): ChatToolChoice | undefined {
   if (!choice) return undefined
   const { report } = writing
   switch (choice.mode) {
@@ -83,7 +85,7 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, writing: W
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
     case 'opaque':
-      if (choice.protocol === protocolName) return choice.raw
+      if (choice.protocol === protocolName) return asRead(choice.raw)
       report.add('tool_choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
@@ -96,6 +98,6 @@ function chosenName({ name, at }: { name: string; at?: Place }, namespace: strin
   return noteName(name, namespace ?? writing.spaceOf?.(name), { at: at ?? writing.report.placeOf('toolChoice'), writing })
 }
 
-function encodeNamed(kind: 'function' | 'freeform', { wraps }: Writing, name: string): JsonObject {
+function encodeNamed(kind: 'function' | 'freeform', { wraps }: Writing, name: string): ChatChosen {
   return kind === 'function' || wraps ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
 }

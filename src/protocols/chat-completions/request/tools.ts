@@ -5,6 +5,7 @@ import { defined, present, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { asRead, type Written } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
@@ -15,7 +16,7 @@ import { controlMark, type Marks, readMark, takeMark } from '../content/cache.ts
 import { keep, protocolName, wireOf, withInner } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
-import type { ChatCustomTool, ChatFunction, ChatRequest, ChatTool } from '../schema.ts'
+import type { ChatControlMark, ChatCustomTool, ChatFunction, ChatRequest, ChatSearchOptions, ChatTool, ChatWrittenTool } from '../schema.ts'
 
 const nameLimit = 64
 
@@ -127,9 +128,9 @@ function decodeWebSearch(raw: JsonObject): ServerTool {
  * The tools of a request as its wire fields.
  * @throws TranslationError `inexpressible` when all tools exist only at another provider
  */
-export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: JsonObject[]; web_search_options?: unknown } {
-  const written: JsonObject[] = []
-  let search: unknown
+export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?: ChatWrittenTool[]; web_search_options?: ChatSearchOptions } {
+  const written: ChatWrittenTool[] = []
+  let search: ChatSearchOptions | undefined
   const lost: ServerTool[] = []
   for (const tool of tools) {
     switch (tool.type) {
@@ -143,13 +144,13 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
         } else written.push(encodeFreeform(tool, writing))
         break
       case 'server':
-        if (tool.tool === 'web_search' && tool.protocol === protocolName) search = tool.raw
+        if (tool.tool === 'web_search' && tool.protocol === protocolName) search = asRead(tool.raw)
         else if (writing.options.expandClientTools && asFunction(tool)) written.push(...encodeExpanded(tool, writing))
         else if (tool.tool === 'web_search' && writing.options.serverTools === 'map') search = encodeWebSearch(tool, writing.report)
         else lost.push(tool)
         break
       case 'opaque':
-        if (tool.protocol === protocolName && isObject(tool.raw)) written.push(tool.raw)
+        if (tool.protocol === protocolName && isObject(tool.raw)) written.push(asRead(tool.raw))
         else writing.report.add('tool.unknown', tool.at)
         break
       default:
@@ -168,7 +169,7 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
   }
 }
 
-function encodeExpanded(tool: ServerTool, writing: Writing): JsonObject[] {
+function encodeExpanded(tool: ServerTool, writing: Writing): ChatWrittenTool[] {
   const expanded = asFunction(tool)
   writing.report.add('tool.expanded', tool.at)
   return expanded ? [encodeFunctionTool({ ...expanded, ...(tool.cache && { cache: tool.cache }) }, writing)] : []
@@ -180,14 +181,14 @@ export function isLost(name: string, tools: readonly Tool[] | undefined, { expan
   return named?.type === 'server' && named.protocol !== protocolName && !(expandClientTools && asFunction(named))
 }
 
-function encodeFunctionTool(tool: FunctionTool, writing: Writing): JsonObject {
+function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatWrittenTool {
   const mark = tool.cache && encodeToolMark(tool.cache, tool.at, writing)
-  const declared = { type: 'function', function: encodeFunction(tool, writing) }
-  return wireOf(mark ? { ...declared, ...mark } : declared, tool.ext)
+  const declared: ChatWrittenTool = { type: 'function', function: encodeFunction(tool, writing) }
+  return wireOf<ChatWrittenTool>(mark ? { ...declared, ...mark } : declared, tool.ext)
 }
 
 /** OpenAI has no cache breakpoint on tools. */
-function encodeToolMark(cache: NonNullable<FunctionTool['cache']>, at: Place | undefined, { options, native, report }: Writing): JsonObject {
+function encodeToolMark(cache: NonNullable<FunctionTool['cache']>, at: Place | undefined, { options, native, report }: Writing): ChatControlMark {
   if (native || options.ccCacheMarks === 'cache_control') return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
   report.add('cache.place', at, 'cache')
   return {}
@@ -207,10 +208,10 @@ const handledOfFunction = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
+function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunction> {
   const { name, namespace, description, parameters, strict, at } = tool
   noteBeside(tool, handledOfFunction, writing.report)
-  return defined({
+  return defined<Written<ChatFunction>>({
     name: noteName(name, namespace, { at, writing }),
     description,
     parameters: parameters ?? undefined,
@@ -241,20 +242,20 @@ export function noteName(name: string, namespace: string | undefined, { at, writ
 
 const handledOfFreeform = keysOf<FreeformTool>()('type', 'name', 'namespace', 'description', 'format', 'allowedCallers', 'at', 'ext')
 
-function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
+function encodeFreeform(tool: FreeformTool, writing: Writing): ChatWrittenTool {
   const { name, namespace, description, format, at } = tool
   noteBeside(tool, handledOfFreeform, writing.report)
-  const custom = defined({ name: noteName(name, namespace, { at, writing }), description, format: format && encodeGrammar(format) })
-  return wireOf({ type: 'custom', custom }, tool.ext)
+  const custom = defined<Written<ChatCustomTool>>({ name: noteName(name, namespace, { at, writing }), description, format: format && encodeGrammar(format) })
+  return wireOf<ChatWrittenTool>({ type: 'custom', custom }, tool.ext)
 }
 
-function encodeGrammar(format: NonNullable<FreeformTool['format']>): JsonObject {
+function encodeGrammar(format: NonNullable<FreeformTool['format']>): NonNullable<Written<ChatCustomTool>['format']> {
   return format.type === 'text' ? { type: 'text' } : { type: 'grammar', grammar: { definition: format.definition, syntax: format.syntax } }
 }
 
-function encodeWebSearch({ common, at }: ServerTool, report: ChatReport): JsonObject {
+function encodeWebSearch({ common, at }: ServerTool, report: ChatReport): ChatSearchOptions {
   report.add('tool.server-mapped', at)
   const { contextSize, userLocation, ...rest } = common ?? {}
   report.rest(rest, at)
-  return defined({ search_context_size: contextSize, user_location: userLocation && { type: 'approximate', approximate: userLocation } })
+  return defined<ChatSearchOptions>({ search_context_size: contextSize, user_location: userLocation && { type: 'approximate', approximate: userLocation } })
 }

@@ -6,6 +6,7 @@ import { bytesOf, isBytes, isTokens, leastLogprob, noteTokens, unreadOfToken } f
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { keep, protocolName, wireOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
+import type { ChatLogprobs, ChatToken } from '../schema.ts'
 
 /** `logprobs` of a choice: the log probabilities of the tokens of its text and of its refusal. */
 
@@ -54,17 +55,17 @@ function decodeToken(wire: JsonObject, at: Place): Omit<TokenLogprob, 'top'> {
   return unread ? keep({ ...read, at }, unread) : read
 }
 
-export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject[] {
+export function encodeLogprobs(tokens: readonly TokenLogprob[]): NonNullable<ChatLogprobs['content']> {
   return tokens.map(token => ({ ...encodeToken(token), top_logprobs: (token.top ?? []).map(encodeToken) }))
 }
 
-function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): JsonObject {
-  const known = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
-  return ext ? wireOf(known, ext) : known
+function encodeToken({ token, logprob, bytes, ext }: TokenLogprob): ChatToken {
+  const known: ChatToken = { token, bytes: bytes === undefined ? bytesOf(token) : bytes, logprob: Math.max(logprob, leastLogprob) }
+  return ext ? wireOf<ChatToken>(known, ext) : known
 }
 
 /** `logprobs` of a choice. Undefined: none. */
-export function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogprob[] | undefined, report: ChatReport): JsonObject | undefined {
+export function encodeChoiceLogprobs(parts: readonly Part[], loose: readonly TokenLogprob[] | undefined, report: ChatReport): ChatLogprobs | undefined {
   const content = [...(loose ?? []), ...flatMap(parts, part => (part.type === 'text' ? (part.logprobs ?? []) : []))]
   const refusal = flatMap(parts, part => (part.type === 'refusal' ? (part.logprobs ?? []) : []))
   noteTokens([...content, ...refusal], protocolName, report)

@@ -27,7 +27,7 @@ import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { createNames } from '../request/tools.ts'
-import { type ChatChoice, ChatResponse } from '../schema.ts'
+import { type ChatChoice, type ChatErrorBody, type ChatReply, ChatResponse, type ChatWrittenAssistant, type ChatWrittenChoice } from '../schema.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
@@ -134,7 +134,7 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
  * Notes: all of `notes.ts` that concern replies.
  * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
  */
-export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<ChatReply | ChatErrorBody> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
   const native = value.source?.protocol === protocolName
@@ -158,9 +158,13 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   } else if (promptBlocked) report.add('prompt.blocked', '', 'promptBlocked')
 
   // Empty fields say the same as none.
-  const head = native ? { id: id ?? '', object: 'chat.completion', created: createdAt ?? 0, model: model ?? '' } : encodeHead(value, options, report)
-  const body = { choices, usage: usage && encodeUsage(usage, report, native), service_tier: tierOf(serviceTier, native, report) }
-  const wire = wireOf(Object.assign(head, body), ext)
+  const head = native ? { id: id ?? '', object: 'chat.completion' as const, created: createdAt ?? 0, model: model ?? '' } : encodeHead(value, options, report)
+  const body: Pick<ChatReply, 'choices' | 'usage' | 'service_tier'> = {
+    choices,
+    usage: usage && encodeUsage(usage, report, native),
+    service_tier: tierOf(serviceTier, native, report),
+  }
+  const wire = wireOf<ChatReply>(Object.assign(head, body), ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
 }
@@ -173,7 +177,7 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
   if (model === undefined) report.add('response.model', '/model')
   return {
     id: id ?? options.newId?.('chatcmpl-') ?? 'chatcmpl-0',
-    object: 'chat.completion',
+    object: 'chat.completion' as const,
     created: Math.floor(createdAt ?? options.now ?? 0),
     model: model ?? asked ?? '',
   }
@@ -196,7 +200,7 @@ function truncated(path: Place): TranslationError {
 
 const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
 
-function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredProofs }): JsonObject {
+function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredProofs }): ChatWrittenChoice {
   const { index, at: place, messages, finish, logprobs, ext } = candidate
   const { report, options } = writing
   report.unwritten(candidate, handledOfCandidate, place)
@@ -208,11 +212,10 @@ function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { s
   }
   const parts = flatMap(messages, withPhase)
   if (messages.length > 1) for (const message of messages) report.ext(message.ext, message.at)
-  const message =
-    encodeAssistant(
-      { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
-      writing,
-    ) ?? {}
+  const message = encodeAssistant(
+    { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
+    writing,
+  ) ?? { role: 'assistant' as const }
   const isKept = options.ccSignature !== 'store' || writing.native || takeOut(message, writing.stored)
   if (!isKept) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)
@@ -223,13 +226,15 @@ function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { s
   const ended = encodeEnding(finish, { at, place, report, options, hasCalls: parts.some(({ type }) => type === 'tool-call') })
   refuse(finish, { message, parts, report })
   const { message: beside, ...fields } = ownOf(ext) ?? {}
-  const shown = {
+  const shown: ChatWrittenChoice = {
     index,
-    message: isObject(beside) ? withUnknown(message, unknownBeside(beside, message, { at: below(place ?? '', 'message'), report })) : message,
+    message: isObject(beside)
+      ? withUnknown<ChatWrittenAssistant>(message, unknownBeside(beside, message, { at: below(place ?? '', 'message'), report }))
+      : message,
     finish_reason: ended,
     logprobs: encodeChoiceLogprobs(parts, logprobs, report) ?? (fields['logprobs'] === undefined ? null : undefined),
   }
-  return withUnknown(shown, fields)
+  return withUnknown<ChatWrittenChoice>(shown, fields)
 }
 
 type Ending = { at: Place; place: Place | undefined; report: ChatReport; options: Options; hasCalls: boolean }
@@ -255,10 +260,10 @@ export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFini
 }
 
 /** A refusal without text gets a default one: clients show `refusal`, and without it the reply would look empty. */
-function refuse(finish: Finish | undefined, { message, parts, report }: { message: JsonObject; parts: readonly Part[]; report: ChatReport }): void {
+function refuse(finish: Finish | undefined, { message, parts, report }: { message: ChatWrittenAssistant; parts: readonly Part[]; report: ChatReport }): void {
   if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
   if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')
-  message['refusal'] = finish.message ?? refusalText
+  message.refusal = finish.message ?? refusalText
 }
 
 export const refusalText = 'The request was refused.'
@@ -267,7 +272,7 @@ export function blockedText({ reason, message }: NonNullable<CanonicalResponse['
   return message ?? `Prompt blocked: ${reason}`
 }
 
-function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>, report: ChatReport): JsonObject {
+function encodeBlocked(blocked: NonNullable<CanonicalResponse['promptBlocked']>, report: ChatReport): ChatWrittenChoice {
   report.add('prompt.blocked', '', 'promptBlocked')
   return { index: 0, message: { role: 'assistant', content: null, refusal: blockedText(blocked) }, logprobs: null, finish_reason: 'content_filter' }
 }

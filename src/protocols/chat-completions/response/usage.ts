@@ -4,6 +4,7 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { keep, wireOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
+import type { ChatWrittenUsage } from '../schema.ts'
 
 /** `repaired`: counts were text, fractions or invalid, or they did not add up and the total was trusted. */
 export type DecodedUsage = { usage: Usage; repaired: boolean }
@@ -165,7 +166,7 @@ const handled = keysOf<Usage>()(
 )
 
 /** Notes: counts that have no place here. `native`: clients of other servers expect some counts, which are 0 if they are unknown. */
-export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): JsonObject {
+export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): ChatWrittenUsage {
   const { input, output, ext } = usage
   if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')
   const tier = native ? usage.serviceTier : undefined
@@ -174,7 +175,7 @@ export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): 
   // Clients add them up, so a missing count is written as 0, with a note.
   if (input === undefined || output === undefined) report.once('usage.untold', '/usage')
   const none = native ? undefined : 0
-  const written = {
+  const written: ChatWrittenUsage = {
     prompt_tokens: input ?? 0,
     completion_tokens: output ?? 0,
     total_tokens: (input ?? 0) + (output ?? 0),
@@ -192,5 +193,5 @@ export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): 
     }),
     service_tier: tier,
   }
-  return wireOf(written, ext)
+  return wireOf<ChatWrittenUsage>(written, ext)
 }

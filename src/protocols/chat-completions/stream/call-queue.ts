@@ -1,12 +1,12 @@
 import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
 import { advanceJson, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { noteBeside } from '../content/calls.ts'
 import { ownOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
 import { createNames, noteName } from '../request/tools.ts'
-import { type CallOut, type Choice, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
+import type { ChatCallDelta } from '../schema.ts'
+import { type CallOut, type Choice, type EmitWire, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
 import { carriedTo, encodeProof, shownId } from './signatures.ts'
 
 type Writing = { part: number; call: CallOut; emit: EmitWire }
@@ -42,10 +42,11 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   const shown = shownId(state, head)
   if (shown !== id) report.add('tool-call.id', at, 'id')
   const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
-  const inner = kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
+  const inner: Omit<ChatCallDelta, 'index'> =
+    kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const proof = encodeProof(state, head, shown)
-  const known = { index: call.index, id: proof.id, ...merge(inner, carriedTo(state, call) ?? proof.beside) }
-  writeDelta(state, choice, { delta: { tool_calls: [merge(besideCall(head, report), known)] }, emit })
+  const known: ChatCallDelta = { index: call.index, id: proof.id, ...inner, ...(carriedTo(state, call) ?? proof.beside) }
+  writeDelta(state, choice, { delta: { tool_calls: [merge<ChatCallDelta>(besideCall(head, report), known)] }, emit })
 }
 
 /** Unknown keys of a call of this protocol. An object of the other kind is left out, because clients see the kind of a call by its object. */
@@ -102,8 +103,8 @@ function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: W
     writeDelta(state, choice, { delta: { function_call: { arguments: text } }, emit })
     return
   }
-  const inner = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
-  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
+  const inner: Omit<ChatCallDelta, 'index'> = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
+  if (call.index !== undefined) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }
 
 /** Ends the open call. A function call without arguments gets an empty object, because clients parse the arguments. */

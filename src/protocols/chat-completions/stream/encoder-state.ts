@@ -3,12 +3,16 @@ import type { Part, Place, ReasoningPart, Role, Signature, ToolCallPart } from '
 import type { CanonicalResponse, Usage } from '../../../canonical/response.ts'
 import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, FieldNames, MachineState } from '../../../protocol.ts'
+import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
+import { textField } from '../content/carriers.ts'
 import type { Phase } from '../content/layout.ts'
 import type { StoredProofs } from '../content/stored-proofs.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { encodeHead } from '../response/response.ts'
+import type { ChatAudio, ChatChunk, ChatChunkChoice, ChatDelta, ChatHead, ChatWire } from '../schema.ts'
+
+export type EmitWire = Emit<ChatWire['event']>
 
 export type CallOut = {
   kind: 'call'
@@ -46,7 +50,7 @@ type TextOut = {
 
 export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
 
-export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; late: JsonObject; heard: boolean } | { kind: 'none' }
+export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; late: ChatAudio; heard: boolean } | { kind: 'none' }
 
 /** All text of a reply is one field, as are all refusals and all reasoning, so deltas of two parts of one kind must not mix. */
 type Lane = { open: number | undefined; queue: Waiting[] }
@@ -93,13 +97,13 @@ export type EncoderState = MachineState &
     single: boolean
     /** Head fields to use where the source sends none. */
     spare: { id: string; created: number; model: string }
-    head: JsonObject
+    head: ChatHead
     /** The head fields that the source has sent. */
     told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
     /** The notes for made-up head fields are still to be made, with the first chunk. */
     owesHead: boolean
     /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
-    written: { head: JsonObject; text: string } | undefined
+    written: { head: ChatHead; text: string } | undefined
     /** The reply was read from this protocol. */
     native: boolean
     /** Unknown fields of this protocol that the next chunk carries. */
@@ -141,22 +145,22 @@ export function choiceOf(state: EncoderState, index: number): Choice {
 }
 
 /** Writes one chunk with one choice. */
-export function write(state: EncoderState, choice: JsonObject, emit: EmitWire): void {
+export function write(state: EncoderState, choice: ChatChunkChoice, emit: EmitWire): void {
   if (state.owesHead) {
     state.owesHead = false
     encodeHead(state.told, {}, reportOf(state))
   }
-  const chunk: JsonObject = { ...state.head, ...state.fields, choices: [choice] }
-  if (state.writeUsage) chunk['usage'] = null
+  const chunk: ChatChunk = { ...state.head, ...state.fields, choices: [choice] }
+  if (state.writeUsage) chunk.usage = null
   state.fields = {}
   emit(chunk)
 }
 
 /** The first delta of a choice has the role and the name of its message, and empty content, or null if a call comes first. */
-export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: JsonObject; emit: EmitWire }): void {
+export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }: { delta: ChatDelta; emit: EmitWire }): void {
   if (!choice.begun) {
     choice.begun = true
-    const head = { role: 'assistant', ...(choice.name !== undefined && { name: choice.name }) }
+    const head = { role: 'assistant' as const, ...(choice.name !== undefined && { name: choice.name }) }
     if ('tool_calls' in delta || 'function_call' in delta) {
       choice.reasoned = false
       write(state, { index: choice.index, delta: { ...head, content: null, ...delta }, finish_reason: null }, emit)
@@ -165,7 +169,7 @@ export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }:
     write(state, { index: choice.index, delta: { ...head, content: '' }, finish_reason: null }, emit)
   }
   if (Object.keys(delta).length === 0) return
-  choice.reasoned = reasoningField(state.settings) in delta
+  choice.reasoned = textField(state.settings) in delta
   write(state, { index: choice.index, delta, finish_reason: null }, emit)
 }
 
@@ -173,8 +177,4 @@ export const held = (): Held => ({ held: [], ended: false, final: undefined })
 
 export function isLaned(out: PartOut): out is Laned {
   return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
-}
-
-export function reasoningField({ ccReasoning }: EncoderState['settings']): string {
-  return ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
 }

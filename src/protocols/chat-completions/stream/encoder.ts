@@ -10,7 +10,7 @@ import { isObject, type JsonObject, merge, startJson } from '../../../kit/json/j
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import type { StreamMachine } from '../../../protocol.ts'
 import { encodeAudioAnswer, isAudible } from '../content/audio.ts'
 import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
@@ -22,9 +22,10 @@ import { type ChatReport, createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
+import type { ChatAnnotation, ChatChunkChoice, ChatDelta, ChatHead, ChatWire } from '../schema.ts'
 import { encodeFinish } from '../vocabulary.ts'
 import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
-import { type Choice, choiceOf, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
+import { type Choice, choiceOf, type EmitWire, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
 import { addToPart, correct, writeLogprobs } from './part-deltas.ts'
 import { settle, settleAll } from './part-queue.ts'
 import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
@@ -38,7 +39,7 @@ import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
  * All chunks share one id. Calls are written one after the other: those that begin while one is open wait until its
  * arguments are complete. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ChatCompletionsOptions> = {
+export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
     const { context, fieldNames, truncated, ccReasoning, ccSignature, ccThoughts, ccAlwaysUsage, ccErrorDetails, ccImages } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
@@ -134,7 +135,7 @@ function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, so
   state.owesHead = !state.native
   state.phase = 'inside'
   state.told = defined({ id, model, createdAt, serviceTier })
-  state.head = defined({
+  state.head = defined<ChatHead>({
     id: id || spare.id,
     object: 'chat.completion.chunk',
     created: createdAt === undefined ? spare.created : Math.floor(createdAt),
@@ -322,12 +323,12 @@ function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, 
   closeCall(state, choice, emit)
   promote(state, choice, emit)
   const found = encodeAnnotations(state, choice)
-  const known = { ...(found.length > 0 && { annotations: found }), ...encodeReasoning(state, choice) }
+  const known: ChatDelta = { ...(found.length > 0 && { annotations: found }), ...encodeReasoning(state, choice) }
   const { annotations, ...rest } = unknownBeside(choice.unknown, known, { at: `${pointerOf(at ?? '')}/message`, report: reportOf(state) })
   // Those of a text are in `found`.
   const unknown = annotations === undefined || has(choice, 'text') ? rest : { ...rest, annotations }
-  const left: JsonObject = withUnknown(known, unknown)
-  const put = (key: string) => {
+  const left = withUnknown<ChatDelta>(known, unknown)
+  const put = (key: 'annotations' | 'reasoning_details' | 'thinking_blocks' | 'reasoning_items') => {
     const { [key]: list } = left
     delete left[key]
     if (list !== undefined) writeDelta(state, choice, { delta: { [key]: list }, emit })
@@ -335,15 +336,15 @@ function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, 
   put('annotations')
   notePhases(state, choice)
   if (state.settings.ccSignature === 'store') {
-    storeProofs(state, choice, left['reasoning_details'])
-    delete left['reasoning_details']
+    storeProofs(state, choice, left.reasoning_details)
+    delete left.reasoning_details
   }
-  for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items']) put(key)
+  for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items'] as const) put(key)
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
-  write(state, merge(fields, { index: choice.index, delta: left, finish_reason: word }), emit)
+  write(state, merge<ChatChunkChoice>(fields, { index: choice.index, delta: left, finish_reason: word }), emit)
 }
 
-function encodeAnnotations(state: EncoderState, choice: Choice): JsonObject[] {
+function encodeAnnotations(state: EncoderState, choice: Choice): ChatAnnotation[] {
   const report = reportOf(state)
   const texts = [...choice.parts.values()].filter(out => out.kind === 'text')
   noteLostBoundaries(texts, report)

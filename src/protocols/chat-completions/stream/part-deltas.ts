@@ -1,14 +1,14 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
 import type { Part, TokenLogprob } from '../../../canonical/message.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
 import { beginsWith } from '../../../kit/text/text.ts'
-import type { EmitWire } from '../../../protocol.ts'
+import { textField } from '../content/carriers.ts'
 import { protocolName } from '../content/own.ts'
 import { encodeLogprobs } from '../response/logprobs.ts'
+import type { ChatDelta } from '../schema.ts'
 import { addCallSignature, addInput } from './call-queue.ts'
-import { type Choice, choiceOf, type EncoderState, isLaned, type PartOut, reasoningField, reportOf, write, writeDelta } from './encoder-state.ts'
+import { type Choice, choiceOf, type EmitWire, type EncoderState, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
 
 /** Writes one delta of a part, or holds it until the part may be written. Long because each kind of delta has its case. */
 export function addToPart(state: EncoderState, { candidate, part, delta }: Extract<CanonicalEvent, { type: 'part.delta' }>, emit: EmitWire): void {
@@ -21,7 +21,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
     out.held.push(delta)
     return
   }
-  const put = (fields: JsonObject) => writeDelta(state, choice, { delta: fields, emit })
+  const put = (fields: ChatDelta) => writeDelta(state, choice, { delta: fields, emit })
   switch (delta.kind) {
     case 'text':
       if (!delta.text) return
@@ -67,7 +67,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: Extra
   }
 }
 
-type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: JsonObject) => void }
+type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: ChatDelta) => void }
 
 /** An empty line separates segments, and also parts that follow each other directly. */
 function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, put }: AddReasoning): void {
@@ -76,7 +76,8 @@ function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, 
   const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
   addDelta(out.part, delta)
   if (!delta.text || settings.ccReasoning === 'details') return
-  put({ [reasoningField(settings)]: gap ? `\n\n${delta.text}` : delta.text })
+  const text = gap ? `\n\n${delta.text}` : delta.text
+  put(textField(settings) === 'reasoning' ? { reasoning: text } : { reasoning_content: text })
 }
 
 export function writeLogprobs(

@@ -1,6 +1,5 @@
 import { lengthOf } from '../../../kit/text/text.ts'
-import type { EmitWire } from '../../../protocol.ts'
-import { type Choice, type EncoderState, isLaned, type Laned } from './encoder-state.ts'
+import { type Choice, type EmitWire, type EncoderState, isLaned, type Laned } from './encoder-state.ts'
 import { addToPart, correct } from './part-deltas.ts'
 
 /** Runs `settle` for every kind, because waiting parts may begin when a message has ended. */

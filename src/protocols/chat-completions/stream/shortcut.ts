@@ -2,8 +2,9 @@ import { addDelta } from '../../../canonical/collect.ts'
 import type { PartDelta } from '../../../canonical/event.ts'
 import { advanceJson } from '../../../kit/json/json.ts'
 import type { Shortcut } from '../../../protocol.ts'
+import { textField } from '../content/carriers.ts'
 import type { DecoderState } from './decoder-state.ts'
-import { type Choice, type EncoderState, type PartOut, reasoningField } from './encoder-state.ts'
+import type { Choice, EncoderState, PartOut } from './encoder-state.ts'
 import { count } from './open-parts.ts'
 
 export const shortcut: Shortcut = {
@@ -65,7 +66,7 @@ function fieldOf({ settings, single }: EncoderState, choice: Choice, { part, out
     if (!out.part.segments[delta.segment]?.text) return undefined
     addDelta(out.part, delta)
     choice.reasoned = true
-    return `"${reasoningField(settings)}":${literal}`
+    return `"${textField(settings)}":${literal}`
   }
   if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== part || out.closed || single || choice.queue.length > 0) return undefined
   advanceJson(out.json, delta.text)

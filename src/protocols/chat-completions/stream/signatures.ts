@@ -1,7 +1,6 @@
 import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { joinId } from '../../../kit/signatures/envelope.ts'
 import { validCallId } from '../content/calls.ts'
 import { carriesThoughts, carryThoughts } from '../content/carried-thoughts.ts'
@@ -9,10 +8,11 @@ import { needsOrder, type Piece, record, recordsLayout } from '../content/layout
 import { encodeDetails, encodeProofs, needsDetails } from '../content/reasoning.ts'
 import { encodeCarried, thoughtInId } from '../content/signatures.ts'
 import { keep } from '../content/stored-proofs.ts'
+import type { ChatCarriers, ChatProof } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 
 /** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
-export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: JsonObject } {
+export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: ChatProof } {
   if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
   const { ccSignature } = state.settings
   if (id !== undefined && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
@@ -23,7 +23,7 @@ export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart
 }
 
 /** The fields to write beside a call that carries the reasoning before it. Undefined: it carries none. */
-export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): JsonObject | undefined {
+export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): ChatProof | undefined {
   if (native || !carriesThoughts(settings)) return undefined
   const parts = since.flatMap((out): Part[] => {
     if (out.kind === 'reasoning') return [out.part]
@@ -35,7 +35,7 @@ export function carriedTo({ settings, native }: EncoderState, { since, head }: C
 /** Puts the signatures of a complete choice into the store of the caller. */
 export function storeProofs(state: EncoderState, choice: Choice, details: unknown): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
-  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(state, head), encodeCarried(head.signature)['extra_content']]] : [])))
+  const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(state, head), encodeCarried(head.signature).extra_content]] : [])))
   const first = state.single ? undefined : calls[0]
   if (keep(state.signatures, first && shownId(state, first), { details, extra })) return
   const [signed] = [...choice.parts.values()].flatMap(out => (out.kind === 'reasoning' && out.part.signature ? [out.part] : []))
@@ -48,7 +48,7 @@ const placeOf = ({ roles }: Choice): Place => Object.values(roles)[0]?.at ?? ''
 export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string => (native ? id : mapCallId(id, validCallId))
 
 /** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
-export function encodeReasoning(state: EncoderState, choice: Choice): JsonObject {
+export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   const { ccReasoning, ccSignature } = state.settings
   const report = reportOf(state)
   const outs = [...choice.parts.values()]

@@ -1,7 +1,7 @@
 import type { ExtMap } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { createOwn } from '../../../kit/fields/own.ts'
-import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import { merge } from '../../../kit/json/json.ts'
 
 /** The name of this protocol, as users see it. */
 export const protocolName = 'messages'
@@ -12,6 +12,6 @@ export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 /** A wire object: the unknown keys, overridden by the known ones. */
 export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = ownOf(ext)
-  // Types without index signature are no `JsonObject`; a merge keeps the types of what is merged over.
-  return (fields ? merge(fields, known as JsonObject) : defined(known)) as T
+  // Only keys without a value are left out, which are optional ones.
+  return fields ? merge<T>(fields, known) : (defined(known) as T)
 }
