@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import type * as chat from '../../src/protocols/chat-completions/schema.ts'
+import type * as gemini from '../../src/protocols/generate-content/schema.ts'
 import type * as messages from '../../src/protocols/messages/schema.ts'
 
 // What the encoders write. Each value has one misspelled key, which must not compile; the compiler is the test.
@@ -79,4 +80,40 @@ test('chat-completions: a misspelled key does not compile', () => {
   // @ts-expect-error
   const error: chat.ChatErrorBody = { error: { message: '', type: '', param: null, codes: null } }
   expect([body, reply, event, error].flat()).toHaveLength(14)
+})
+
+test('generate-content: a misspelled key does not compile', () => {
+  const body: gemini.GeminiBody[] = [
+    // @ts-expect-error
+    { contents: [], systemInstructions: { parts: [] } },
+    // @ts-expect-error
+    { contents: [{ role: 'user', part: [] }] },
+    // @ts-expect-error
+    { contents: [{ role: 'user', parts: [{ inlineDatas: { data: '' } }] }] },
+    // @ts-expect-error
+    { contents: [{ role: 'user', parts: [{ functionCall: { name: 'f', arg: {} } }] }] },
+    // @ts-expect-error
+    { contents: [], tools: [{ functionDeclarations: [{ name: 'f', parameter: {} }] }] },
+    // @ts-expect-error
+    { contents: [], toolConfig: { functionCallingConfig: { modus: 'ANY' } } },
+    // @ts-expect-error
+    { contents: [], generationConfig: { maxOutputToken: 1 } },
+  ]
+  const reply: gemini.GeminiReply[] = [
+    // @ts-expect-error
+    { candidate: [] },
+    // @ts-expect-error
+    { candidates: [{ index: 0, finishReasons: 'STOP' }] },
+    // @ts-expect-error
+    { usageMetadata: { promptTokenCounts: 1 } },
+  ]
+  const event: gemini.GeminiWire['event'][] = [
+    // @ts-expect-error
+    { candidates: [{ index: 0, content: { role: 'model', parts: [{ txt: '' }] } }] },
+    // @ts-expect-error
+    { modelVersions: '' },
+  ]
+  // @ts-expect-error
+  const error: gemini.GeminiErrorBody = { error: { code: 500, message: '', statuses: '' } }
+  expect([body, reply, event, error].flat()).toHaveLength(13)
 })

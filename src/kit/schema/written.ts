@@ -13,3 +13,6 @@ type IsOpen<T> = T extends { type: infer Type } ? (string extends Type ? ([keyof
 
 /** A node that was read from the same protocol is written as it was, whatever it is: no type knows all that servers send. */
 export const asRead = <T>(raw: unknown): T => raw as T
+
+/** For values that are still to be passed through `defined`. */
+export type Undefinable<T> = { [Key in keyof T]: T[Key] | undefined }

@@ -7,10 +7,12 @@ import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { defined } from '../../kit/fields/defined.ts'
 import { isObject, type JsonObject, merge } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
+import { asRead } from '../../kit/schema/written.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { extOf, ownFields, protocolName, under } from './content/own.ts'
 import { createGeminiReport, type GeminiReport } from './notes.ts'
 import { asBeside, splitBeside } from './request/wrapper.ts'
+import type { GeminiErrorBody, GeminiErrorDetail } from './schema.ts'
 
 /** What this protocol does not have is not implemented. */
 const statuses: Readonly<Record<ErrorKind, number>> = { ...statusOfKind, unsupported: 501 }
@@ -173,20 +175,20 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 }
 
 /** The body of an error, also used as the event of a failed stream. Clients recognize an error only with a number in `code`. */
-export function encodeErrorBody(error: CanonicalError): JsonObject {
+export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
   const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const came: unknown = Array.isArray(raw) ? raw[0] : raw
-  if (protocol === protocolName && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return came
+  if (protocol === protocolName && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return asRead(came)
   const message = isReworded(error) ? asTooLong(said) : said
-  const details: JsonObject[] = []
+  const details: GeminiErrorDetail[] = []
   if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
   if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })
   if (requestId !== undefined) details.push({ '@type': `${types}RequestInfo`, requestId })
   const own = protocol === protocolName
   const word = own && type !== undefined ? type : words[kind]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const shown: unknown[] = own && Array.isArray(error.details) ? error.details : details
-  const known = { code: statusOf(error), message, status: word, ...(shown.length > 0 && { details: shown }) }
+  const shown: GeminiErrorDetail[] = own && Array.isArray(error.details) ? asRead(error.details) : details
+  const known: GeminiErrorBody['error'] = { code: statusOf(error), message, status: word, ...(shown.length > 0 && { details: shown }) }
   return { ...inside, ...beside, error: { ...(isObject(inside['error']) && inside['error']), ...known } }
 }
 
@@ -200,14 +202,14 @@ function asTooLong(message: string): string {
 }
 
 /** An error as status, headers and body. */
-export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError> {
+export function encodeError(error: CanonicalError, options: CodecOptions = {}): Encoded<WireError<GeminiErrorBody>> {
   const report = createGeminiReport(options.fieldNames)
   const { protocol } = error
   const headers = errorHeaders(error, 'x-request-id')
   if (protocol !== protocolName && statusOf(error) !== error.status && error.status >= 400) report.add('error.status', undefined, 'status')
   noteError(error, report)
   const came = protocol === protocolName && isErrorBody(error.raw)
-  return { wire: { status: statusOf(error), headers, body: came ? error.raw : encodeErrorBody(error) }, notes: report.notes }
+  return { wire: { status: statusOf(error), headers, body: came ? asRead(error.raw) : encodeErrorBody(error) }, notes: report.notes }
 }
 
 /** Notes what a body of this protocol cannot hold of an error. */

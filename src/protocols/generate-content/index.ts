@@ -11,6 +11,7 @@ import { fieldNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { within } from './request/wrapper.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
+import type { GeminiWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { frames } from './stream/frames.ts'
@@ -19,7 +20,7 @@ import { shortcut } from './stream/shortcut.ts'
 export type { GeminiLevel, GeminiOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
-export const generateContent: Protocol<GeminiOptions> = {
+export const generateContent: Protocol<GeminiOptions, GeminiWire> = {
   name: protocolName,
   address,
   notes,
@@ -29,7 +30,7 @@ export const generateContent: Protocol<GeminiOptions> = {
   withModel,
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
-  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel }),
+  ...keepingSource<GeminiOptions, GeminiWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel }),
   outcome,
   decodeError,
   encodeError,

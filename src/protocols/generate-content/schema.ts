@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { anyObject, anything, count, flag, number, others, string, text, texts, whole } from '../../kit/schema/wire.ts'
+import type { Written } from '../../kit/schema/written.ts'
 
 /** Shapes as in the public API reference, in camelCase (`spelling.ts` converts snake_case). Loose: a new field must never break an old client. */
 
@@ -197,3 +198,90 @@ export const GeminiResponse = z.looseObject({
   createTime: text,
 })
 export type GeminiResponse = z.infer<typeof GeminiResponse>
+
+// ---- what is written
+
+type WrittenOf<Key extends keyof Kinds & keyof GeminiPartOf<Key>> = Written<GeminiPartOf<Key>[Key]>
+
+/** A part of any kind. Its kind is the key that it has, so all are optional. */
+export type GeminiWrittenPart = {
+  text?: string
+  functionCall?: WrittenOf<'functionCall'>
+  functionResponse?: Omit<WrittenOf<'functionResponse'>, 'parts'> & { parts?: GeminiWrittenPart[] }
+  inlineData?: WrittenOf<'inlineData'>
+  fileData?: WrittenOf<'fileData'>
+  thought?: boolean
+  thoughtSignature?: string
+  mediaResolution?: { level?: string }
+  videoMetadata?: { startOffset?: string; endOffset?: string; fps?: number }
+}
+export type GeminiWrittenContent = { role?: string; parts: GeminiWrittenPart[] }
+
+export type GeminiWrittenDeclaration = Written<GeminiDeclaration>
+/** Those of the server have the key of their kind. */
+export type GeminiWrittenTool = {
+  functionDeclarations?: GeminiWrittenDeclaration[]
+  googleSearch?: { excludeDomains?: string[] }
+  urlContext?: object
+  codeExecution?: object
+  fileSearch?: object
+  googleMaps?: object
+  computerUse?: object
+  mcpServers?: { name: string; streamableHttpTransport: { url: string; headers?: Record<string, string> } }[]
+}
+export type GeminiCalling = { mode?: string; allowedFunctionNames?: string[] }
+export type GeminiWrittenToolConfig = { functionCallingConfig?: GeminiCalling; includeServerSideToolInvocations?: boolean }
+
+export type GeminiWrittenConfig = Written<GeminiGenerationConfig>
+
+/** The body of a request. */
+export type GeminiBody = Omit<Written<GeminiRequest>, 'contents' | 'systemInstruction' | 'tools' | 'toolConfig'> & {
+  contents: GeminiWrittenContent[]
+  systemInstruction?: GeminiWrittenContent
+  tools?: GeminiWrittenTool[] | undefined
+  toolConfig?: GeminiWrittenToolConfig | undefined
+}
+
+export type GeminiCount = { modality: string; tokenCount: number }
+export type GeminiWrittenUsage = Omit<Written<GeminiUsage>, 'promptTokensDetails' | 'candidatesTokensDetails'> & {
+  promptTokensDetails?: GeminiCount[] | undefined
+  candidatesTokensDetails?: GeminiCount[] | undefined
+}
+
+export type GeminiToken = { token: string; logProbability: number }
+export type GeminiLogprobs = { chosenCandidates: GeminiToken[]; topCandidates?: { candidates: GeminiToken[] }[] }
+
+export type GeminiGroundingChunk = { web?: { uri: string; title?: string }; retrievedContext?: { uri?: string; title?: string; text?: string } }
+export type GeminiGroundingSupport = { segment: { startIndex?: number; endIndex: number; text: string }; groundingChunkIndices: number[] }
+export type GeminiGrounding = { groundingChunks?: GeminiGroundingChunk[]; groundingSupports?: GeminiGroundingSupport[] }
+
+export type GeminiEnd = { finishReason?: string; finishMessage?: string }
+export type GeminiWrittenCandidate = GeminiEnd & {
+  index: number
+  content?: GeminiWrittenContent
+  logprobsResult?: GeminiLogprobs
+  groundingMetadata?: GeminiGrounding
+}
+export type GeminiFeedback = { blockReason: string; blockReasonMessage?: string }
+
+/** A reply, and each event of a streamed one. */
+export type GeminiReply = {
+  candidates?: GeminiWrittenCandidate[]
+  promptFeedback?: GeminiFeedback
+  usageMetadata?: GeminiWrittenUsage
+  modelVersion?: string
+  responseId?: string
+  createTime?: string
+}
+
+/** The body of an error; also a reply that failed, and the last event of a failed stream. */
+export type GeminiErrorBody = { error: { code: number; message: string; status?: string | undefined; details?: GeminiErrorDetail[] } }
+export type GeminiErrorDetail = {
+  '@type': string
+  fieldViolations?: { field: string; description: string }[]
+  retryDelay?: string
+  requestId?: string
+}
+
+/** What the encoders of this protocol write. */
+export type GeminiWire = { request: GeminiBody; response: GeminiReply | GeminiErrorBody; event: GeminiReply | GeminiErrorBody; error: GeminiErrorBody }

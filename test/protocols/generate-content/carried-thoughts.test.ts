@@ -2,11 +2,11 @@ import { expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
 import { carryThoughts, giveBack, nothingGathered } from '../../../src/protocols/generate-content/content/carried-thoughts.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
-import type { GeminiPart } from '../../../src/protocols/generate-content/schema.ts'
+import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 
 /** A history of a client that keeps only texts and the call, which carries thoughts that stood behind so many units of text. */
 function historyOf(texts: readonly string[], thoughts: [after: number, thought: string][]) {
-  const call: GeminiPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
+  const call: GeminiWrittenPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
   const gathered = nothingGathered()
   for (const [after, text] of thoughts) gathered.thoughts.push([after, { segments: [{ kind: 'raw', text }] }])
   carryThoughts(gathered, { type: 'tool-call', id: 'c1', idOrigin: 'wire', name: 'look', kind: 'function', input: '{}' }, [call])

@@ -8,7 +8,7 @@ import { accepts } from '../../../kit/schema/guard.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { objectInput } from '../../../kit/tools/object-input.ts'
 import { asBeside, asInside, splitBeside } from '../request/wrapper.ts'
-import { GeminiPart, type GeminiPartOf, isPartOf } from '../schema.ts'
+import { GeminiPart, type GeminiPartOf, type GeminiWrittenPart, isPartOf } from '../schema.ts'
 import { isBeforeGemini3 } from '../vocabulary.ts'
 import { decodeMedia } from './media.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
@@ -145,7 +145,7 @@ const handledOfCall = keysOf<ToolCallPart>()(
   'ext',
 )
 
-export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
+export function encodeCall(part: ToolCallPart, writing: Writing): GeminiWrittenPart {
   const { report } = writing
   const { id, itemId, name, namespace, status, at, ext } = part
   report.unwritten(part, handledOfCall, at)
@@ -165,7 +165,7 @@ export function encodeCall(part: ToolCallPart, writing: Writing): GeminiPart {
   }
 }
 
-type WriteParts = (parts: readonly Part[]) => GeminiPart[]
+type WriteParts = (parts: readonly Part[]) => GeminiWrittenPart[]
 
 const handledOfResult = keysOf<ToolResultPart>()(
   'type',
@@ -184,7 +184,7 @@ const handledOfResult = keysOf<ToolResultPart>()(
   'ext',
 )
 
-export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiPart[] {
+export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson, write }: { parseJson: boolean; write: WriteParts }): GeminiWrittenPart[] {
   const { report, native } = writing
   const { callId, name, namespace, itemId, status, at, ext } = part
   report.unwritten(part, handledOfResult, at)
@@ -196,23 +196,23 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   // A search result or a document of parts may also contain media.
   const parts = [...write(data), ...written.filter(({ text }) => typeof text !== 'string')]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const functionResponse: JsonObject = inside
+  const functionResponse: NonNullable<GeminiWrittenPart['functionResponse']> = inside
   const call = writing.callOf?.(part)
   // Servers match a result to its call by name.
-  if (call) functionResponse['name'] = writing.toolName(call.name, call.namespace, call.at)
-  else if (name !== undefined && (name || native)) functionResponse['name'] = writing.toolName(name, namespace, at)
+  if (call) functionResponse.name = writing.toolName(call.name, call.namespace, call.at)
+  else if (name !== undefined && (name || native)) functionResponse.name = writing.toolName(name, namespace, at)
   else if (!native) {
-    functionResponse['name'] = 'unknown_function'
+    functionResponse.name = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
   if (call && name && name !== call.name) report.rest({ name }, at)
   if ((call || name === undefined) && namespace !== call?.namespace) report.rest(defined({ namespace }), at)
-  functionResponse['response'] = encodeResponse(part, written, parseJson)
+  functionResponse.response = encodeResponse(part, written, parseJson)
   const id = writing.callId(callId, part)
-  if (id) functionResponse['id'] = id
+  if (id) functionResponse.id = id
   const isMoved = parts.length > 0 && !native && isBeforeGemini3(writing.model)
   if (isMoved) report.add('tool-result.media-moved', at, 'content')
-  else if (parts.length > 0) functionResponse['parts'] = parts
+  else if (parts.length > 0) functionResponse.parts = parts
   return [{ ...beside, functionResponse, ...sign(part, writing) }, ...(isMoved ? parts : [])]
 }
 
@@ -222,7 +222,7 @@ function hasText(part: Part): boolean {
 }
 
 /** The `response` of a result: the original object if it says the same, else the text under one key, or parsed if `parseJson` is set. */
-function encodeResponse({ structured, isError = false }: ToolResultPart, written: readonly GeminiPart[], parseJson: boolean): JsonObject {
+function encodeResponse({ structured, isError = false }: ToolResultPart, written: readonly GeminiWrittenPart[], parseJson: boolean): JsonObject {
   const texts = flatMap(written, ({ text }) => (typeof text === 'string' ? [text] : []))
   const text = texts.join('')
   if (isObject(structured)) {

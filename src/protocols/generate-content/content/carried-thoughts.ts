@@ -5,7 +5,7 @@ import { isObject, type JsonObject, parseJson } from '../../../kit/json/json.ts'
 import { type Envelope, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
-import type { GeminiPart } from '../schema.ts'
+import type { GeminiWrittenPart } from '../schema.ts'
 import { protocolName } from './own.ts'
 
 /**
@@ -22,7 +22,7 @@ export const nothingGathered = (): Gathered => ({ units: 0, thoughts: [] })
 const attach = 'thoughts'
 
 /** Puts the gathered thoughts into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
-export function carryThoughts(gathered: Gathered, part: Part, written: readonly GeminiPart[]): void {
+export function carryThoughts(gathered: Gathered, part: Part, written: readonly GeminiWrittenPart[]): void {
   if (part.type === 'reasoning') {
     const { segments, redacted, signature, id } = part
     gathered.thoughts.push([gathered.units, defined({ segments, redacted, signature, id })])

@@ -1,7 +1,9 @@
 import type { Citation } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { isOffset } from '../../../kit/text/text.ts'
+import type { GeminiGrounding, GeminiGroundingChunk, GeminiGroundingSupport } from '../schema.ts'
 import { protocolName } from './own.ts'
 
 /**
@@ -147,11 +149,11 @@ export function encodeGrounding(
   texts: readonly { text: string; citations: readonly Citation[] }[],
   lost: (text: number, loss: 'some' | 'all') => void,
   from: { bytes: number; sources: string[] } = { bytes: 0, sources: [] },
-): JsonObject | undefined {
+): GeminiGrounding | undefined {
   if (texts.every(({ citations }) => citations.length === 0)) return undefined
-  const chunks: unknown[] = []
+  const chunks: GeminiGroundingChunk[] = []
   const known = from.sources
-  const supports: JsonObject[] = []
+  const supports: GeminiGroundingSupport[] = []
   let before = from.bytes
   for (const [index, { text, citations }] of texts.entries()) {
     const points = [...text]
@@ -191,15 +193,21 @@ export function encodeGrounding(
 }
 
 function encodeSource({ kind, url, title, fileId, filename, container, citedText, encrypted, index, source, protocol, raw }: Citation): {
-  source?: JsonObject
+  source?: GeminiGroundingChunk
   loss: Loss
 } {
-  if (protocol === protocolName && isObject(raw)) return { source: raw, loss: 'none' }
+  if (protocol === protocolName && isObject(raw)) return { source: asRead(raw), loss: 'none' }
   if (kind === 'url' && url !== undefined)
     return { source: { web: { uri: url, ...defined({ title }) } }, loss: citedText !== undefined || encrypted !== undefined ? 'some' : 'none' }
   if (kind === 'file' && (fileId ?? filename) !== undefined)
     return {
-      source: { retrievedContext: defined({ uri: fileId, title: filename ?? title, text: citedText }) },
+      source: {
+        retrievedContext: defined<{ uri: string | undefined; title: string | undefined; text: string | undefined }>({
+          uri: fileId,
+          title: filename ?? title,
+          text: citedText,
+        }),
+      },
       loss: index !== undefined || container !== undefined || source !== undefined ? 'some' : 'none',
     }
   return { loss: 'all' }

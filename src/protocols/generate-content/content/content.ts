@@ -4,11 +4,12 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
-import { type GeminiPart, type GeminiPartOf, isPartOf } from '../schema.ts'
+import { type GeminiPart, type GeminiPartOf, type GeminiWrittenPart, isPartOf } from '../schema.ts'
 import { serverParts, serverToolOfType } from '../vocabulary.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { carriedBy, giveBack } from './carried-thoughts.ts'
@@ -114,11 +115,11 @@ function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phas
 // ---- canonical → wire
 
 /** Parts of one message. Empty text is left out, unless it came from this protocol or has a signature. */
-export function encodeParts(parts: readonly Part[], writing: Writing): GeminiPart[] {
+export function encodeParts(parts: readonly Part[], writing: Writing): GeminiWrittenPart[] {
   return flatMap(parts, part => encodePart(part, writing))
 }
 
-export function encodePart(part: Part, writing: Writing): GeminiPart[] {
+export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
   const { report } = writing
   const write = (parts: readonly Part[]) => encodeParts(parts, writing)
   switch (part.type) {
@@ -141,7 +142,7 @@ export function encodePart(part: Part, writing: Writing): GeminiPart[] {
     case 'server-tool':
       return encodeServerTool(part, writing, write)
     case 'control':
-      if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
+      if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
       if (isUnresolvable(part)) writing.unresolvable(part)
       else if (writing.to === 'client' || !(part.control === 'tool-addition' && part.tools)) report.add('part.unsupported', part.at)
       return []
@@ -159,7 +160,7 @@ function inResult(writing: Writing): Writing {
 
 const handledOfText = keysOf<TextPart>()('type', 'text', 'citations', 'logprobs', 'signature', 'phase', 'at', 'ext')
 
-function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
+function encodeText(part: TextPart, writing: Writing): GeminiWrittenPart[] {
   const { report, native, beside, instructs, opens } = writing
   const { text, citations, logprobs, signature, phase, at, ext } = part
   report.unwritten(part, handledOfText, at)
@@ -174,14 +175,14 @@ function encodeText(part: TextPart, writing: Writing): GeminiPart[] {
     if (beside) report.rest({ logprobs }, at)
     return []
   }
-  const written: GeminiPart = { ...ownFields(ext), text, ...signed }
+  const written: GeminiWrittenPart = { ...ownFields(ext), text, ...signed }
   beside?.(part, written)
   return phase && opens && text ? [phasePart(phase), written] : [written]
 }
 
 const handledOfRefusal = keysOf<RefusalPart>()('type', 'text', 'signature', 'phase', 'at', 'ext')
 
-function encodeRefusal(part: RefusalPart, writing: Writing): GeminiPart[] {
+function encodeRefusal(part: RefusalPart, writing: Writing): GeminiWrittenPart[] {
   const { report, opens } = writing
   const { text, phase, at, ext } = part
   report.unwritten(part, handledOfRefusal, at)
@@ -194,8 +195,8 @@ function encodeRefusal(part: RefusalPart, writing: Writing): GeminiPart[] {
 function encodeSearchResult(
   { type: _, source, title, parts, signature: __, at, ext, ...rest }: SearchResultPart,
   { report }: Writing,
-  write: (parts: readonly Part[]) => GeminiPart[],
-): GeminiPart[] {
+  write: (parts: readonly Part[]) => GeminiWrittenPart[],
+): GeminiWrittenPart[] {
   report.rest(rest, at)
   report.ext(ext, at)
   report.add('search-result.as-text', at)
@@ -203,14 +204,14 @@ function encodeSearchResult(
   const head = title === source || !title ? source : `${title} (${source})`
   if (head === '') return inside
   const [first, ...others] = inside
-  return typeof first?.['text'] === 'string' && first.thoughtSignature === undefined && !first.thought
-    ? [{ ...first, text: `${head}\n${first['text']}` }, ...others]
+  return typeof first?.text === 'string' && first.thoughtSignature === undefined && !first.thought
+    ? [{ ...first, text: `${head}\n${first.text}` }, ...others]
     : [{ text: head }, ...inside]
 }
 
-function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts: readonly Part[]) => GeminiPart[]): GeminiPart[] {
+function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts: readonly Part[]) => GeminiWrittenPart[]): GeminiWrittenPart[] {
   const { report, serverToolHistory } = writing
-  if (part.protocol === protocolName && isObject(part.raw)) return [part.raw]
+  if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
   if (part.picture) {
     report.add('server-tool.picture', part.at)
     return write([{ ...part.picture, ...defined({ signature: part.signature }) }])
@@ -223,8 +224,8 @@ function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts:
   return [{ text: serverToolText(part) }]
 }
 
-function encodeOpaque({ protocol, raw, at }: OpaquePart, { report }: Writing): GeminiPart[] {
-  if (protocol === protocolName && isObject(raw)) return [raw]
+function encodeOpaque({ protocol, raw, at }: OpaquePart, { report }: Writing): GeminiWrittenPart[] {
+  if (protocol === protocolName && isObject(raw)) return [asRead(raw)]
   report.add('part.unknown', at)
   return []
 }

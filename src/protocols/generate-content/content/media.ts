@@ -4,7 +4,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { inStandardAlphabet, toBase64 } from '../../../kit/media/base64.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
-import type { GeminiPart, GeminiPartOf } from '../schema.ts'
+import type { GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
 import { kindOfMime, resolution } from '../vocabulary.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from './own.ts'
 import { decodeSignature, sign, unknownOfPart } from './reasoning.ts'
@@ -113,7 +113,7 @@ function kindOf(mime: string | undefined, source: MediaPart['source']): MediaPar
 
 // ---- canonical → wire
 
-type WriteParts = (parts: readonly Part[]) => GeminiPart[]
+type WriteParts = (parts: readonly Part[]) => GeminiWrittenPart[]
 
 const handled = keysOf<MediaPart>()(
   'type',
@@ -133,7 +133,7 @@ const handled = keysOf<MediaPart>()(
   'ext',
 )
 
-export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts): GeminiPart[] {
+export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts): GeminiWrittenPart[] {
   const { report, native, inResult } = writing
   const { source, filename, title, context, detail, citations, transcript, expiresAt, video, cache, at, ext } = part
   if (source.type === 'reference') {
@@ -179,7 +179,7 @@ const isEmpty = (source: MediaPart['source']) =>
   (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '') || (source.type === 'url' && source.url === '')
 
 /** The part without its common fields. Undefined: it cannot be written. */
-function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiPart | undefined {
+function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing): GeminiWrittenPart | undefined {
   const { source, filename: displayName, at, ext } = part
   if (!native && isEmpty(source)) {
     report.add('media.unsupported', at)

@@ -4,7 +4,7 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
-import type { GeminiPart, GeminiPartOf } from '../schema.ts'
+import type { GeminiPart, GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
 import { carriedBy } from './carried-thoughts.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
 import type { Writing } from './writing.ts'
@@ -141,7 +141,7 @@ export function sign(part: Part, { report, opens, model, unsigned }: Writing, be
 const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'at', 'ext')
 
 /** One part for each segment; the last one has the signature. */
-export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPart[] {
+export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWrittenPart[] {
   const { report, opens } = writing
   const { id, signature, at, ext } = part
   report.unwritten(part, handled, at)
@@ -168,7 +168,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiPa
 }
 
 /** The part that tells a client the phase of the text behind it: an empty text, which other clients do not show. */
-export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiPart {
+export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiWrittenPart {
   return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseProof(phase) }) }
 }
 

@@ -6,7 +6,7 @@ import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
 import type { EncodingContext, FieldNames } from '../../../protocol.ts'
 import type { GeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import type { GeminiPart } from '../schema.ts'
+import type { GeminiWrittenPart } from '../schema.ts'
 
 /** Context for reading a part. */
 export type Reading = {
@@ -55,7 +55,7 @@ export type Writing = {
   serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
   /** Receives each text whose citations and logprobs are written elsewhere in the reply. Absent: they cannot be written. */
-  beside?: ((part: TextPart, written: GeminiPart) => void) | undefined
+  beside?: ((part: TextPart, written: GeminiWrittenPart) => void) | undefined
 }
 
 /** Notes a call, result or thought inside another part, where it has no meaning. False: a part of another type. */

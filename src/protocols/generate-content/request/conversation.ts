@@ -2,14 +2,13 @@ import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../.
 import { isInstruction } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { joinContinued, repeatedBy } from '../content/calls.ts'
 import { decodeParts, encodePart, encodeParts } from '../content/content.ts'
 import { extOf, ownFields, protocolName } from '../content/own.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
-import type { GeminiContent, GeminiPart } from '../schema.ts'
+import type { GeminiBody, GeminiContent, GeminiWrittenContent, GeminiWrittenPart } from '../schema.ts'
 import { isBeforeGemini3 } from '../vocabulary.ts'
 import { groupTurns, type Turn } from './turns.ts'
 
@@ -130,7 +129,7 @@ class OpenCalls {
 
 // ---- canonical → wire
 
-export type Conversation = { systemInstruction?: JsonObject; contents: JsonObject[] }
+export type Conversation = Pick<GeminiBody, 'systemInstruction' | 'contents'>
 
 export function encodeConversation(messages: readonly Message[], writing: RequestWriting): Conversation {
   for (const message of messages) encodeEnvelope(message, writing)
@@ -182,7 +181,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const unsigned = unsignedCalls(turns, writing)
   const callOf = (result: ToolResultPart) => pairs.get(result)
   const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, parts => system.push(...parts))
-  if (options.amLeadingUser === 'synthesize' && (contents[0]?.['role'] === 'model' || (contents.length === 0 && system.length > 0))) {
+  if (options.amLeadingUser === 'synthesize' && (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   }
@@ -190,7 +189,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   return system.length > 0 ? { systemInstruction: { parts: system }, contents } : { contents }
 }
 
-function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiPart[] {
+function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiWrittenPart[] {
   const instructions = flatMap(messages, ({ parts }) =>
     parts.filter(part => {
       if (isInstruction(part)) return true
@@ -201,9 +200,9 @@ function encodeInstructions(messages: readonly Message[], writing: RequestWritin
   return instructions.length === 0 ? [] : encodeParts(instructions, { ...writing, instructs: true })
 }
 
-type Wire = { role: 'user' | 'model'; parts: GeminiPart[]; isResults: boolean }
+type Wire = { role: 'user' | 'model'; parts: GeminiWrittenPart[]; isResults: boolean }
 
-function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (parts: GeminiPart[]) => void): JsonObject[] {
+function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (parts: GeminiWrittenPart[]) => void): GeminiWrittenContent[] {
   const { report, options } = writing
   const hoists = options.systemPlacement === 'hoist'
   const wires: Wire[] = []
@@ -232,8 +231,8 @@ function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (pa
 }
 
 /** Instructions in mid-conversation: at the end of the user content before them, or in one of their own. */
-function instruct(wires: Wire[], told: GeminiPart[]): void {
-  const tagged = told.map(part => (typeof part['text'] === 'string' ? { ...part, text: `<system>${part['text']}</system>` } : part))
+function instruct(wires: Wire[], told: GeminiWrittenPart[]): void {
+  const tagged = told.map(part => (typeof part.text === 'string' ? { ...part, text: `<system>${part.text}</system>` } : part))
   const before = wires.at(-1)
   if (before?.role === 'user' && !before.isResults) before.parts.push(...tagged)
   else wires.push({ role: 'user', parts: tagged, isResults: false })

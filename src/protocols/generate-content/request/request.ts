@@ -12,7 +12,7 @@ import { extOf, ownFields, ownObject, protocolName, under } from '../content/own
 import { type Reading, type RequestWriting, startWriting } from '../content/writing.ts'
 import { createGeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { type GeminiGenerationConfig, GeminiRequest } from '../schema.ts'
+import { type GeminiBody, type GeminiGenerationConfig, GeminiRequest } from '../schema.ts'
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { reasoningHere } from './effort.ts'
 import { fields } from './fields.ts'
@@ -122,7 +122,7 @@ const handledReasoning = fields.fieldsOf('reasoning')
  * Request → body. The model and whether to stream are in `context.path`.
  * @throws TranslationError `inexpressible` for references to state that another provider stores, unless `onUnresolvable` is `note`
  */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<unknown> {
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<GeminiBody> {
   const report = createGeminiReport(options.fieldNames)
   const { model, messages, tools, output, user, state, stream, ext, source } = request
   const native = source?.protocol === protocolName
@@ -146,7 +146,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     const { store: _, continuationToken: __, ...memory } = state
     leaveState(memory, options, report)
   }
-  const begun = {
+  const begun: GeminiBody = {
     // Without a path it names the model itself.
     model: native && model !== undefined && options.path === undefined && source.at !== '/request' ? `models/${model}` : undefined,
     ...conversation,
@@ -154,7 +154,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     toolConfig: invocations ? { ...choice, ...invocations } : choice,
     ...under('generationConfig', encodeFormat(output?.format, left, report)),
   }
-  const wire = merge(inside, fields.write(asHere(request, writing), writing, begun))
+  fields.write(asHere(request, writing), writing, begun)
+  const wire = merge<GeminiBody>(inside, begun)
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
     ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),

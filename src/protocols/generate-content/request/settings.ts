@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { under } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { GeminiReport } from '../notes.ts'
-import type { GeminiGenerationConfig } from '../schema.ts'
+import type { GeminiGenerationConfig, GeminiWrittenConfig } from '../schema.ts'
 import { modality, tierWords } from '../vocabulary.ts'
 import { decodeSchema } from './json-schema.ts'
 
@@ -51,7 +51,11 @@ function decodeNewer(responseFormat: unknown): OutputFormat | undefined {
 }
 
 /** `own`: the unknown keys of `generationConfig`. */
-export function encodeFormat(format: OutputFormat | undefined, own: JsonObject | undefined, report: GeminiReport): JsonObject {
+export function encodeFormat(
+  format: OutputFormat | undefined,
+  own: { responseMimeType?: string } | undefined,
+  report: GeminiReport,
+): Pick<GeminiWrittenConfig, 'responseMimeType' | 'responseJsonSchema'> {
   switch (format?.type) {
     case undefined:
     case 'text':
@@ -62,7 +66,7 @@ export function encodeFormat(format: OutputFormat | undefined, own: JsonObject |
       // The name is only a label and needs no note; the description is read by the model.
       if (format.description !== undefined) report.add('field.unsupported', undefined, 'output.format.description')
       if (format.strict === false) report.add('output.strict', undefined, 'output.format.strict')
-      return { responseMimeType: own?.['responseMimeType'] ?? json, responseJsonSchema: format.schema }
+      return { responseMimeType: own?.responseMimeType ?? json, responseJsonSchema: format.schema }
     }
     case 'enum':
       return { responseMimeType: words, responseJsonSchema: format.schema }

@@ -7,7 +7,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { ownObject, protocolName } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
-import type { GeminiToolConfig } from '../schema.ts'
+import type { GeminiCalling, GeminiToolConfig, GeminiWrittenToolConfig } from '../schema.ts'
 import { nearestServerTool } from '../vocabulary.ts'
 import { asDeclared } from './tools.ts'
 
@@ -56,14 +56,18 @@ function choiceOf(mode: string | null | undefined, names: readonly string[]): To
  * `toolConfig`: the choice, and the kept keys. `tools`: all tools of the request, with those added in mid-conversation.
  * @throws TranslationError `inexpressible` when a tool is forced that only another provider knows
  */
-export function encodeToolChoice({ toolChoice: choice, ext }: CanonicalRequest, tools: readonly Tool[], writing: RequestWriting): JsonObject | undefined {
+export function encodeToolChoice(
+  { toolChoice: choice, ext }: CanonicalRequest,
+  tools: readonly Tool[],
+  writing: RequestWriting,
+): GeminiWrittenToolConfig | undefined {
   const own = ownObject(ext, 'toolConfig')
   const left = own?.['functionCallingConfig']
   const calling = some({ ...(isObject(left) && left), ...(choice && callingOf(choice, tools, writing)) })
   return calling ? { ...own, functionCallingConfig: calling } : own
 }
 
-function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, toolName }: RequestWriting): JsonObject | undefined {
+function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, toolName }: RequestWriting): GeminiCalling | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || tools.some(tool => asDeclared(tool, options))
   if (!native && !hasFunctions) {

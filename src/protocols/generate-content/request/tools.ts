@@ -3,15 +3,16 @@ import type { FunctionTool, McpServer, ServerTool, Tool } from '../../../canonic
 import { TranslationError } from '../../../errors.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { wrapFreeform } from '../../../kit/tools/freeform.ts'
 import { extOf, ownFields, protocolName } from '../content/own.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
-import type { GeminiDeclaration, GeminiTool } from '../schema.ts'
+import type { GeminiDeclaration, GeminiTool, GeminiWrittenDeclaration, GeminiWrittenTool, GeminiWrittenToolConfig } from '../schema.ts'
 import { nearestServerTool, serverTools } from '../vocabulary.ts'
 import { decodeSchema } from './json-schema.ts'
 
@@ -110,17 +111,17 @@ function decodeServer(server: unknown): McpServer | undefined {
 // ---- canonical → wire
 
 /** All functions are written in one entry, each other tool in its own. */
-export function encodeTools(tools: readonly Tool[], writing: RequestWriting): JsonObject[] | undefined {
+export function encodeTools(tools: readonly Tool[], writing: RequestWriting): GeminiWrittenTool[] | undefined {
   const { report, options, native } = writing
-  const written: JsonObject[] = []
-  let functions: unknown[] | undefined
+  const written: GeminiWrittenTool[] = []
+  let functions: GeminiWrittenDeclaration[] | undefined
   for (const tool of tools) {
     const wire = encodeTool(tool, writing)
     if (!wire) continue
     if (!('function' in wire)) written.push(wire)
-    else if (functions) functions.push(wire['function'])
+    else if (functions) functions.push(wire.function)
     else {
-      functions = [wire['function']]
+      functions = [wire.function]
       written.push({ functionDeclarations: functions })
     }
   }
@@ -130,7 +131,10 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Js
 }
 
 /** Gemini's own servers accept functions beside server tools only if the reply may report the server tools' invocations. */
-export function askForInvocations(written: readonly JsonObject[] | undefined, { native, options, report }: RequestWriting): JsonObject | undefined {
+export function askForInvocations(
+  written: readonly GeminiWrittenTool[] | undefined,
+  { native, options, report }: RequestWriting,
+): GeminiWrittenToolConfig | undefined {
   const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
   if (native || options.gcToolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
   report.add('tool.invocations', '/toolConfig/includeServerSideToolInvocations')
@@ -138,7 +142,7 @@ export function askForInvocations(written: readonly JsonObject[] | undefined, { 
 }
 
 /** A function's declaration under `function`, or the fields of an entry for another tool. Undefined: it cannot be written. */
-function encodeTool(tool: Tool, writing: RequestWriting): JsonObject | undefined {
+function encodeTool(tool: Tool, writing: RequestWriting): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
   const { report } = writing
   switch (tool.type) {
     case 'function':
@@ -149,7 +153,7 @@ function encodeTool(tool: Tool, writing: RequestWriting): JsonObject | undefined
     case 'server':
       return encodeServerTool(tool, writing)
     case 'opaque':
-      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return asRead<GeminiWrittenTool>(tool.raw)
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -162,9 +166,9 @@ export function asDeclared(tool: Tool, { serverTools: all, expandClientTools }: 
   return tool.type === 'server' && (all === 'map' || expandClientTools) ? asFunction(tool) : undefined
 }
 
-function encodeServerTool(tool: ServerTool, writing: RequestWriting): JsonObject | undefined {
+function encodeServerTool(tool: ServerTool, writing: RequestWriting): GeminiWrittenTool | { function: GeminiWrittenDeclaration } | undefined {
   const { report, options } = writing
-  if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+  if (tool.protocol === protocolName && isObject(tool.raw)) return asRead<GeminiWrittenTool>(tool.raw)
   const known = asDeclared(tool, options)
   if (known) {
     report.add('tool.server-mapped', tool.at)
@@ -203,7 +207,7 @@ const handledOfFunction = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting, wrapped = false): JsonObject {
+function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting, wrapped = false): GeminiWrittenDeclaration {
   const { name, namespace, description, parameters, strict, output, deferLoading, allowedCallers, async, eagerStreaming, at, ext } = tool
   report.unwritten(tool, handledOfFunction, at)
   if (deferLoading) report.rest({ deferLoading }, at)
@@ -214,6 +218,11 @@ function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting
   return {
     ...ownFields(ext),
     name: toolName(name, namespace, at, wrapped),
-    ...present({ description, parametersJsonSchema: parameters, responseJsonSchema: output, behavior: async ? 'NON_BLOCKING' : undefined }),
+    ...present<Omit<GeminiWrittenDeclaration, 'name'>>({
+      description,
+      parametersJsonSchema: parameters,
+      responseJsonSchema: output,
+      behavior: async ? 'NON_BLOCKING' : undefined,
+    }),
   }
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { step } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import type { GeminiOptions } from '../options.ts'
 
 /** Bodies nested in another object: requests to count tokens wrap the whole request, and some hosts wrap every body. */
@@ -69,6 +70,7 @@ export function splitBeside(kept: JsonObject): { inside: JsonObject; beside: Jso
 }
 
 /** A written body nested as it was. `at`: see `Source`. */
-export function wrapAgain(body: JsonObject, at: string | undefined, beside: JsonObject): JsonObject {
-  return at === undefined ? body : { ...beside, [at.slice(1)]: body }
+export function wrapAgain<Body extends object>(body: Body, at: string | undefined, beside: JsonObject): Body {
+  // What a host puts around a body is no part of the protocol.
+  return at === undefined ? body : asRead({ ...beside, [at.slice(1)]: body })
 }

@@ -3,8 +3,10 @@ import type { CanonicalResponse, Finish } from '../../../canonical/response.ts'
 import { TranslationError } from '../../../errors.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { protocolName } from '../content/own.ts'
 import type { GeminiReport } from '../notes.ts'
+import type { GeminiEnd, GeminiFeedback } from '../schema.ts'
 import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
 
 /** How a reply ended. There is no finish reason for calls: a reply with calls ends like any other. */
@@ -42,7 +44,7 @@ type Ending = { hasCalls: boolean; at: Place | undefined; truncated?: 'error' | 
  * `finishReason` and `finishMessage`. Not for a failed reply, which has to be written as an error.
  * @throws TranslationError `truncated` without a finish, unless `truncated` is `length`
  */
-export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): JsonObject {
+export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): GeminiEnd {
   if (!finish) {
     if (truncated !== 'length')
       throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/candidates' }, 'the reply does not say how it ended')
@@ -82,6 +84,6 @@ export function decodeBlocked(feedback: JsonObject | null | undefined): Canonica
 }
 
 /** As it came, if it came from this protocol and still has the same reason. */
-export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): unknown {
-  return isObject(raw) && raw['blockReason'] === reason ? raw : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
+export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): GeminiFeedback {
+  return isObject(raw) && raw['blockReason'] === reason ? asRead(raw) : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { leastLogprob } from '../../../kit/reply/logprobs.ts'
 import { extOf, ownFields } from '../content/own.ts'
-import type { GeminiLogprob } from '../schema.ts'
+import type { GeminiLogprob, GeminiLogprobs, GeminiToken } from '../schema.ts'
 
 /** `logprobsResult` of a candidate: the tokens of its answer, and the alternatives to each. */
 
@@ -42,14 +42,14 @@ function tokenOf(wire: JsonObject, at: Place): Token {
   return unknown ? { ...read, at, ...defined({ ext: extOf(unknown) }) } : read
 }
 
-export function encodeLogprobs(tokens: readonly TokenLogprob[]): JsonObject {
+export function encodeLogprobs(tokens: readonly TokenLogprob[]): GeminiLogprobs {
   return {
     chosenCandidates: tokens.map(encodeToken),
     ...(tokens.some(({ top }) => top?.length) && { topCandidates: tokens.map(({ top = [] }) => ({ candidates: top.map(encodeToken) })) }),
   }
 }
 
-const encodeToken = ({ token, logprob, ext }: Token): JsonObject => ({ ...ownFields(ext), token, logProbability: Math.max(logprob, leastLogprob) })
+const encodeToken = ({ token, logprob, ext }: Token): GeminiToken => ({ ...ownFields(ext), token, logProbability: Math.max(logprob, leastLogprob) })
 
 /** Does a token have bytes that differ from its text? Only the text can be written here. */
 export function hasOwnBytes(tokens: readonly TokenLogprob[]): boolean {

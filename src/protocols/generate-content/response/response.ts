@@ -11,6 +11,8 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { indexOf } from '../../../kit/reply/candidates.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
 import { check } from '../../../kit/schema/check.ts'
+import type { Undefinable } from '../../../kit/schema/written.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { markCut } from '../../../kit/tools/cut-calls.ts'
 import { replyToolName } from '../../../kit/tools/tool-names.ts'
@@ -25,7 +27,16 @@ import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
 import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from '../request/wrapper.ts'
-import { type GeminiCandidate, type GeminiPart, GeminiResponse } from '../schema.ts'
+import {
+  type GeminiCandidate,
+  type GeminiErrorBody,
+  type GeminiGrounding,
+  type GeminiLogprobs,
+  type GeminiReply,
+  GeminiResponse,
+  type GeminiWrittenCandidate,
+  type GeminiWrittenPart,
+} from '../schema.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'
 import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
@@ -169,7 +180,7 @@ const handled = keysOf<CanonicalResponse>()('id', 'model', 'createdAt', 'candida
  * All candidates as one reply. An error or a failed candidate becomes an error body.
  * @throws TranslationError `truncated` for a reply without a finish (see `options.truncated`)
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<unknown> {
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<GeminiReply | GeminiErrorBody> {
   const report = createGeminiReport(options.fieldNames)
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext, source } = response
   if (error) {
@@ -189,11 +200,11 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   // Servers of this protocol send whole calls, with or without arguments.
   const written = candidates.map(candidate => encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }))
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const wire: JsonObject = {
+  const wire: GeminiReply = {
     ...inside,
     ...(written.length > 0 && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
-    ...defined({
+    ...defined<Undefinable<GeminiReply>>({
       usageMetadata: encodeUsage(usage, serviceTier, report),
       modelVersion: model || undefined,
       responseId: id || undefined,
@@ -208,11 +219,11 @@ const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finis
 
 type WritingReply = { native: boolean; options: Options; report: GeminiReport }
 
-function encodeCandidate(candidate: Candidate, { native, options, report }: WritingReply): JsonObject {
+function encodeCandidate(candidate: Candidate, { native, options, report }: WritingReply): GeminiWrittenCandidate {
   const { index, at, messages, finish, logprobs, ext } = candidate
   report.unwritten(candidate, handledOfCandidate, at)
   report.ext(ext, at)
-  const sources = new Map<GeminiPart, TextPart>()
+  const sources = new Map<GeminiWrittenPart, TextPart>()
   const writing = replyWriting(report, native, (part, written) => sources.set(written, part))
   const gathered = options.gcThoughts === 'calls' && !native ? nothingGathered() : undefined
   const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
@@ -228,7 +239,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Writ
       content: { ...aroundOf(messages), role: 'model', parts: isSilent ? [{ text: '' }] : parts },
     }),
     ...(finish || !native ? encodeFinish(finish, { hasCalls, at, truncated: options.truncated }, report) : {}),
-    ...defined({
+    ...defined<Undefinable<Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>>>({
       logprobsResult: writeLogprobs([{ logprobs, at }, ...texts], logprobsResult, at, report),
       groundingMetadata: writeGrounding(texts, candidate, report),
     }),
@@ -239,7 +250,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Writ
 const aroundOf = (messages: readonly Message[]) => ownFields(messages[0]?.ext)
 
 /** The text that was written for a part of another type, such as a refusal: offsets of citations count it, too. */
-export function standIn({ text, thought }: JsonObject): TextPart[] {
+export function standIn({ text, thought }: GeminiWrittenPart): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
 
@@ -249,7 +260,7 @@ export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !
 const handledOfMessage = keysOf<Message>()('role', 'parts', 'origin', 'id', 'status', 'phase', 'at', 'ext')
 
 /** `gathered`: the text length and thoughts since the last call, for the next one to carry; changed. */
-function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): GeminiPart[] {
+function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): GeminiWrittenPart[] {
   const { report } = writing
   const { role, parts, id, status, phase, at, ext } = message
   report.unwritten(message, handledOfMessage, at)
@@ -265,7 +276,7 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
 }
 
 /** Context for writing parts of a reply. */
-export function replyWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiPart) => void): Writing {
+export function replyWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiWrittenPart) => void): Writing {
   return {
     report,
     to: 'client',
@@ -282,17 +293,17 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
 type Odds = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
 
 /** `left`: what `decodeLogprobs` left. Undefined: there are none. */
-export function writeLogprobs(odds: readonly Odds[], left: unknown, at: Place | undefined, report: GeminiReport): JsonObject | undefined {
+export function writeLogprobs(odds: readonly Odds[], left: unknown, at: Place | undefined, report: GeminiReport): GeminiLogprobs | undefined {
   const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
-  if (tokens.length === 0) return isObject(left) ? left : undefined
+  if (tokens.length === 0) return isObject(left) ? asRead(left) : undefined
   noteTokens(tokens, protocolName, report)
   for (const one of odds) if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
   const lost = () => report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
-  return withLeft(left, encodeLogprobs(tokens), lost) as JsonObject
+  return asRead(withLeft(left, encodeLogprobs(tokens), lost))
 }
 
-function writeGrounding(texts: readonly TextPart[], { grounding, at, ext }: Candidate, report: GeminiReport): JsonObject | undefined {
-  if (isSameGrounding(texts, grounding)) return grounding
+function writeGrounding(texts: readonly TextPart[], { grounding, at, ext }: Candidate, report: GeminiReport): GeminiGrounding | undefined {
+  if (isSameGrounding(texts, grounding)) return asRead(grounding)
   const cited = texts.map(({ text, citations = [] }) => ({ text, citations }))
   const written = encodeGrounding(cited, (text, loss) =>
     report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', texts[text]?.at, 'citations'),
@@ -313,10 +324,10 @@ const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - 
 /** `left`: what `decodeGrounding` left. Its lists refer to the original sources, so they are lost. */
 export function joinGrounding(
   left: JsonObject | undefined,
-  written: JsonObject | undefined,
+  written: GeminiGrounding | undefined,
   at: Place | undefined,
   report: GeminiReport,
-): JsonObject | undefined {
+): GeminiGrounding | undefined {
   if (!left) return written
   const { groundingChunks, groundingSupports, ...rest } = left
   for (const [key, list] of Object.entries({ groundingChunks, groundingSupports }))

@@ -5,6 +5,7 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { countOf } from '../../../kit/reply/usage.ts'
 import { extOf, ownFields } from '../content/own.ts'
 import type { GeminiReport } from '../notes.ts'
+import type { GeminiCount, GeminiWrittenUsage } from '../schema.ts'
 import { tierWords } from '../vocabulary.ts'
 
 const counters = ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount', 'toolUsePromptTokenCount', 'cachedContentTokenCount'] as const
@@ -97,7 +98,7 @@ const handled = keysOf<Usage>()(
 )
 
 /** Without `usage` only the tier is written. Returns undefined when there is nothing to write. */
-export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): JsonObject | undefined {
+export function encodeUsage(usage: Usage | undefined, serviceTier: string | undefined, report: GeminiReport): GeminiWrittenUsage | undefined {
   const { input, output, cacheRead, reasoning, toolPrompt, inputAudio, outputAudio, inputImage, serverTools, ext } = usage ?? {}
   report.ext(ext, report.placeOf('usage'))
   // A lost count of 0 needs no note.
@@ -107,7 +108,7 @@ export function encodeUsage(usage: Usage | undefined, serviceTier: string | unde
   if (input !== undefined && (toolPrompt ?? 0) + (inputAudio ?? 0) + (inputImage ?? 0) > input) report.once('usage.overlap', undefined, 'usage.input')
   const prompt = input === undefined ? undefined : Math.max(0, input - (toolPrompt ?? 0))
   const candidates = output === undefined ? undefined : Math.max(0, output - (reasoning ?? 0))
-  return some({
+  return some<GeminiWrittenUsage>({
     promptTokenCount: prompt,
     candidatesTokenCount: candidates,
     thoughtsTokenCount: reasoning,
@@ -130,7 +131,7 @@ function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTi
   return { serviceTier: word ?? 'standard' }
 }
 
-function detailsOf(told: Record<string, number | undefined>, count: number | undefined): JsonObject[] | undefined {
+function detailsOf(told: Record<string, number | undefined>, count: number | undefined): GeminiCount[] | undefined {
   const list = Object.entries(told).flatMap(([modality, tokenCount]) => (tokenCount ? [{ modality, tokenCount }] : []))
   if (list.length === 0) return undefined
   const text = list.reduce((left, { tokenCount }) => left - tokenCount, count ?? 0)

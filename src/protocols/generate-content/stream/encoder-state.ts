@@ -5,10 +5,16 @@ import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, FieldNames, MachineState } from '../../../protocol.ts'
+import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { type Gathered, nothingGathered } from '../content/carried-thoughts.ts'
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import { writeTime } from '../response/response.ts'
+import type { GeminiReply, GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart } from '../schema.ts'
+
+export type EmitWire = Emit<GeminiWire['event']>
+
+/** Of a candidate, what is written beside a text. */
+export type Beside = Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingMetadata'>
 
 /** Shared by the files of the stream encoder: its state, and the writing of an event. */
 
@@ -36,13 +42,13 @@ export type Lane = {
   /** The kind of the last written part, if decoders would append the next text of that kind to it. */
   goesOn: 'text' | 'thought' | undefined
   /** What follows a text (signature, logprobs, citations): held back for the last event, which needs a part, or until the next part. */
-  owed: { part: JsonObject; beside: JsonObject } | undefined
+  owed: { part: GeminiWrittenPart; beside: Beside } | undefined
   /** Ended thoughts by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
   thoughts: Record<string, { nth: number; lengths: number[] }>
   /** What the next call will carry, for clients that drop thoughts. Undefined: calls carry nothing. */
   gathered: Gathered | undefined
   /** Parts with signatures that came after their thought had ended; written in the last event. */
-  proofs: JsonObject[]
+  proofs: GeminiWrittenPart[]
   /** The written texts. `told`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
   told: { bytes: number; sources: string[] }
@@ -108,12 +114,12 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
 }
 
 /** The fields of the reply that every event has. */
-export function headOf({ start: { id, model, createdAt } }: EncoderState): JsonObject {
+export function headOf({ start: { id, model, createdAt } }: EncoderState): Pick<GeminiReply, 'modelVersion' | 'responseId' | 'createTime'> {
   return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
 }
 
 /** Writes parts of one candidate as an event. `beside`: other fields of the candidate. */
-export function writeParts(state: EncoderState, lane: Lane, parts: readonly JsonObject[], beside: JsonObject, emit: EmitWire): void {
+export function writeParts(state: EncoderState, lane: Lane, parts: GeminiWrittenPart[], beside: Beside, emit: EmitWire): void {
   if (parts.length === 0) return
   const { candidate, around } = lane
   state.begun = true

@@ -7,9 +7,9 @@ import { markCarried } from '../../../kit/conversation/phases.ts'
 import { isOtherVoice } from '../../../kit/conversation/voice.ts'
 import { endedEarly, noteFinish } from '../../../kit/errors/failed-reply.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { holdCutCalls, isWholeInput } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import type { StreamMachine } from '../../../protocol.ts'
 import { ownFields, ownObject, protocolName } from '../content/own.ts'
 import { encodeErrorBody, noteError } from '../errors.ts'
 import type { GeminiOptions, Options } from '../options.ts'
@@ -17,14 +17,15 @@ import { splitBeside } from '../request/wrapper.ts'
 import { encodeBlocked, encodeFinish, isForeignFailure } from '../response/finish.ts'
 import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
-import { type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
+import type { GeminiGrounding, GeminiWire, GeminiWrittenCandidate } from '../schema.ts'
+import { type EmitWire, type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
 import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
 
 /**
  * Canonical events → wire events, each a chunk of the reply. Calls are written whole. The last event has the finish reasons of
  * all candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed reply ends with an error.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, GeminiOptions> = {
+export const streamEncoder: StreamMachine<CanonicalEvent, GeminiWire['event'], EncoderState, GeminiOptions> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
@@ -221,13 +222,13 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
   })
 }
 
-function lastOf(state: EncoderState, lane: Lane): JsonObject {
+function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
   const { candidate, around, owed, proofs, called, texts, grounded, grounding, finishAt: at, logprobs: loose, ext } = lane
   const report = reportOf(state)
   const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
   // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
-  const odds = (loose || logprobsResult) && owed?.beside['logprobsResult'] ? texts.slice(-1) : []
-  const written = owed?.beside['groundingMetadata'] as JsonObject | undefined
+  const odds = (loose || logprobsResult) && owed?.beside.logprobsResult ? texts.slice(-1) : []
+  const written = owed?.beside.groundingMetadata
   const isWhole = !grounded && isSameGrounding(texts, grounding)
   return {
     ...own,
@@ -236,7 +237,7 @@ function lastOf(state: EncoderState, lane: Lane): JsonObject {
     ...owed?.beside,
     ...defined({
       logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobsResult, at, report),
-      groundingMetadata: isWhole ? grounding : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
+      groundingMetadata: isWhole ? asRead<GeminiGrounding>(grounding) : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
     }),
     ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),
   }

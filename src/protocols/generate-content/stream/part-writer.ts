@@ -7,7 +7,6 @@ import type { JsonObject } from '../../../kit/json/json.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
 import { wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import { beginsWith } from '../../../kit/text/text.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { carryThoughts } from '../content/carried-thoughts.ts'
 import { encodeGrounding } from '../content/citations.ts'
 import { encodePart } from '../content/content.ts'
@@ -15,7 +14,8 @@ import { ownFields, protocolName } from '../content/own.ts'
 import { phasePart, sign } from '../content/reasoning.ts'
 import { encodeLogprobs, hasOwnBytes } from '../response/logprobs.ts'
 import { isCalled, replyWriting, standIn } from '../response/response.ts'
-import { type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
+import type { GeminiWrittenPart } from '../schema.ts'
+import { type Beside, type EmitWire, type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 
 /** Writes the parts of one candidate in a stream: texts and thoughts as their deltas come, all other parts whole. */
 
@@ -111,7 +111,7 @@ function unsent(part: Part, sent: number): { text: string; divided: boolean }[] 
 }
 
 /** Decoders append a text to a previous one of the same kind: an empty text between them marks a new part. */
-function apart(lane: Lane, parts: readonly JsonObject[]): JsonObject[] {
+function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPart[] {
   return parts.flatMap(part => {
     const { text, thought, thoughtSignature } = part
     if (text === '' && thoughtSignature === undefined) return [part]
@@ -175,7 +175,7 @@ function countText(lane: Lane, part: TextPart): void {
 const byteLength = (text: string) => new TextEncoder().encode(text).length
 
 /** The logprobs and citations of a text, which are fields of its candidate. */
-function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): JsonObject {
+function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): Beside {
   const report = reportOf(state)
   const lost = (_: number, loss: 'some' | 'all') => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
   const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
@@ -190,7 +190,7 @@ export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
   const { owed } = lane
   if (!owed) return
   lane.owed = undefined
-  lane.grounded ||= owed.beside['groundingMetadata'] !== undefined
-  if (owed.part['thoughtSignature'] !== undefined) lane.goesOn = undefined
+  lane.grounded ||= owed.beside.groundingMetadata !== undefined
+  if (owed.part.thoughtSignature !== undefined) lane.goesOn = undefined
   writeParts(state, lane, [owed.part], owed.beside, emit)
 }
