@@ -254,8 +254,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a custom call becomes a function call',
     room: responses,
-    find: "type: isFreeform ? 'custom_tool_call' : 'function_call',",
-    replace: "type: 'function_call',",
+    find: "({ type: 'custom_tool_call', ...head, input, ...tail }",
+    replace: "({ type: 'function_call', ...head, arguments: input, ...tail }",
   },
   {
     fault: 'a failed tool is told without a note',
@@ -399,7 +399,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'the part that the limit cut off is completed',
     room: responses,
-    find: "if (last && typeof last['status'] === 'string') last['status'] = 'incomplete'",
+    find: "if (last && typeof last.status === 'string') last.status = 'incomplete'",
     replace: '',
   },
   { fault: 'the stream of a failed answer has no last event', room: responses, find: "write(state, 'response.failed', { response }, emit)", replace: '' },
@@ -602,7 +602,7 @@ export const mutants: Mutant[] = [
     find: 'refusal: refusal.length > 0 ? encodeLogprobs(refusal) : null }',
     replace: 'refusal: null }',
   },
-  { fault: 'a refusal without a word is an empty answer', room: chat, find: "message['refusal'] = finish.message ?? refusalText", replace: '' },
+  { fault: 'a refusal without a word is an empty answer', room: chat, find: 'message.refusal = finish.message ?? refusalText', replace: '' },
   { fault: 'a changed call id is not told', room: chat, find: "if (written !== id) report.add('tool-call.id', at, 'id')", replace: '' },
   {
     fault: 'the layout is read backwards',
@@ -883,8 +883,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'grounding without the citations that were removed is kept',
     room: generate,
-    find: 'if (isSameGrounding(texts, grounding)) return grounding',
-    replace: 'if (isObject(grounding)) return grounding',
+    find: 'if (isSameGrounding(texts, grounding)) return asRead(grounding)',
+    replace: 'if (isObject(grounding)) return asRead(grounding)',
   },
   {
     fault: 'the last result of a call repeats the earlier ones',
@@ -903,7 +903,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a schema for the answer has no type beside it',
     room: generate,
-    find: "return { responseMimeType: own?.['responseMimeType'] ?? json, responseJsonSchema",
+    find: 'return { responseMimeType: own?.responseMimeType ?? json, responseJsonSchema',
     replace: 'return { responseJsonSchema',
   },
   {
@@ -915,7 +915,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a nested body is not nested again',
     room: generate,
-    find: 'return at === undefined ? body : { ...beside, [at.slice(1)]: body }',
+    find: 'return at === undefined ? body : asRead({ ...beside, [at.slice(1)]: body })',
     replace: 'return body',
   },
   {

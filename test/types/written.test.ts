@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type * as chat from '../../src/protocols/chat-completions/schema.ts'
 import type * as gemini from '../../src/protocols/generate-content/schema.ts'
 import type * as messages from '../../src/protocols/messages/schema.ts'
+import type * as responses from '../../src/protocols/responses/schema.ts'
 
 // What the encoders write. Each value has one misspelled key, which must not compile; the compiler is the test.
 
@@ -115,5 +116,62 @@ test('generate-content: a misspelled key does not compile', () => {
   ]
   // @ts-expect-error
   const error: gemini.GeminiErrorBody = { error: { code: 500, message: '', statuses: '' } }
+  expect([body, reply, event, error].flat()).toHaveLength(13)
+})
+
+test('responses: a misspelled key does not compile', () => {
+  const place = { sequence_number: 0, item_id: '', output_index: 0 }
+  const usage = {
+    input_tokens: 1,
+    input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+    output_tokens: 1,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 2,
+  }
+  const whole: responses.ResponsesReply = {
+    object: 'response',
+    id: '',
+    created_at: 0,
+    model: '',
+    status: 'completed',
+    output: [],
+    service_tier: 'default',
+    completed_at: null,
+    error: null,
+    incomplete_details: null,
+    usage,
+  }
+  const body: responses.ResponsesBody[] = [
+    // @ts-expect-error
+    { input: [], max_output_token: 1 },
+    // @ts-expect-error
+    { input: [{ type: 'message', role: 'user', contents: '' }] },
+    // @ts-expect-error
+    { input: [{ type: 'message', role: 'user', content: [{ type: 'input_text', txt: '' }] }] },
+    // @ts-expect-error
+    { input: [{ type: 'function_call', call_id: '', name: 'f', argument: '' }] },
+    // @ts-expect-error
+    { input: [], tools: [{ type: 'function', name: 'f', parameter: {} }] },
+    // @ts-expect-error
+    { input: [], text: { format: { type: 'json_schema', name: '', schemas: {} } } },
+  ]
+  const reply: responses.ResponsesReply[] = [
+    // @ts-expect-error
+    { ...whole, outputs: [] },
+    // @ts-expect-error
+    { ...whole, usage: { ...usage, input_token: 1 } },
+  ]
+  const event: responses.ResponsesWire['event'][] = [
+    // @ts-expect-error
+    { type: 'response.output_text.delta', ...place, content_index: 0, deltas: '', logprobs: [] },
+    // @ts-expect-error
+    { type: 'response.output_item.added', sequence_number: 0, output_index: 0, items: {} },
+    // @ts-expect-error
+    { type: 'response.complete', sequence_number: 0, response: whole },
+    // @ts-expect-error
+    '[END]',
+  ]
+  // @ts-expect-error
+  const error: responses.ResponsesErrorBody = { error: { message: '', type: '', param: null, codes: null } }
   expect([body, reply, event, error].flat()).toHaveLength(13)
 })

@@ -15,4 +15,4 @@ type IsOpen<T> = T extends { type: infer Type } ? (string extends Type ? ([keyof
 export const asRead = <T>(raw: unknown): T => raw as T
 
 /** For values that are still to be passed through `defined`. */
-export type Undefinable<T> = { [Key in keyof T]: T[Key] | undefined }
+export type Undefinable<T> = { [Key in keyof T]: object extends Pick<T, Key> ? T[Key] | undefined : T[Key] }

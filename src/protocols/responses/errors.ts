@@ -8,11 +8,13 @@ import { kindOfStatus, statusOfKind } from '../../kit/errors/status.ts'
 import { defined, some, someOf } from '../../kit/fields/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
+import { asRead } from '../../kit/schema/written.ts'
 import { proofCode } from '../../kit/signatures/broken-proof.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { fieldsOf, keep, protocolName } from './content/own.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
 import type { ResponsesOptions } from './options.ts'
+import type { ResponsesErrorBody, ResponsesErrorObject, ResponsesFailure } from './schema.ts'
 
 /** Values of `code` or `type` that say only whose fault it is: the status may say more. */
 const generalWords: ReadonlyMap<string, ErrorKind> = new Map<string, ErrorKind>([
@@ -142,13 +144,13 @@ const textsOf = (headers: JsonObject) => Object.fromEntries(Object.entries(heade
 const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? value : undefined)
 
 /** Notes: a status that exists only in the source protocol, details that have no place here. */
-export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError> {
+export function encodeError(value: CanonicalError, options: CodecOptions & ResponsesOptions = {}): Encoded<WireError<ResponsesErrorBody>> {
   const report = createResponsesReport(options.fieldNames)
   const own = value.protocol === protocolName
   const status = own ? value.status : statusOf(value)
   if (status !== value.status && value.status >= 400) report.add('error.status', undefined, 'status')
   noteError(value, report)
-  const body = own && value.raw !== undefined ? value.raw : { error: errorObject(value) }
+  const body: ResponsesErrorBody = own && value.raw !== undefined ? asRead(value.raw) : { error: errorObject(value) }
   return { wire: { status, headers: errorHeaders(value, 'x-request-id'), body }, notes: report.notes }
 }
 
@@ -185,7 +187,7 @@ function statusOf({ kind, status }: CanonicalError): number {
 }
 
 /** `{message, type, param, code}` as in an HTTP body. */
-function errorObject({ kind, message, type, code, param, details, protocol: of }: CanonicalError): JsonObject {
+function errorObject({ kind, message, type, code, param, details, protocol: of }: CanonicalError): ResponsesErrorObject {
   const row = errorWords[kind]
   const own = of === protocolName
   return {
@@ -198,12 +200,12 @@ function errorObject({ kind, message, type, code, param, details, protocol: of }
 }
 
 /** The payload of an `error` event. The provider always sends a string as code, and some clients ignore an event without one. */
-export function streamError(error: CanonicalError): JsonObject {
+export function streamError(error: CanonicalError): ResponsesErrorBody {
   const { code, ...told } = errorObject(error)
   const own = error.protocol === protocolName
   const isTold = own && error.code !== undefined
   const more = own && isObject(error.details) ? error.details : {}
-  return { ...fieldsOf(error.ext), error: { ...more, ...told, code: isTold ? code : (code ?? told['type']) } }
+  return { ...fieldsOf(error.ext), error: { ...more, ...told, code: isTold ? code : (code ?? told.type) } }
 }
 
 /** The closed list of the reference for `response.error.code`, and one more value that servers send. */
@@ -219,7 +221,7 @@ const failureCodes = new Set([
 ])
 
 /** `response.error` of a failed response. */
-export function failureOf({ kind, code, message, details, protocol: of }: CanonicalError): JsonObject {
+export function failureOf({ kind, code, message, details, protocol: of }: CanonicalError): ResponsesFailure {
   const own = of === protocolName
   const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
   if (own && typeof code === 'string') return { code, ...more }

@@ -12,6 +12,7 @@ import { fieldNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { remembered } from './response/echo.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
+import type { ResponsesWire } from './schema.ts'
 import { streamDecoder } from './stream/decoder.ts'
 import { streamEncoder } from './stream/encoder.ts'
 import { frames } from './stream/frames.ts'
@@ -20,7 +21,7 @@ import { shortcut } from './stream/shortcut.ts'
 export type { ResponsesOptions } from './options.ts'
 
 /** `POST /v1/responses`, of OpenAI and of Open Responses. */
-export const responses: Protocol<ResponsesOptions> = {
+export const responses: Protocol<ResponsesOptions, ResponsesWire> = {
   name: protocolName,
   address,
   notes: notes,
@@ -38,7 +39,7 @@ export const responses: Protocol<ResponsesOptions> = {
     const stream = isObject(wire) ? wire['stream'] : undefined
     return typeof stream === 'boolean' ? stream : undefined
   },
-  ...keepingSource(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
+  ...keepingSource<ResponsesOptions, ResponsesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
   outcome,
   decodeError,

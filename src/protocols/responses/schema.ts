@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { anything, count, flag, number, open, string, text, texts, whole, wholeNumber } from '../../kit/schema/wire.ts'
+import type { Written } from '../../kit/schema/written.ts'
 
 // Field rules: the API reference of `POST /v1/responses` and the Open Responses specification. Unknown keys are allowed
 // everywhere: a field that is added there must never break an older reader.
@@ -215,3 +216,195 @@ export const ResponsesResponse = z.looseObject({
   service_tier: text,
 })
 export type ResponsesResponse = z.infer<typeof ResponsesResponse>
+
+// ---- what is written
+
+export type ResponsesMark = { mode?: string; ttl?: string }
+
+export type ResponsesAnnotation =
+  | { type: 'url_citation'; start_index: number; end_index: number; title: string; url: string }
+  | { type: 'file_citation'; file_id: string; filename: string; index: number }
+type Token = { token: string; bytes?: number[]; logprob: number }
+export type ResponsesToken = Token & { top_logprobs?: Token[] }
+
+type Marked = { prompt_cache_breakpoint?: ResponsesMark | undefined }
+type Texts =
+  | ({ type: 'input_text'; text: string } & Marked)
+  | { type: 'output_text'; text: string; annotations: ResponsesAnnotation[]; logprobs?: ResponsesToken[] | undefined }
+  | Written<ResponsesRefusal>
+export type ResponsesMedia =
+  | (Omit<Written<ResponsesInputImage>, 'prompt_cache_breakpoint'> & Marked)
+  | (Omit<Written<ResponsesInputFile>, 'prompt_cache_breakpoint'> & Marked)
+  | Written<ResponsesInputAudio>
+  | { type: 'input_video'; video_url: string }
+
+/** A part of a message or of a result. */
+export type ResponsesWrittenContent = Texts | ResponsesMedia
+export type ResponsesContentOf<Type extends ResponsesWrittenContent['type']> = Extract<ResponsesWrittenContent, { type: Type }>
+
+/** A segment of reasoning. */
+export type ResponsesSegment<Type extends string = 'summary_text' | 'reasoning_text'> = { type: Type; text: string }
+
+type Head = { id?: string | undefined; status?: string | undefined }
+type Call = Head & { call_id: string; name: string; namespace?: string | undefined; caller?: unknown; async?: boolean | undefined }
+type Result = Head & {
+  call_id: string
+  name?: string | undefined
+  namespace?: string | undefined
+  output: string | ResponsesWrittenContent[]
+  caller?: unknown
+}
+/** Calls of tools of the client, and their results. */
+type ClientCall = {
+  type: 'shell_call' | 'local_shell_call' | 'apply_patch_call' | 'tool_search_call'
+  call_id: string
+  action?: object
+  environment?: object
+  operation?: object
+  execution?: 'client'
+  arguments?: unknown
+}
+type ClientResult =
+  | { type: 'tool_search_output'; call_id: string; execution: 'client'; tools: never[] }
+  | { type: 'local_shell_call_output'; id: string; output: string }
+  | { type: 'apply_patch_call_output'; call_id: string; output: string }
+  | { type: 'shell_call_output'; call_id: string; output: unknown[] }
+
+/** An item of an input or output. */
+export type ResponsesWrittenItem =
+  | (Head & {
+      type: 'message'
+      role: 'user' | 'assistant' | 'system' | 'developer'
+      content: string | ResponsesWrittenContent[]
+      phase?: 'commentary' | 'final_answer' | null | undefined
+    })
+  | (Head & {
+      type: 'reasoning'
+      summary: ResponsesSegment<'summary_text'>[]
+      content?: ResponsesSegment<'reasoning_text'>[] | undefined
+      encrypted_content?: string | undefined
+    })
+  | (Call & { type: 'function_call'; arguments: string })
+  | (Call & { type: 'custom_tool_call'; input: string })
+  | (Result & { type: 'function_call_output' | 'custom_tool_call_output' })
+  | (Head & { type: 'image_generation_call'; result: string; output_format?: string })
+  | (Head & { type: 'additional_tools'; role: 'developer'; tools: ResponsesWrittenTool[] })
+  | (Head & { type: 'configuration_update'; reasoning: { effort: string } })
+  | ResponsesClientCall
+  | ResponsesClientResult
+export type ResponsesItemOf<Type extends ResponsesWrittenItem['type']> = Extract<ResponsesWrittenItem, { type: Type }>
+
+export type ResponsesClientCall = Head & ClientCall
+export type ResponsesClientResult = Head & ClientResult
+
+/** A tool that the client runs. */
+export type ResponsesWrittenCustom = Omit<Written<ResponsesCustomTool>, 'format'> & {
+  format?: { type: 'text' } | { type: 'grammar'; syntax: string; definition: string } | undefined
+}
+export type ResponsesCallable = Written<ResponsesFunctionTool> | ResponsesWrittenCustom
+/** Tools of the server are read as tools of any type. */
+export type ResponsesHosted =
+  | { type: 'web_search'; filters?: { allowed_domains: string[] }; search_context_size?: string; user_location?: object }
+  | { type: 'code_interpreter'; container: { type: 'auto' } }
+  | { type: 'tool_search' }
+  | {
+      type: 'mcp'
+      server_label: string
+      server_url: string
+      authorization?: string
+      allowed_tools?: string[]
+      defer_loading?: boolean
+      require_approval?: 'never'
+    }
+export type ResponsesWrittenTool = ResponsesCallable | ResponsesHosted | { type: 'namespace'; name: string; description: string; tools: ResponsesWrittenTool[] }
+
+export type ResponsesNamed = { type: 'function' | 'custom'; name: string; namespace?: string }
+export type ResponsesChosen = ResponsesNamed | { type: ResponsesHosted['type'] }
+export type ResponsesWrittenChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | ResponsesChosen
+  | { type: 'allowed_tools'; mode: 'auto' | 'required'; tools: ResponsesChosen[] }
+
+export type ResponsesFormat =
+  | { type: 'text' | 'json_object' }
+  | { type: 'json_schema'; name: string; description?: string | undefined; schema: object; strict?: boolean | null | undefined }
+
+/** The body of a request. */
+export type ResponsesBody = Omit<Written<ResponsesRequest>, 'input' | 'tools' | 'tool_choice' | 'text' | 'reasoning'> & {
+  input: ResponsesWrittenItem[]
+  tools?: ResponsesWrittenTool[] | undefined
+  tool_choice?: ResponsesWrittenChoice | undefined
+  text?: { format?: ResponsesFormat | undefined; verbosity?: string } | undefined
+  reasoning?: { effort?: string | undefined; summary?: string | undefined } | undefined
+}
+
+export type ResponsesWrittenUsage = {
+  input_tokens: number
+  input_tokens_details: {
+    cached_tokens: number
+    cache_write_tokens: number
+    cache_write_tokens_details?: { ttl_30m_tokens?: number; ttl_12h_tokens?: number }
+  }
+  output_tokens: number
+  output_tokens_details: { reasoning_tokens: number }
+  total_tokens: number
+}
+
+/** The error of a failed response. */
+export type ResponsesFailure = { code: string; message: string }
+
+/** A reply, and the snapshots in stream events. They also repeat fields of the request. */
+export type ResponsesReply = {
+  object: 'response'
+  id: string
+  created_at: number
+  model: string
+  status: string
+  output: ResponsesWrittenItem[]
+  service_tier: string
+  completed_at: number | null
+  error: ResponsesFailure | null
+  /** Those of another reply are written as they were. */
+  incomplete_details: unknown
+  usage: ResponsesWrittenUsage | null
+}
+
+export type ResponsesErrorObject = { message: string; type: string; param: string | null; code: string | null }
+/** The body of an error. */
+export type ResponsesErrorBody = { error: ResponsesErrorObject }
+
+export type ResponsesPlace = { item_id: string | undefined; output_index: number | undefined }
+/** The place of a segment: in the summary or in the content. */
+export type ResponsesSegmentPlace = ResponsesPlace & ({ summary_index: number } | { content_index: number })
+type PartPlace = ResponsesPlace & { content_index: number }
+
+type Payloads = {
+  [Type in 'created' | 'in_progress' | 'completed' | 'incomplete' | 'failed' as `response.${Type}`]: { response: ResponsesReply }
+} & { [Type in 'added' | 'done' as `response.output_item.${Type}`]: { output_index: number; item: ResponsesWrittenItem } } & {
+  [Type in 'added' | 'done' as `response.content_part.${Type}`]: (PartPlace | ResponsesSegmentPlace) & { part: ResponsesWrittenContent | ResponsesSegment }
+} & { [Type in 'added' | 'done' as `response.reasoning_summary_part.${Type}`]: ResponsesSegmentPlace & { part: ResponsesSegment } } & {
+  [Type in 'reasoning_text' | 'reasoning_summary_text' as `response.${Type}.delta`]: ResponsesSegmentPlace & { delta: string }
+} & { [Type in 'reasoning_text' | 'reasoning_summary_text' as `response.${Type}.done`]: ResponsesSegmentPlace & { text: string } } & {
+  [Type in 'function_call_arguments' | 'custom_tool_call_input' as `response.${Type}.delta`]: ResponsesPlace & { delta: string }
+} & {
+  'response.function_call_arguments.done': ResponsesPlace & { name: string; arguments: string }
+  'response.custom_tool_call_input.done': ResponsesPlace & { input: string }
+  'response.output_text.delta': PartPlace & { delta: string; logprobs: ResponsesToken[] }
+  'response.output_text.done': PartPlace & { text: string; logprobs: ResponsesToken[] }
+  'response.output_text.annotation.added': PartPlace & { annotation_index: number; annotation: ResponsesAnnotation }
+  'response.refusal.delta': PartPlace & { delta: string }
+  'response.refusal.done': PartPlace & { refusal: string }
+  error: ResponsesErrorBody
+}
+export type ResponsesEventType = keyof Payloads
+/** An event without its type and number. */
+export type ResponsesPayload<Type extends ResponsesEventType> = Payloads[Type]
+/** An event of a stream. */
+export type ResponsesEvent<Type extends ResponsesEventType = ResponsesEventType> = {
+  [One in Type]: { type: One; sequence_number: number } & Payloads[One]
+}[Type]
+
+/** What the encoders of this protocol write. */
+export type ResponsesWire = { request: ResponsesBody; response: ResponsesReply; event: ResponsesEvent | '[DONE]'; error: ResponsesErrorBody }

@@ -4,7 +4,7 @@ import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import type { CanonicalResponse, FinishReason, Usage } from '../../../src/canonical/response.ts'
 import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
-import { isObject, type JsonObject } from '../../../src/kit/json/json.ts'
+import type { JsonObject } from '../../../src/kit/json/json.ts'
 import { unwrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
@@ -268,7 +268,9 @@ describe('writing what another protocol said', () => {
     const value = answer([{ type: 'text', text: 'a' }])
     for (const context of [undefined, { from: 'messages', to: 'responses', request }]) {
       const options = context ? { context } : {}
-      const snapshots = encode(explode(value), options).out.flatMap(event => (isObject(event) && isObject(event['response']) ? [event['response']] : []))
+      const snapshots = encode(explode(value), options).out.flatMap(event =>
+        typeof event === 'object' && 'response' in event ? [event.response as JsonObject] : [],
+      )
       expect(snapshots).toHaveLength(3)
       for (const told of [write(value, options).wire, ...snapshots]) {
         expect(demanded.filter(key => told[key] === undefined)).toEqual([])

@@ -130,9 +130,7 @@ describe('the recipe of a stream', () => {
       ],
       { rsSequential: true },
     )
-    expect(out.flatMap(event => (isObject(event) && typeof event['output_index'] === 'number' ? [event['output_index']] : []))).toEqual([
-      0, 0, 0, 0, 1, 1, 1, 1,
-    ])
+    expect(out.flatMap(event => (typeof event === 'object' && 'output_index' in event ? [event.output_index] : []))).toEqual([0, 0, 0, 0, 1, 1, 1, 1])
     expect(lastResponse(out)['output']).toMatchObject([{ arguments: '{}' }, { arguments: '{"y":2}' }])
     expect(faultsOf(out)).toEqual([])
   })

@@ -2,6 +2,7 @@ import type { CacheTtl, Message, Part } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
+import type { ResponsesMark } from '../schema.ts'
 import { fieldsOf } from './own.ts'
 import type { Writing } from './writing.ts'
 
@@ -23,7 +24,7 @@ export function decodeMark(part: Part, wire: JsonObject | null | undefined): Jso
 }
 
 /** Undefined: the part has no breakpoint, or it is one of too many, which is noted. */
-export function encodeMark(part: Part, { report, moved, uncached, options, native }: Writing): JsonObject | undefined {
+export function encodeMark(part: Part, { report, moved, uncached, options, native }: Writing): ResponsesMark | undefined {
   const { cache } = part
   const at = moved.has(part) ? moved.get(part) : part.at
   if (!cache) return undefined

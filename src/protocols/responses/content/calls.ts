@@ -6,7 +6,16 @@ import { below } from '../../../kit/notes/path.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { encodeClientCall, encodeClientResult } from '../request/client-tools.ts'
 import { encodeName } from '../request/tools.ts'
-import type { ResponsesContent, ResponsesCustomCall, ResponsesFunctionCall, ResponsesFunctionOutput } from '../schema.ts'
+import type {
+  ResponsesClientCall,
+  ResponsesContent,
+  ResponsesCustomCall,
+  ResponsesFunctionCall,
+  ResponsesFunctionOutput,
+  ResponsesItemOf,
+  ResponsesWrittenContent,
+  ResponsesWrittenItem,
+} from '../schema.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { itemOf, statusOf, withHead } from './item-head.ts'
 import { encodeContent, isContent } from './message-item.ts'
@@ -93,8 +102,10 @@ const handledOfCall = keysOf<ToolCallPart>()(
   'cache',
 )
 
+type CallItem = ResponsesItemOf<'function_call' | 'custom_tool_call'> | ResponsesClientCall
+
 /** A call as an item. `message`: has its id and status. */
-export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): JsonObject {
+export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): CallItem {
   const { id, name, namespace, input, caller, async, at, signature } = part
   const { report, target, native } = writing
   writing.calls.set(id, name)
@@ -110,26 +121,22 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
     const client = encodeClientCall(part)
     if (client) {
       const itemId = writing.itemId ? writing.itemId(wanted, client.prefix) : wanted
-      return wireOf({ id: itemId, call_id: callId, ...client.fields, status }, message.ext)
+      return wireOf<ResponsesClientCall>({ id: itemId, call_id: callId, ...client.fields, status }, message.ext)
     }
     report.add('client-call.as-function', at, 'input')
   }
   const isEmpty = !native && !isFreeform && !part.cut && input.trim() === ''
   if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
-  const wire = wireOf(
-    {
-      type: isFreeform ? 'custom_tool_call' : 'function_call',
-      id: target === 'output' ? writing.itemId?.(wanted, isFreeform ? 'ctc_' : 'fc_') : native ? wanted : undefined,
-      status,
-      call_id: callId,
-      name: encodeName(name, at, writing),
-      namespace,
-      [isFreeform ? 'input' : 'arguments']: isEmpty ? '{}' : input,
-      caller: native ? caller : undefined,
-      async,
-    },
-    message.ext,
-  )
+  const head = {
+    id: target === 'output' ? writing.itemId?.(wanted, isFreeform ? 'ctc_' : 'fc_') : native ? wanted : undefined,
+    status,
+    call_id: callId,
+    name: encodeName(name, at, writing),
+    namespace,
+  }
+  const tail = { caller: native ? caller : undefined, async }
+  if (isFreeform) return wireOf<ResponsesItemOf<'custom_tool_call'>>({ type: 'custom_tool_call', ...head, input, ...tail }, message.ext)
+  const wire = wireOf<ResponsesItemOf<'function_call'>>({ type: 'function_call', ...head, arguments: isEmpty ? '{}' : input, ...tail }, message.ext)
   if (isEmpty) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -157,7 +164,7 @@ const handledOfResult = keysOf<ToolResultPart>()(
 )
 
 /** The result of a call as an item. */
-export function encodeResult(part: ToolResultPart, message: Message, writing: Writing): JsonObject {
+export function encodeResult(part: ToolResultPart, message: Message, writing: Writing): ResponsesWrittenItem {
   const { callId, name, content, isError, caller, synthesized, at } = part
   const { report, options, native } = writing
   report.ext(part.ext, at)
@@ -165,12 +172,13 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   if (part.cache) report.add('cache.place', at, 'cache')
   if (part.signature) report.add('reasoning.foreign-signature', at, 'signature')
   const status = statusOf(message, writing, part.status)
-  if (native && name !== undefined && writing.expanded.includes(name)) return wireOf({ id: message.id, ...encodeClientResult(part, name), status }, message.ext)
+  if (native && name !== undefined && writing.expanded.includes(name))
+    return wireOf<ReturnType<typeof encodeClientResult>>({ id: message.id, ...encodeClientResult(part, name), status }, message.ext)
   if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
   if (!writing.calls.has(callId) && wireCallId(callId, writing) !== callId) report.add('tool-call.id', at, 'callId')
   if (!native && name !== undefined && writing.calls.get(callId) !== name) report.rest({ name }, at)
   if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
-  const wire = wireOf(
+  const wire = wireOf<ResponsesItemOf<'function_call_output' | 'custom_tool_call_output'>>(
     {
       type: part.kind === 'freeform' ? 'custom_tool_call_output' : 'function_call_output',
       id: writing.target === 'output' ? writing.itemId?.(message.id, 'fco_') : native ? message.id : undefined,
@@ -187,14 +195,14 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   return wire
 }
 
-function encodeOutput(content: Part[], prefix: string, writing: Writing): unknown {
+function encodeOutput(content: Part[], prefix: string, writing: Writing): string | ResponsesWrittenContent[] {
   const [only] = content
   const isPlain = content.length === 0 || (content.length === 1 && only?.type === 'text' && !only.cache && !only.citations && !fieldsOf(only.ext))
   if (isPlain) {
     if (only) writing.report.ext(only.ext, only.at)
     return prefix + (only?.type === 'text' ? only.text : '')
   }
-  const wire = content.flatMap<JsonObject>(part => {
+  const wire = content.flatMap<ResponsesWrittenContent>(part => {
     if (part.type === 'refusal' && !writing.native) return encodeText({ ...part, type: 'text' }, 'tool', writing)
     if (isContent(part) || (part.type === 'opaque' && part.protocol === protocolName)) return encodeContent(part, 'tool', writing)
     // Parts of other kinds become text: a tool result is for the model to read.
@@ -203,7 +211,7 @@ function encodeOutput(content: Part[], prefix: string, writing: Writing): unknow
     return text ? { type: 'input_text', text } : []
   })
   const [first] = wire
-  if (prefix && typeof first?.['text'] === 'string') wire[0] = { ...first, text: prefix + first['text'] }
+  if (prefix && first && 'text' in first) wire[0] = { ...first, text: prefix + first.text }
   else if (prefix) wire.unshift({ type: 'input_text', text: prefix })
   return wire
 }

@@ -3,9 +3,11 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../../kit/reply/logprobs.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'
 import type { ResponsesReport } from '../notes.ts'
+import type { ResponsesAnnotation, ResponsesToken } from '../schema.ts'
 import { fieldsOf, keep, protocolName } from './own.ts'
 
 /** The known keys of an annotation, by its type. */
@@ -52,9 +54,9 @@ export function decodeCitation(raw: unknown): Citation {
 }
 
 /** Undefined: this protocol has no form for it, which is noted. `text`: the text that has the citation. */
-export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: Place | undefined): JsonObject | undefined {
+export function encodeCitation(citation: Citation, text: string, report: ResponsesReport, at: Place | undefined): ResponsesAnnotation | undefined {
   const { kind, url, title, start, end, fileId, filename, index, citedText, encrypted, source } = citation
-  if (citation.protocol === protocolName && isObject(citation.raw)) return citation.raw
+  if (citation.protocol === protocolName && isObject(citation.raw)) return asRead(citation.raw)
   if (kind === 'url' && url !== undefined) {
     if (start === undefined || end === undefined || title === undefined || citedText !== undefined || encrypted !== undefined)
       report.add('citation.approximated', at, 'citations')
@@ -101,7 +103,7 @@ function decodeBytes(bytes: unknown): number[] | null | undefined {
 }
 
 /** `whole`: bytes and alternatives are required, as everywhere except in stream deltas. */
-export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): JsonObject {
+export function encodeLogprob({ top, ...one }: TokenLogprob, whole: boolean): ResponsesToken {
   const tokenOf = ({ token, logprob, bytes, ext }: Omit<TokenLogprob, 'top'>) => {
     const given = bytes === undefined && whole ? bytesOf(token) : bytes
     return { ...fieldsOf(ext), ...defined({ token, bytes: given === null ? [] : given, logprob: Math.max(logprob, leastLogprob) }) }

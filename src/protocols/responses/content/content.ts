@@ -1,18 +1,19 @@
 import type { Message, Part, Place, RefusalPart, TextPart } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type {
   ResponsesContent,
+  ResponsesContentOf,
   ResponsesInputAudio,
   ResponsesInputFile,
   ResponsesInputImage,
   ResponsesInputText,
   ResponsesOutputText,
   ResponsesRefusal,
+  ResponsesWrittenContent,
 } from '../schema.ts'
 import { decodeMark, encodeMark } from './cache.ts'
 import { decodeCitation, decodeLogprobs, encodeCitation, encodeLogprob, unreadOf } from './citations.ts'
@@ -62,7 +63,7 @@ function decodeOutputText(wire: ResponsesOutputText, at: Place): Part {
 }
 
 /** Text of a message in a request, or of an answer. */
-export function encodeText(part: TextPart, role: Message['role'], writing: Writing): JsonObject {
+export function encodeText(part: TextPart, role: Message['role'], writing: Writing): ResponsesWrittenContent {
   const { text, citations, logprobs, cache, signature, at, ext } = part
   const { report, target } = writing
   report.ext(ext, at)
@@ -70,11 +71,11 @@ export function encodeText(part: TextPart, role: Message['role'], writing: Writi
   if (role !== 'assistant') {
     if (citations) report.add('citation.unsupported', at, 'citations')
     if (logprobs) report.rest({ logprobs }, at)
-    return wireOf({ type: 'input_text', text, prompt_cache_breakpoint: encodeMark(part, writing) }, ext)
+    return wireOf<ResponsesContentOf<'input_text'>>({ type: 'input_text', text, prompt_cache_breakpoint: encodeMark(part, writing) }, ext)
   }
   if (cache) report.add('cache.place', at, 'cache')
   if (logprobs) noteTokens(logprobs, protocolName, report)
   const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, report, at) ?? [])
   const tokens = logprobs?.length ? logprobs.map(one => encodeLogprob(one, true)) : target === 'output' ? [] : undefined
-  return wireOf({ type: 'output_text', text, annotations, logprobs: tokens }, ext)
+  return wireOf<ResponsesContentOf<'output_text'>>({ type: 'output_text', text, annotations, logprobs: tokens }, ext)
 }

@@ -4,7 +4,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { clientCallIds, expandItem, isWithTools } from '../request/client-tools.ts'
-import type { ResponsesItem, ResponsesReasoning } from '../schema.ts'
+import type { ResponsesItem, ResponsesReasoning, ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { itemOf, typeOf } from './item-head.ts'
 import { imageItem, isPicture } from './media.ts'
@@ -69,11 +69,11 @@ export function decodeItem(item: ResponsesItem, at: Place, report?: ResponsesRep
 }
 
 /** One message → its items, in order. Adjacent texts share an item. */
-export function encodeMessage(message: Message, writing: Writing): JsonObject[] {
+export function encodeMessage(message: Message, writing: Writing): ResponsesWrittenItem[] {
   const { report } = writing
   report.ext(message.ext, message.at)
   if (message.name !== undefined) report.rest({ name: message.name }, message.at)
-  const items: JsonObject[] = []
+  const items: ResponsesWrittenItem[] = []
   let texts: Part[] = []
   const flush = () => {
     if (texts.length > 0) items.push(...encodeTexts(message, texts, writing))
@@ -116,9 +116,9 @@ function leavesItem(part: Part, { target }: Writing): boolean {
   return target !== 'output' || (part.type !== 'server-tool' && part.type !== 'control') || part.protocol === protocolName
 }
 
-function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObject[] {
+function encodeTexts(message: Message, parts: Part[], writing: Writing): ResponsesWrittenItem[] {
   const isOwn = writing.native && message.origin === 'message'
-  const content = flatMap(parts, (part): JsonObject[] => {
+  const content = flatMap(parts, (part): ResponsesWrittenContent[] => {
     if (isOwn || part.type !== 'text' || part.text !== '' || (opensEnvelopes(writing) && part.signature) || (writing.target === 'output' && part.logprobs))
       return encodeContent(part, message.role, writing)
     writing.report.ext(part.ext, part.at)
@@ -134,7 +134,7 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): JsonObj
 /** Where several messages were merged into one, each text has its own phase. */
 const phaseOf = (part: Part | undefined) => (part?.type === 'text' ? part.phase : undefined)
 
-function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, writing: Writing): JsonObject[] {
+function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | 'search-result' }>, message: Message, writing: Writing): ResponsesWrittenItem[] {
   switch (part.type) {
     case 'reasoning': {
       const item = encodeReasoning(part, message, writing)

@@ -8,7 +8,7 @@ import { toBase64 } from '../../../kit/media/base64.ts'
 import { dataUrl, parseDataUrl } from '../../../kit/media/data-url.ts'
 import { nameOfFile, typeOfFile } from '../../../kit/media/file-types.ts'
 import type { ResponsesReport } from '../notes.ts'
-import type { ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage } from '../schema.ts'
+import type { ResponsesContentOf, ResponsesInputAudio, ResponsesInputFile, ResponsesInputImage, ResponsesItemOf, ResponsesMedia } from '../schema.ts'
 import { decodeMark, encodeMark } from './cache.ts'
 import { fieldsOf, keep, protocolName, wireOf } from './own.ts'
 import type { Writing } from './writing.ts'
@@ -83,7 +83,7 @@ export function decodeAudio(wire: ResponsesInputAudio, at: Place): Part {
 const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'filename', 'title', 'detail', 'cache', 'at', 'ext', 'signature')
 
 /** Media of a request. Undefined: this protocol has no form for it, which is noted. @throws TranslationError `inexpressible` for another provider's file */
-export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | undefined {
+export function encodeMedia(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { kind, source, filename, title, detail, at, ext } = part
   const { report } = writing
   report.ext(ext, at)
@@ -99,7 +99,7 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | und
     report.rest({ filename, title }, at)
     if (detail === 'ultra_high') report.add('media.detail', at, 'detail')
     const word = detail === 'ultra_high' ? 'original' : (detail ?? (fieldsOf(ext)?.['detail'] === undefined ? 'auto' : undefined))
-    const wire = wireOf({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, ext)
+    const wire = wireOf<ResponsesContentOf<'input_image'>>({ type: 'input_image', ...place, detail: word, prompt_cache_breakpoint: breakpoint }, ext)
     if (isGuessed) report.addMade('media.mime', wire, '/image_url')
     return wire
   }
@@ -109,13 +109,16 @@ export function encodeMedia(part: MediaPart, writing: Writing): JsonObject | und
   const name = isNameless
     ? nameOfFile((source.type === 'base64' || source.type === 'text' ? source.mime : undefined) ?? 'application/pdf')
     : (filename ?? title)
-  const wire = wireOf({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, ext)
+  const wire = wireOf<ResponsesContentOf<'input_file'>>({ type: 'input_file', filename: name, ...place, detail, prompt_cache_breakpoint: breakpoint }, ext)
   if (isGuessed) report.addMade('media.mime', wire, '/file_data')
   if (isNameless) report.addMade('media.filename', wire, '/filename')
   return wire
 }
 
-function encodeSource({ kind, source, at }: MediaPart, writing: Writing): JsonObject | undefined {
+/** Where the data of an image or file is. */
+type Source = { image_url?: string; file_data?: string; file_url?: string; file_id?: string }
+
+function encodeSource({ kind, source, at }: MediaPart, writing: Writing): Source | undefined {
   const isImage = kind === 'image'
   switch (source.type) {
     case 'base64': {
@@ -141,7 +144,7 @@ function encodeSource({ kind, source, at }: MediaPart, writing: Writing): JsonOb
   }
 }
 
-function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined {
+function encodeAudio(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { source, at } = part
   if (source.type !== 'base64' || (!writing.native && !writing.options.rsInputAudio)) {
     writing.report.add('media.unsupported', at)
@@ -149,10 +152,10 @@ function encodeAudio(part: MediaPart, writing: Writing): JsonObject | undefined 
   }
   leave(part, writing)
   const format = source.mime === undefined || source.mime === 'audio/mpeg' ? 'mp3' : source.mime.replace(/^audio\/(x-)?/, '')
-  return wireOf({ type: 'input_audio', input_audio: { data: source.data, format } }, part.ext)
+  return wireOf<ResponsesContentOf<'input_audio'>>({ type: 'input_audio', input_audio: { data: source.data, format } }, part.ext)
 }
 
-function encodeVideo(part: MediaPart, writing: Writing): JsonObject | undefined {
+function encodeVideo(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { source, at } = part
   const url = source.type === 'url' ? source.url : source.type === 'base64' ? dataUrl(source.mime ?? 'video/mp4', source.data) : undefined
   if (!writing.options.openResponses || url === undefined) {
@@ -179,7 +182,7 @@ export type Picture = MediaPart & { source: { type: 'base64' } }
 export const isPicture = (part: MediaPart): part is Picture => part.kind === 'image' && part.source.type === 'base64'
 
 /** An image made by the model, as an `image_generation_call` item. */
-export function imageItem({ source, at }: Picture, writing: Writing): JsonObject {
+export function imageItem({ source, at }: Picture, writing: Writing): ResponsesItemOf<'image_generation_call'> {
   writing.report.add('media.as-image-call', at)
   const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6).replace(/^svg\+xml$/, 'svg') } : {}
   return {

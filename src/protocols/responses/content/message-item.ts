@@ -1,11 +1,12 @@
-import type { MediaPart, Message, Part, Place, Role } from '../../../canonical/message.ts'
+import type { MediaPart, Message, Part, Place, RefusalPart, Role, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
-import type { ResponsesContent, ResponsesMessage } from '../schema.ts'
+import type { ResponsesContent, ResponsesContentOf, ResponsesItemOf, ResponsesMessage, ResponsesWrittenContent } from '../schema.ts'
 import { decodeContent, encodeText } from './content.ts'
 import { statusOf, withHead } from './item-head.ts'
 import { encodeMedia } from './media.ts'
@@ -35,16 +36,16 @@ function decodeParts(content: unknown, at: Place, role: Role, report: ResponsesR
 }
 
 /** A `message` item around its content. */
-export function encodeContainer(message: Message, content: JsonObject[], writing: Writing): JsonObject {
+export function encodeContainer(message: Message, content: ResponsesWrittenContent[], writing: Writing): ResponsesItemOf<'message'> {
   const role = message.role === 'tool' ? 'user' : message.role
   const { phase, ext } = message
   if (writing.native || writing.target === 'output') {
     const id = writing.itemId ? writing.itemId(message.id, 'msg_') : message.id
-    return wireOf({ type: 'message', id, status: statusOf(message, writing), role, content, phase }, ext)
+    return wireOf<ResponsesItemOf<'message'>>({ type: 'message', id, status: statusOf(message, writing), role, content, phase }, ext)
   }
   const [only] = content
-  const bare = role === 'assistant' && content.length === 1 && only?.['type'] === 'output_text' && isEmptyList(only['annotations']) && !only['logprobs']
-  return defined({ type: 'message', role, content: bare ? only['text'] : content, phase })
+  const bare = role === 'assistant' && content.length === 1 && only?.type === 'output_text' && isEmptyList(only.annotations) && !only.logprobs
+  return defined<ResponsesItemOf<'message'>>({ type: 'message', role, content: bare ? only.text : content, phase })
 }
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
@@ -52,15 +53,20 @@ const isEmptyList = (value: unknown) => Array.isArray(value) && value.length ===
 /** May this part stand in the content of a message or a result? */
 export const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal' || part.type === 'media' || part.type === 'search-result'
 
+/** A text or a refusal. */
+export function encodeWords(part: TextPart | RefusalPart, role: Role, writing: Writing): ResponsesWrittenContent {
+  if (part.type === 'text') return encodeText(part, role, writing)
+  writing.report.ext(part.ext, part.at)
+  if (part.logprobs) writing.report.rest({ logprobs: part.logprobs }, part.at)
+  return wireOf<ResponsesContentOf<'refusal'>>({ type: 'refusal', refusal: part.text }, part.ext)
+}
+
 /** A part of a message's content. Undefined: the content cannot hold it, which is noted. */
-export function encodeContentPart(part: Part, role: Role, writing: Writing): JsonObject | undefined {
+export function encodeContentPart(part: Part, role: Role, writing: Writing): ResponsesWrittenContent | undefined {
   switch (part.type) {
     case 'text':
-      return encodeText(part, role, writing)
     case 'refusal':
-      writing.report.ext(part.ext, part.at)
-      if (part.logprobs) writing.report.rest({ logprobs: part.logprobs }, part.at)
-      return wireOf({ type: 'refusal', refusal: part.text }, part.ext)
+      return encodeWords(part, role, writing)
     case 'media':
       if (role === 'assistant' && part.transcript !== undefined) {
         writing.report.add('media.transcript', part.at)
@@ -72,7 +78,7 @@ export function encodeContentPart(part: Part, role: Role, writing: Writing): Jso
       writing.report.add('media.unsupported', part.at)
       return undefined
     case 'opaque':
-      if (part.protocol === protocolName && isObject(part.raw)) return part.raw
+      if (part.protocol === protocolName && isObject(part.raw)) return asRead(part.raw)
       writing.report.add('part.unknown', part.at)
       return undefined
     default:
@@ -88,7 +94,7 @@ function innerOf({ source }: MediaPart, role: Role): readonly Part[] | undefined
 }
 
 /** A part as content of a message or a result. A part that consists of parts is written as those, after its title. */
-export function encodeContent(part: Part, role: Role, writing: Writing): JsonObject[] {
+export function encodeContent(part: Part, role: Role, writing: Writing): ResponsesWrittenContent[] {
   const inner = part.type === 'search-result' ? part.parts : part.type === 'media' ? innerOf(part, role) : undefined
   if (!inner || (part.type !== 'search-result' && part.type !== 'media')) {
     const wire = encodeContentPart(part, role, writing)

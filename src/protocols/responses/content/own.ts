@@ -16,7 +16,8 @@ export function keep<T extends { ext?: ExtMap }>(node: T, fields: JsonObject | u
 export const fieldsOf = (ext: ExtMap | undefined): JsonObject | undefined => ext?.[protocolName]?.fields
 
 /** A wire object: the known keys, and those that were kept. */
-export function wireOf(known: JsonObject, ext: ExtMap | undefined): JsonObject {
+export function wireOf<T extends object>(known: NoInfer<T>, ext: ExtMap | undefined): T {
   const fields = fieldsOf(ext)
-  return fields ? merge(fields, known) : defined(known)
+  // Only keys without a value are left out, which are optional ones.
+  return fields ? merge<T>(fields, known) : (defined(known) as T)
 }

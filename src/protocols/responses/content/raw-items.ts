@@ -1,9 +1,11 @@
 import type { ControlPart, Message, Part, Place, Role, ServerToolPart } from '../../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { decodeAddedTools, encodeTools } from '../request/tools.ts'
+import type { ResponsesWrittenItem } from '../schema.ts'
 import { builtInItem } from '../vocabulary.ts'
 import { itemOf } from './item-head.ts'
 import { pictureOf } from './media.ts'
@@ -73,13 +75,13 @@ function awaitsClient(wire: JsonObject, type: string): boolean {
 }
 
 /** Items that only their own protocol can express. @throws TranslationError `inexpressible` where leaving one out would change the request's meaning */
-export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, writing: Writing): JsonObject[] {
+export function encodeRaw(part: ServerToolPart | ControlPart | Extract<Part, { type: 'opaque' }>, writing: Writing): ResponsesWrittenItem[] {
   const { report, options } = writing
   if (part.protocol === protocolName && isObject(part.raw)) {
     const { id } = part.raw
     // No other item gets its id.
     if (typeof id === 'string') writing.itemId?.(id, '')
-    return [part.raw]
+    return [asRead(part.raw)]
   }
   if (part.type === 'opaque') {
     report.add('part.unknown', part.at)

@@ -6,7 +6,7 @@ import { keysOf } from '../../../kit/fields/keys.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
 import { unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { ResponsesReasoning } from '../schema.ts'
+import type { ResponsesItemOf, ResponsesReasoning } from '../schema.ts'
 import { itemOf, withHead } from './item-head.ts'
 import { protocolName, wireOf } from './own.ts'
 import { opensEnvelopes, type Writing } from './writing.ts'
@@ -81,7 +81,12 @@ export function shownAs(
  * Undefined: it may not be sent, which is noted. Signatures of other issuers are sent to a client in an envelope, and never
  * to an upstream, which would refuse them. `issuer`: of the signature, given apart where the signature comes later.
  */
-export function encodeReasoning(part: ReasoningPart, message: Message, writing: Writing, issuer = part.signature?.issuer): JsonObject | undefined {
+export function encodeReasoning(
+  part: ReasoningPart,
+  message: Message,
+  writing: Writing,
+  issuer = part.signature?.issuer,
+): ResponsesItemOf<'reasoning'> | undefined {
   const { signature, id, at } = part
   const { report, options, target, native } = writing
   report.ext(part.ext, at)
@@ -101,15 +106,15 @@ export function encodeReasoning(part: ReasoningPart, message: Message, writing: 
     }
   }
   const segments = target === 'input' || native ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
-  const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text', text }))
+  const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text' as const, text }))
   const shown = target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : options.rsReasoningId === 'omit' ? undefined : id
   // A proof holds the id that its item had elsewhere. In a stream the proof is known at the end, when there are segments.
   if (target === 'output' && !native && issuer === undefined && segments.length > 0) report.rest({ id }, at)
-  return wireOf(
+  return wireOf<ResponsesItemOf<'reasoning'>>(
     {
       type: 'reasoning',
       id: shown,
-      summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text', text })),
+      summary: segments.filter(({ kind }) => kind === 'summary').map(({ text }) => ({ type: 'summary_text' as const, text })),
       content: content.length > 0 ? content : undefined,
       encrypted_content: signature && encodeSignature(signature, id, id !== undefined && target === 'output' && shown !== id),
       status: message.status,
@@ -125,7 +130,7 @@ function encodeSignature(signature: Signature, id: string | undefined, renamed: 
 }
 
 /** An item that only carries the signature of the part beside it. */
-export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, proven?: Proven): JsonObject {
+export function carrierItem(signature: Signature, attach: Attachment, writing: Writing, proven?: Proven): ResponsesItemOf<'reasoning'> {
   return { type: 'reasoning', id: writing.itemId?.(undefined, 'rs_'), summary: [], encrypted_content: wrapSignature({ signature, attach, ...proven }) }
 }
 

@@ -1,8 +1,8 @@
 import type { Part, Place } from '../../../canonical/message.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import type { EncodingContext } from '../../../protocol.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import type { ResponsesWrittenItem } from '../schema.ts'
 
 /** The context that all encoders of a request or an answer share. */
 export type Writing = {
@@ -24,7 +24,7 @@ export type Writing = {
   /** Parts with a cache breakpoint beyond the allowed number. */
   uncached: Set<Part>
   /** Written reasoning item → its part. */
-  thoughts: Map<JsonObject, Part>
+  thoughts: Map<ResponsesWrittenItem, Part>
   /** Id → name of the calls written so far. */
   calls: Map<string, string>
   /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */

@@ -8,6 +8,7 @@ import { flatName } from '../../../kit/tools/tool-names.ts'
 import { itemOf, withHead } from '../content/item-head.ts'
 import { protocolName } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
+import type { ResponsesClientCall, ResponsesClientResult } from '../schema.ts'
 import { decodeAddedTools } from './tools.ts'
 
 const text = { type: 'string' }
@@ -15,7 +16,14 @@ const texts = { type: 'array', items: text }
 const milliseconds = { type: 'integer', description: 'Milliseconds after which the command is stopped.' }
 
 /** A built-in tool that the client runs. `fields`: those of its call, from the arguments of a function. */
-type ClientTool = { description: string; parameters: JsonObject; call: string; prefix: string; fields(input: JsonObject): JsonObject | undefined }
+type ClientTool = {
+  description: string
+  parameters: JsonObject
+  call: ResponsesClientCall['type']
+  prefix: string
+  fields(input: JsonObject): ClientFields | undefined
+}
+type ClientFields = Omit<ResponsesClientCall, 'type' | 'id' | 'call_id' | 'status'>
 
 const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(one => typeof one === 'string')
 
@@ -72,7 +80,7 @@ const clientTools = new Map<string, ClientTool>([
   ['tool_search', { description: '', parameters: {}, call: 'tool_search_call', prefix: 'tsc_', fields: input => ({ execution: 'client', arguments: input }) }],
 ])
 
-const nameOfCall = new Map([...clientTools].map(([name, { call }]) => [call, name]))
+const nameOfCall = new Map<string, string>([...clientTools].map(([name, { call }]) => [call, name]))
 
 /** The types of items that call such a tool. */
 export const clientCalls: ReadonlySet<string> = new Set(nameOfCall.keys())
@@ -212,7 +220,7 @@ function namesOf(tools: readonly Tool[]): string {
 }
 
 /** A call of the function as a call of the tool; undefined if its arguments are none of the tool. `prefix`: how ids of such items begin. */
-export function encodeClientCall({ name, input }: ToolCallPart): { prefix: string; fields: JsonObject } | undefined {
+export function encodeClientCall({ name, input }: ToolCallPart): { prefix: string; fields: ClientFields & Pick<ResponsesClientCall, 'type'> } | undefined {
   const tool = clientTools.get(name)
   const given = parseObject(input)
   const fields = tool && given && tool.fields(given)
@@ -224,7 +232,7 @@ export const isWithTools = ({ parts }: Message): boolean =>
   parts.some(part => part.type === 'control' && part.protocol === protocolName && isObject(part.raw) && part.raw['type'] === 'tool_search_output')
 
 /** The result of such a call. */
-export function encodeClientResult({ callId, content, isError }: ToolResultPart, name: string): JsonObject {
+export function encodeClientResult({ callId, content, isError }: ToolResultPart, name: string): ResponsesClientResult {
   const text = content.map(part => (part.type === 'text' ? part.text : '')).join('')
   switch (name) {
     case 'tool_search':

@@ -5,13 +5,14 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { limitMarks, withMarksInside } from '../content/cache.ts'
 import { encodeMessage } from '../content/items.ts'
 import { opensEnvelopes, type Writing } from '../content/writing.ts'
+import type { ResponsesItemOf, ResponsesWrittenItem } from '../schema.ts'
 
 /** The items of a whole history. */
-export function encodeItems(messages: readonly Message[], writing: Writing): JsonObject[] {
+export function encodeItems(messages: readonly Message[], writing: Writing): ResponsesWrittenItem[] {
   const last = writing.native || writing.target === 'output' ? messages : withoutStaleResults(messages, writing.report)
   const marked = last.map(message => withMarksInside(message, writing))
   if (!writing.native) limitMarks(marked, writing)
-  const items: JsonObject[] = []
+  const items: ResponsesWrittenItem[] = []
   for (const message of marked) items.push(...encodeMessage(message, writing))
   const led = writing.native || opensEnvelopes(writing) || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
   writing.report.settle(led, '/input')
@@ -19,15 +20,15 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Jso
 }
 
 /** Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut off there, or its text is empty. */
-function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
-  const led: JsonObject[] = []
+function withoutLoose(items: ResponsesWrittenItem[], { thoughts, report }: Writing): ResponsesWrittenItem[] {
+  const led: ResponsesWrittenItem[] = []
   let loose = true
   for (const item of items.toReversed()) {
     const thought = thoughts.get(item)
     if (thought && loose) report.leave('reasoning.loose', thought)
     else {
       led.push(item)
-      loose = item['type'] === undefined || String(item['type']).endsWith('_output') || (item['type'] === 'message' && item['role'] !== 'assistant')
+      loose = item.type === undefined || item.type.endsWith('_output') || (item.type === 'message' && item.role !== 'assistant')
     }
   }
   return led.reverse()
@@ -37,18 +38,18 @@ function withoutLoose(items: JsonObject[], { thoughts, report }: Writing): JsonO
  * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the signature of a turn on several
  * of its parts. Only the first item stays; one with another signature stays too, but without the id.
  */
-function withoutRepeated(items: JsonObject[], { thoughts, report }: Writing): JsonObject[] {
-  const firsts = new Map<string, JsonObject>()
+function withoutRepeated(items: ResponsesWrittenItem[], { thoughts, report }: Writing): ResponsesWrittenItem[] {
+  const firsts = new Map<string, ResponsesItemOf<'reasoning'>>()
   return flatMap(items, item => {
     const thought = thoughts.get(item)
     const { id } = item
-    if (!thought || typeof id !== 'string') return [item]
+    if (!thought || item.type !== 'reasoning' || id === undefined) return [item]
     const first = firsts.get(id)
     if (!first) {
       firsts.set(id, item)
       return [item]
     }
-    if (item['encrypted_content'] !== first['encrypted_content']) {
+    if (item.encrypted_content !== first.encrypted_content) {
       report.add('reasoning.id-twice', thought.at)
       const { id: _, ...nameless } = item
       return [nameless]

@@ -1,9 +1,8 @@
 import type { ReasoningSpec } from '../../../canonical/request.ts'
 import { some } from '../../../kit/fields/defined.ts'
 import { encodeEffort } from '../../../kit/fields/effort.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import type { Writing } from '../content/writing.ts'
-import type { ResponsesRequest } from '../schema.ts'
+import type { ResponsesBody, ResponsesRequest } from '../schema.ts'
 import { keepIn, type Reading } from './settings.ts'
 
 /** The older name of `summary`. */
@@ -20,7 +19,7 @@ export function decodeOlderSummary({ reasoning }: ResponsesRequest, { unknown, p
 }
 
 /** Effort and summary. */
-export function encodeReasoningSpec(spec: ReasoningSpec | undefined, { report, native }: Writing): JsonObject | undefined {
+export function encodeReasoningSpec(spec: ReasoningSpec | undefined, { report, native }: Writing): ResponsesBody['reasoning'] {
   if (!spec) return undefined
   const { summary } = spec
   const shown = summary === 'none' && !native ? undefined : (summary ?? encodeDisplay(spec, report))

@@ -1,6 +1,7 @@
 import type { McpServer } from '../../../canonical/tool.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import type { ResponsesHosted } from '../schema.ts'
 
 /** MCP servers that the provider calls. */
 
@@ -24,7 +25,7 @@ export function decodeMcp(wire: JsonObject): McpServer | undefined {
 }
 
 /** Undefined: its URL is not known. */
-export function encodeMcp(mcp: McpServer | undefined): JsonObject | undefined {
+export function encodeMcp(mcp: McpServer | undefined): ResponsesHosted | undefined {
   if (mcp?.url === undefined) return undefined
   const { label, url, authorization, allowed, deferLoading, approval } = mcp
   // Without `require_approval`, the client is asked before each call.

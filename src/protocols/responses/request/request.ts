@@ -5,7 +5,7 @@ import { TranslationError } from '../../../errors.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf } from '../../../kit/fields/keys.ts'
-import { isObject, type JsonObject } from '../../../kit/json/json.ts'
+import { isObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
@@ -16,7 +16,7 @@ import { keep, protocolName, wireOf } from '../content/own.ts'
 import { startWriting, type Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { ResponsesRequest } from '../schema.ts'
+import { type ResponsesBody, ResponsesRequest } from '../schema.ts'
 import { expandChoice, expandedIn, expandTools } from './client-tools.ts'
 import { encodeItems } from './conversation.ts'
 import { decodeOlderSummary, encodeReasoningSpec } from './effort.ts'
@@ -97,7 +97,7 @@ function pairByName(messages: readonly Message[], report: ResponsesReport): void
 }
 
 /** @throws TranslationError `inexpressible` for references that only another provider can resolve, and for forced tools that do not exist here */
-export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<JsonObject> {
+export function encodeRequest(value: CanonicalRequest, options?: Options): Encoded<ResponsesBody> {
   const writing = startWriting('input', value.source?.protocol === protocolName, options)
   writing.expanded = writing.native ? expandedIn(value.tools) : []
   const wire = encodeBody(value, writing)
@@ -105,7 +105,7 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   const { tools, output } = writing
   const context = some({ tools: Object.keys(tools).length > 0 ? tools : undefined, output })
   const { input } = wire
-  const isEmpty = !writing.native && Array.isArray(input) && holdsNoTurn(input as JsonObject[], value.messages)
+  const isEmpty = !writing.native && holdsNoTurn(input, value.messages)
   return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
 
@@ -132,7 +132,7 @@ const handled = keysIn(
 )
 
 /** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
-export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObject {
+export function encodeBody(request: CanonicalRequest, writing: Writing): ResponsesBody {
   const { report, native } = writing
   const value = withStrictTools(request, report)
   const { messages, tools, toolChoice, candidateCount, ext } = value
@@ -149,7 +149,7 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
   const items = encodeItems(instructions === undefined ? messages : messages.slice(1), writing)
   const isOffered = callable?.length || native
   noteUnwritten(value, writing)
-  const wire = fields.write(value, writing, {
+  const wire: ResponsesBody = {
     model: value.model,
     instructions,
     input: items,
@@ -160,8 +160,9 @@ export function encodeBody(request: CanonicalRequest, writing: Writing): JsonObj
     text: encodeOutput(value.output, writing),
     reasoning: encodeReasoningSpec(value.reasoning, writing),
     ...encodeState(value, writing),
-  })
-  return wireOf(wire, ext)
+  }
+  fields.write(value, writing, wire)
+  return wireOf<ResponsesBody>(wire, ext)
 }
 
 /** Does the choice force or restrict tools? Without tools it cannot be written. */

@@ -3,11 +3,12 @@ import { defined, some, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { wrapRoot } from '../../../kit/reply/wrapped-output.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import { unresolvable, type Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
-import type { ResponsesReasoningConfig, ResponsesRequest, ResponsesTextConfig } from '../schema.ts'
+import type { ResponsesBody, ResponsesFormat, ResponsesReasoningConfig, ResponsesRequest, ResponsesTextConfig } from '../schema.ts'
 import { fields } from './fields.ts'
 import { withoutAnnotations } from './tools.ts'
 
@@ -79,14 +80,14 @@ function decodeFormat(wire: JsonObject & { type: string }): { format: OutputForm
 }
 
 /** The format of the output. */
-export function encodeOutput(output: OutputSpec | undefined, writing: Writing): JsonObject | undefined {
+export function encodeOutput(output: OutputSpec | undefined, writing: Writing): ResponsesBody['text'] {
   if (!output) return undefined
   const { format, modalities } = output
   if (modalities?.some(one => one !== 'text')) writing.report.rest({ modalities }, '', 'output.')
   return some({ format: format && encodeFormat(format, writing) })
 }
 
-function encodeFormat(format: OutputFormat, writing: Writing): JsonObject | undefined {
+function encodeFormat(format: OutputFormat, writing: Writing): ResponsesFormat | undefined {
   const { report, native } = writing
   switch (format.type) {
     case 'text':
@@ -101,14 +102,14 @@ function encodeFormat(format: OutputFormat, writing: Writing): JsonObject | unde
         writing.output ??= 'value'
         report.add('output.wrapped', '', 'output.format.schema')
       }
-      return defined({ type: 'json_schema', name: name ?? 'response', description, schema: wrapped ?? schema, strict })
+      return defined<ResponsesFormat>({ type: 'json_schema', name: name ?? 'response', description, schema: wrapped ?? schema, strict })
     }
     case 'enum':
       report.add('output.enum', '', 'output.format')
       if (wrapRoot(format.schema)) writing.output = 'word'
       return encodeFormat({ type: 'schema', schema: format.schema }, writing)
     case 'opaque':
-      if (format.protocol === protocolName && isObject(format.raw)) return format.raw
+      if (format.protocol === protocolName && isObject(format.raw)) return asRead(format.raw)
       report.rest({ format }, '', 'output.')
       return undefined
     default:
@@ -156,7 +157,7 @@ export function noteUnwritten(request: CanonicalRequest, writing: Writing): void
 }
 
 /** `store` and `include`. */
-export function encodeState({ state = {}, logprobs }: CanonicalRequest, writing: Writing): JsonObject {
+export function encodeState({ state = {}, logprobs }: CanonicalRequest, writing: Writing): Pick<ResponsesBody, 'store' | 'include'> {
   const { report, native } = writing
   if (state.store === undefined && !native) report.add('store.default', '/store')
   const store = state.store ?? (native ? undefined : false)

@@ -3,11 +3,14 @@ import type { AllowedTool, PlainToolChoice, Tool, ToolChoice } from '../../../ca
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import type { Undefinable } from '../../../kit/schema/written.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { protocolName } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
+import type { ResponsesChosen, ResponsesNamed, ResponsesWrittenChoice } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
 import { encodeName, nearestOf } from './tools.ts'
 
@@ -65,7 +68,7 @@ function unknownOfAllowed(raw: JsonObject): JsonObject {
  * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is noted.
  * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the options ask for a note
  */
-export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): unknown {
+export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): ResponsesWrittenChoice | undefined {
   const { report } = writing
   switch (choice.mode) {
     case 'auto':
@@ -74,13 +77,14 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       return choice.mode
     case 'tool': {
       const { kind, name, namespace, protocol: of, raw } = choice
-      if (of === protocolName && raw !== undefined) return raw
+      if (of === protocolName && raw !== undefined) return asRead(raw)
       // A tool that is not declared is named here first, so its new name is noted here.
       const chosenName = (called: string) => encodeName(called, report.placeOf('toolChoice'), writing)
       const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName)
-      if (kind !== 'server' && !server) return defined({ type: kind === 'function' ? 'function' : 'custom', name: chosenName(name), namespace })
+      if (kind !== 'server' && !server)
+        return defined<Undefinable<ResponsesNamed>>({ type: kind === 'function' ? 'function' : 'custom', name: chosenName(name), namespace })
       if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: chosenName(name) }
-      const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearestOf(server)?.['type'] : undefined
+      const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearestOf(server)?.type : undefined
       if (nearby !== undefined) return { type: nearby }
       if (writing.target === 'output') return undefined
       refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
@@ -92,7 +96,7 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
     }
     case 'opaque':
-      if (choice.protocol === protocolName) return choice.raw
+      if (choice.protocol === protocolName) return asRead(choice.raw)
       report.add('tool_choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
@@ -100,8 +104,8 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
   }
 }
 
-function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): unknown {
-  if (of === protocolName && raw !== undefined) return raw
+function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): ResponsesChosen | undefined {
+  if (of === protocolName && raw !== undefined) return asRead(raw)
   if (kind !== 'server')
     return { type: kind === 'function' ? 'function' : 'custom', name: encodeName(name, at ?? writing.report.placeOf('toolChoice'), writing) }
   writing.report.add('tool_choice.unsupported', at ?? writing.report.placeOf('toolChoice'))

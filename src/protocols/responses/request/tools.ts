@@ -5,13 +5,23 @@ import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
+import type { Undefinable, Written } from '../../../kit/schema/written.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { mapSchemas } from '../../../kit/tools/schema-subset.ts'
 import { keep, protocolName, wireOf } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ResponsesReport } from '../notes.ts'
-import type { ResponsesCustomTool, ResponsesFunctionTool, ResponsesNamespaceTool, ResponsesTool } from '../schema.ts'
+import type {
+  ResponsesCustomTool,
+  ResponsesFunctionTool,
+  ResponsesHosted,
+  ResponsesNamespaceTool,
+  ResponsesTool,
+  ResponsesWrittenCustom,
+  ResponsesWrittenTool,
+} from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
 import { decodeMcp, encodeMcp } from './mcp.ts'
 
@@ -163,9 +173,9 @@ function decodePlace(place: JsonObject) {
 }
 
 /** Tools that cannot be written are left out; neighbours of one namespace are grouped again. */
-export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObject[] {
-  const out: JsonObject[] = []
-  let group: { namespace: string; tools: JsonObject[] } | undefined
+export function encodeTools(tools: readonly Tool[], writing: Writing): ResponsesWrittenTool[] {
+  const out: ResponsesWrittenTool[] = []
+  let group: { namespace: string; tools: ResponsesWrittenTool[] } | undefined
   for (const tool of tools) {
     const wire = encodeTool(tool, writing)
     if (!wire) continue
@@ -184,14 +194,14 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): JsonObjec
   return out
 }
 
-function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: JsonObject[], { report, native }: Writing): JsonObject {
+function encodeNamespace(tool: FunctionTool | FreeformTool, name: string, tools: ResponsesWrittenTool[], { report, native }: Writing): ResponsesWrittenTool {
   const { namespaceDescription: description, namespaceFields } = tool
-  const wire = { ...(native && namespaceFields), type: 'namespace', name, description: description ?? '', tools }
+  const wire: ResponsesWrittenTool = { ...(native && namespaceFields), type: 'namespace', name, description: description ?? '', tools }
   if (description === undefined) report.addMade('tool.namespace-description', wire, '/description')
   return wire
 }
 
-function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
+function encodeTool(tool: Tool, writing: Writing): ResponsesWrittenTool | undefined {
   const { report } = writing
   report.ext(tool.ext, tool.at)
   switch (tool.type) {
@@ -202,7 +212,7 @@ function encodeTool(tool: Tool, writing: Writing): JsonObject | undefined {
     case 'server':
       return encodeServerTool(tool, writing)
     case 'opaque':
-      if (tool.protocol === protocolName && isObject(tool.raw)) return tool.raw
+      if (tool.protocol === protocolName && isObject(tool.raw)) return asRead(tool.raw)
       report.add('tool.unknown', tool.at)
       return undefined
     default:
@@ -225,10 +235,10 @@ const handledOfFreeform = keysOf<FreeformTool>()(
   'ext',
 )
 
-function encodeFreeform(tool: FreeformTool, writing: Writing): JsonObject {
+function encodeFreeform(tool: FreeformTool, writing: Writing): ResponsesWrittenTool {
   noteNamespace(tool, writing)
   writing.report.unwritten(tool, handledOfFreeform, tool.at)
-  return wireOf({ type: 'custom', ...encodeCalling(tool, writing), format: tool.format }, tool.ext)
+  return wireOf<ResponsesWrittenCustom>({ type: 'custom', ...encodeCalling(tool, writing), format: tool.format }, tool.ext)
 }
 
 const handledOfFunction = keysOf<FunctionTool>()(
@@ -251,20 +261,26 @@ const handledOfFunction = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, writing: Writing): JsonObject {
+function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenTool {
   const { parameters = null, strict, strictImplied, at } = tool
   const { report, native } = writing
   noteNamespace(tool, writing)
   report.unwritten(tool, handledOfFunction, at)
   if (tool.cache) report.add('cache.place', at, 'cache')
-  if (isObject(tool.builtIn)) return tool.builtIn
+  if (isObject(tool.builtIn)) return asRead(tool.builtIn)
   // Without `strict`, the server rewrites the schema.
   const said = native ? (strictImplied && strict === true ? undefined : strict) : (strict ?? false)
-  return wireOf({ type: 'function', ...encodeCalling(tool, writing), output_schema: tool.output, parameters, strict: said }, tool.ext)
+  return wireOf<Written<ResponsesFunctionTool>>(
+    { type: 'function', ...encodeCalling(tool, writing), output_schema: tool.output, parameters, strict: said },
+    tool.ext,
+  )
 }
 
 /** The fields that all tools which the client runs have. */
-function encodeCalling(tool: FunctionTool | FreeformTool, writing: Writing): JsonObject {
+function encodeCalling(
+  tool: FunctionTool | FreeformTool,
+  writing: Writing,
+): Pick<Written<ResponsesFunctionTool>, 'name' | 'description' | 'defer_loading' | 'allowed_callers' | 'async'> {
   return {
     name: encodeName(tool.name, tool.at, writing),
     description: tool.description,
@@ -314,10 +330,10 @@ export function encodeName(name: string, at: Place | undefined, { native, report
   return wire
 }
 
-function encodeServerTool(tool: ServerTool, writing: Writing): JsonObject | undefined {
+function encodeServerTool(tool: ServerTool, writing: Writing): ResponsesWrittenTool | undefined {
   const { raw, common, at } = tool
   const { options, report } = writing
-  if (tool.protocol === protocolName && isObject(raw)) return raw
+  if (tool.protocol === protocolName && isObject(raw)) return asRead(raw)
   const expanded = options.expandClientTools ? asFunction(tool) : undefined
   if (expanded) {
     report.add('tool.expanded', at)
@@ -335,11 +351,11 @@ function encodeServerTool(tool: ServerTool, writing: Writing): JsonObject | unde
 }
 
 /** The closest equivalent among the tools of this provider. */
-export function nearestOf({ tool, mcp, common }: ServerTool): JsonObject | undefined {
+export function nearestOf({ tool, mcp, common }: ServerTool): ResponsesHosted | undefined {
   const { allowedDomains, contextSize, userLocation } = common ?? {}
   switch (tool) {
     case 'web_search':
-      return defined({
+      return defined<Undefinable<Extract<ResponsesHosted, { type: 'web_search' }>>>({
         type: 'web_search',
         filters: allowedDomains && { allowed_domains: allowedDomains },
         search_context_size: contextSize,

@@ -53,7 +53,7 @@ export function echoOf(request: CanonicalRequest | undefined, options: Options =
     request.source?.protocol === protocolName,
     Object.assign({}, options, { openResponses: true, onUnresolvable: 'note' as const }),
   )
-  const wire = encodeBody(remembered(request), writing)
+  const wire: JsonObject = encodeBody(remembered(request), writing)
   const echo: JsonObject = { ...echoDefaults }
   for (const key of echoKeys) if (key !== 'object' && wire[key] != null) echo[key] = wire[key]
   const { text, reasoning, tools } = echo

@@ -3,9 +3,11 @@ import type { CanonicalResponse } from '../../../canonical/response.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { fieldsOf, protocolName } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
+import type { ResponsesFailure, ResponsesReply, ResponsesWrittenItem, ResponsesWrittenUsage } from '../schema.ts'
 import { tiers } from '../vocabulary.ts'
 import { echoOf } from './echo.ts'
 
@@ -69,12 +71,18 @@ export function tierOf(serviceTier: string | undefined, native: boolean, report:
   return { serviceTier: 'default' }
 }
 
-type Outcome = { status: unknown; output: JsonObject[]; error?: unknown; incomplete?: unknown; usage?: JsonObject | null }
+type Outcome = {
+  status: string
+  output: ResponsesWrittenItem[]
+  error?: ResponsesFailure | null
+  incomplete?: unknown
+  usage?: ResponsesWrittenUsage | null
+}
 
 /** A `response` object. */
-export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): JsonObject {
+export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): ResponsesReply {
   const { id, createdAt, model, ext, echo, serviceTier = 'default', completedAt = null } = envelope
-  const known = {
+  const known: ResponsesReply = {
     object: 'response',
     ...echo,
     id,
@@ -91,9 +99,9 @@ export function snapshot(envelope: Envelope, { status, output, error = null, inc
   const fields = fieldsOf(ext)
   if (!fields) return known
   // A known field may hold what only this protocol can express, such as an error of a response that did not fail.
-  const wire = merge(known, fields)
-  if (error !== null) wire['error'] = error
-  if (incomplete !== null) wire['incomplete_details'] = incomplete
+  const wire: ResponsesReply = asRead(merge(known, fields))
+  if (error !== null) wire.error = error
+  if (incomplete !== null) wire.incomplete_details = incomplete
   return wire
 }
 

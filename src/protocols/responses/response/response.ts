@@ -17,7 +17,7 @@ import { failureOf, noteFailure, readError, readFailure } from '../errors.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { clientCalls, expandedIn } from '../request/client-tools.ts'
-import { ResponsesResponse, ResponsesUsage } from '../schema.ts'
+import { type ResponsesReply, ResponsesResponse, ResponsesUsage, type ResponsesWrittenItem } from '../schema.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
 import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
@@ -145,7 +145,7 @@ const handled = keysOf<CanonicalResponse>()(
 )
 
 /** @throws TranslationError `truncated` when the answer does not say how it ended */
-export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<unknown> {
+export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<ResponsesReply> {
   const { candidates, usage, error, promptBlocked, completedAt, ext } = value
   const native = value.source?.protocol === protocolName
   const writing = startWriting('output', native, options)
@@ -193,12 +193,12 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
 }
 
 /** Gives calls with the id of an earlier call of the answer another id. */
-function separateCalls(output: JsonObject[], candidate: Candidate | undefined, report: ResponsesReport): void {
+function separateCalls(output: ResponsesWrittenItem[], candidate: Candidate | undefined, report: ResponsesReport): void {
   const used: string[] = []
   const calls = flatMap(candidate?.messages ?? [], ({ parts }) => parts.filter(({ type }) => type === 'tool-call'))
   for (const item of output)
-    if (item['type'] === 'function_call' || item['type'] === 'custom_tool_call' || clientCalls.has(String(item['type'])))
-      item['call_id'] = callIdOf(String(item['call_id']), used, calls.shift()?.at, report)
+    if ('call_id' in item && (item.type === 'function_call' || item.type === 'custom_tool_call' || clientCalls.has(item.type)))
+      item.call_id = callIdOf(String(item.call_id), used, calls.shift()?.at, report)
 }
 
 /** What of an answer decides how its ending is read. */
@@ -287,7 +287,7 @@ function noteUnwritten(
 
 function toldOf(
   candidate: Candidate | undefined,
-  { output, promptBlocked }: { output: JsonObject[]; promptBlocked: CanonicalResponse['promptBlocked'] },
+  { output, promptBlocked }: { output: ResponsesWrittenItem[]; promptBlocked: CanonicalResponse['promptBlocked'] },
 ): Told {
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, message => message.parts)
@@ -299,13 +299,13 @@ function toldOf(
   }
 }
 
-function refusalItem(refusal: string, writing: Writing): JsonObject {
+function refusalItem(refusal: string, writing: Writing): ResponsesWrittenItem {
   writing.report.add('refusal.synthesized', '/output')
   return { type: 'message', id: writing.itemId?.(undefined, 'msg_'), status: 'completed', role: 'assistant', content: [{ type: 'refusal', refusal }] }
 }
 
 /** Marks the item that the limit cut off: the last one. */
-function markLast(output: JsonObject[]): void {
+function markLast(output: ResponsesWrittenItem[]): void {
   const last = output.at(-1)
-  if (last && typeof last['status'] === 'string') last['status'] = 'incomplete'
+  if (last && typeof last.status === 'string') last.status = 'incomplete'
 }

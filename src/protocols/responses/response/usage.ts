@@ -5,7 +5,7 @@ import { countOf } from '../../../kit/reply/usage.ts'
 import { fieldsOf, keep } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { ResponsesOptions } from '../options.ts'
-import type { ResponsesUsage } from '../schema.ts'
+import type { ResponsesUsage, ResponsesWrittenUsage } from '../schema.ts'
 
 /** The counts under these keys, and the other fields; a number below 0 or with a fraction is no count and stays among the others. */
 function takeCounts<Key extends string>(wire: { [key in Key]?: number | null | undefined }, keys: readonly Key[]): [{ [key in Key]?: number }, JsonObject] {
@@ -44,7 +44,7 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
 }
 
 /** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the option asks for none then. */
-export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): JsonObject | undefined {
+export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): ResponsesWrittenUsage | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
   report.ext(ext, report.placeOf('usage'))
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
@@ -66,7 +66,10 @@ export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOpti
   }
 }
 
-function encodeTtl(byTtl: Usage['cacheWriteByTtl'], report: ResponsesReport): JsonObject {
+function encodeTtl(
+  byTtl: Usage['cacheWriteByTtl'],
+  report: ResponsesReport,
+): Pick<ResponsesWrittenUsage['input_tokens_details'], 'cache_write_tokens_details'> {
   if (!byTtl) return {}
   const known = defined({ ttl_30m_tokens: byTtl['30m'], ttl_12h_tokens: byTtl['12h'] })
   if (Object.keys(byTtl).length > Object.keys(known).length) report.once('cache.ttl', '', 'usage.cacheWriteByTtl')

@@ -1,10 +1,10 @@
 import type { ToolCallPart } from '../../../canonical/message.ts'
-import type { EmitWire } from '../../../protocol.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
 import { encodeCall } from '../content/calls.ts'
 import { carrierItem, unsigned } from '../content/reasoning.ts'
 import { startWriting } from '../content/writing.ts'
 import { callIdOf } from '../response/envelope.ts'
-import { type EncoderState, type OpenPart, placeOf, write, writingOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, type OpenPart, placeOf, write, writingOf } from './encoder-state.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 
 /** Opens the item of a call; its signature is written in an item before it. */
@@ -35,21 +35,22 @@ export function giveInput(state: EncoderState, part: OpenPart, value: ToolCallPa
 export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: EmitWire): void {
   if (part.item === undefined) return
   const item = state.items[part.item]
-  const before = item?.wire ?? {}
+  const before = item?.wire
   const head = headOf(state, part.message)
   const writing = writingOf(state)
-  writing.itemId = () => String(before['id'])
+  writing.itemId = () => String(before?.id)
   const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, writing)
   writing.report.settle(wire, `/output/${part.item}`)
-  const due = String(wire[inputKey(value)] ?? '')
+  const told: JsonObject = wire
+  const due = String(told[inputKey(value)] ?? '')
   if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)
   // White space streamed before an empty input became `{}` stays in the input: the item must equal the sum of its deltas.
   const input = due !== '' && value.input.trim() === due ? value.input : due
   Object.assign(wire, { [inputKey(value)]: input })
   const place = placeOf(state, part)
   if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
-  else write(state, 'response.function_call_arguments.done', { ...place, name: wire['name'], arguments: input }, emit)
-  if (item) item.wire = { ...wire, call_id: before['call_id'] }
+  else write(state, 'response.function_call_arguments.done', { ...place, name: 'name' in wire ? wire.name : '', arguments: input }, emit)
+  if (item) item.wire = { ...wire, ...(before && 'call_id' in before && { call_id: before.call_id }) }
   const late = whole.signature ?? value.signature
   hold(state, part.item, emit)
   if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writingOf(state)), emit)

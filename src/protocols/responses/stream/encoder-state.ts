@@ -2,17 +2,19 @@ import { copyOf } from '../../../canonical/copy.ts'
 import type { CanonicalEvent } from '../../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, Place, TokenLogprob } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, MachineState } from '../../../protocol.ts'
+import type { Emit, MachineState } from '../../../protocol.ts'
 import { startWriting, type Writing } from '../content/writing.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { type Envelope, type Fallbacks, itemIdOf, snapshot, startEnvelope } from '../response/envelope.ts'
+import type { ResponsesEvent, ResponsesEventType, ResponsesPayload, ResponsesPlace, ResponsesWire, ResponsesWrittenItem } from '../schema.ts'
+
+export type EmitWire = Emit<ResponsesWire['event']>
 
 /** An item of the output. `wire`: its form in a snapshot taken now. */
 export type Item = {
-  wire: JsonObject
+  wire: ResponsesWrittenItem
   done: boolean
   message: number
   /** It takes no more parts, and ends when its last open part ends. */
@@ -109,8 +111,9 @@ export function envelopeOf(state: EncoderState): Envelope {
 }
 
 /** Emits an event with its `sequence_number`. */
-export function write(state: EncoderState, type: string, payload: JsonObject, emit: EmitWire): void {
-  emit({ type, sequence_number: state.sequence++, ...payload })
+export function write<Type extends ResponsesEventType>(state: EncoderState, type: Type, payload: ResponsesPayload<Type>, emit: EmitWire): void {
+  // The compiler does not follow that the payload is that of the type.
+  emit({ type, sequence_number: state.sequence++, ...payload } as ResponsesEvent)
 }
 
 /** Writes the first two events, before any other. */
@@ -123,6 +126,6 @@ export function open(state: EncoderState, emit: EmitWire): void {
 }
 
 /** The item of a part, as in every event about the part. */
-export function placeOf(state: EncoderState, part: OpenPart): JsonObject {
-  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire['id'], output_index: part.item }
+export function placeOf(state: EncoderState, part: OpenPart): ResponsesPlace {
+  return { item_id: part.item === undefined ? undefined : state.items[part.item]?.wire.id, output_index: part.item }
 }

@@ -4,12 +4,13 @@ import type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEn
 import type { Part } from '../../../canonical/message.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
-import type { EmitWire, StreamMachine } from '../../../protocol.ts'
+import type { StreamMachine } from '../../../protocol.ts'
 import type { ResponsesOptions } from '../options.ts'
 import { expandedIn } from '../request/client-tools.ts'
 import { fallbacks, tierOf } from '../response/envelope.ts'
+import type { ResponsesWire } from '../schema.ts'
 import { endCall, giveInput, startCall } from './call-items.ts'
-import { type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, envelopeOf, type OpenMessage, type OpenPart, open, reportOf, startPartState } from './encoder-state.ts'
 import { conclude, fail } from './ending.ts'
 import { closeMessageItem, flushHeld } from './open-items.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
@@ -21,7 +22,7 @@ import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from 
  * parts begin, and several may be open at once. The last event always has the final status: accumulators take a stream
  * without it for a success.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, unknown, EncoderState, ResponsesOptions> = {
+export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event'], EncoderState, ResponsesOptions> = {
   initial: (options = {}) => ({
     notes: [],
     phase: 'before',

@@ -4,18 +4,17 @@ import type { RefusalPart } from '../../../canonical/message.ts'
 import type { Candidate } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-reply.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
-import type { EmitWire } from '../../../protocol.ts'
-import { encodeContentPart } from '../content/message-item.ts'
+import { encodeWords } from '../content/message-item.ts'
 import { unsigned } from '../content/reasoning.ts'
 import { startWriting } from '../content/writing.ts'
 import { failureOf, noteFailure, streamError } from '../errors.ts'
 import { snapshot } from '../response/envelope.ts'
 import { encodeEnding } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
+import type { ResponsesWrittenItem } from '../schema.ts'
 import { inputKey } from './call-items.ts'
-import { type EncoderState, envelopeOf, type Item, type OpenPart, open, reportOf, startPartState, write, writingOf } from './encoder-state.ts'
+import { type EmitWire, type EncoderState, envelopeOf, type Item, type OpenPart, open, reportOf, startPartState, write, writingOf } from './encoder-state.ts'
 import { closeMessageItem, contentOf, finishItem, flushHeld } from './open-items.ts'
 import { endReasoning } from './segments.ts'
 import { endText, startText } from './text-parts.ts'
@@ -61,10 +60,10 @@ function done(state: EncoderState, emit: EmitWire): void {
 }
 
 /** The items as they are now; those that are not done are incomplete. */
-function outputOf(state: EncoderState): JsonObject[] {
+function outputOf(state: EncoderState): ResponsesWrittenItem[] {
   for (const part of Object.values(state.parts)) takeSoFar(state, part)
   return state.items.map(({ wire, done }, index) => {
-    const unfinished = !done && index !== state.held && wire['type'] !== 'reasoning' && 'status' in wire
+    const unfinished = !done && index !== state.held && wire.type !== 'reasoning' && 'status' in wire
     return copyOf(unfinished ? { ...wire, status: 'incomplete' } : wire)
   })
 }
@@ -75,9 +74,9 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
   if (!item) return
   if (value.type === 'tool-call') item.wire = { ...item.wire, [inputKey(value)]: value.input }
   else if (value.type === 'text' || value.type === 'refusal')
-    contentOf(item)[content] = encodeContentPart(unsigned(value), 'assistant', startWriting('output', false, state.options))
-  else if (value.type === 'reasoning') {
-    const of = (kind: 'summary' | 'raw', type: string) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
+    contentOf(item)[content] = encodeWords(unsigned(value), 'assistant', startWriting('output', false, state.options))
+  else if (value.type === 'reasoning' && item.wire.type === 'reasoning') {
+    const of = <Type extends string>(kind: 'summary' | 'raw', type: Type) => value.segments.filter(one => one.kind === kind).map(({ text }) => ({ type, text }))
     const raws = of('raw', 'reasoning_text')
     item.wire = { ...item.wire, summary: of('summary', 'summary_text'), ...(raws.length > 0 && { content: raws }) }
   }
@@ -96,7 +95,7 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
     const { value } = opened
     if (value.type !== 'text' && value.type !== 'refusal' && value.type !== 'reasoning') continue
     const item = opened.item === undefined ? undefined : state.items[opened.item]
-    if (typeof item?.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+    if (typeof item?.wire.status === 'string') item.wire = { ...item.wire, status: 'incomplete' }
     delete state.parts[Number(part)]
     const kept = state.messages[opened.message]?.kept
     if (kept) kept.push(value)
@@ -135,10 +134,12 @@ function terminate(state: EncoderState, emit: EmitWire): void {
 
 const callTypes = new Set<unknown>(['function_call', 'custom_tool_call'])
 
+const callIdIn = (wire: ResponsesWrittenItem) => ('call_id' in wire ? wire.call_id : undefined)
+
 /** Is there a call without a result? */
 function waits(items: Item[]): boolean {
-  const answered = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire['type']) ? [] : [wire['call_id']])))
-  return items.some(({ wire }) => callTypes.has(wire['type']) && !answered.has(wire['call_id']))
+  const answered = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire.type) ? [] : [callIdIn(wire)])))
+  return items.some(({ wire }) => callTypes.has(wire.type) && !answered.has(callIdIn(wire)))
 }
 
 /** Writes the refusal, where the output has none. */

@@ -1,12 +1,11 @@
 import { copyOf } from '../../../canonical/copy.ts'
 import type { Message } from '../../../canonical/message.ts'
 import type { Finish } from '../../../canonical/response.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { encodeMessage } from '../content/items.ts'
 import { encodeContainer } from '../content/message-item.ts'
 import { isRefusal } from '../response/response.ts'
-import { type EncoderState, type Item, write, writingOf } from './encoder-state.ts'
+import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
+import { type EmitWire, type EncoderState, type Item, write, writingOf } from './encoder-state.ts'
 
 /** A message without its parts. */
 export function headOf(state: EncoderState, message: number): Message {
@@ -14,7 +13,7 @@ export function headOf(state: EncoderState, message: number): Message {
 }
 
 /** Adds an item to the output. */
-export function addItem(state: EncoderState, message: number, wire: JsonObject, emit: EmitWire): number {
+export function addItem(state: EncoderState, message: number, wire: ResponsesWrittenItem, emit: EmitWire): number {
   flushHeld(state, emit)
   const index = state.items.length
   state.items.push({ wire, done: false, message, closing: false })
@@ -23,7 +22,7 @@ export function addItem(state: EncoderState, message: number, wire: JsonObject, 
 }
 
 /** Adds an item and ends it at once. */
-export function wholeItem(state: EncoderState, message: number, wire: JsonObject, emit: EmitWire): void {
+export function wholeItem(state: EncoderState, message: number, wire: ResponsesWrittenItem, emit: EmitWire): void {
   const index = addItem(state, message, wire, emit)
   finishItem(state, index, emit)
 }
@@ -48,7 +47,7 @@ export function flushHeld(state: EncoderState, emit: EmitWire): void {
   state.held = undefined
   const item = state.items[held]
   const cut = state.finish !== undefined && isIncomplete(state.finish, state.items)
-  if (item && cut && !state.envelope?.native && typeof item.wire['status'] === 'string') item.wire = { ...item.wire, status: 'incomplete' }
+  if (item && cut && !state.envelope?.native && typeof item.wire.status === 'string') item.wire = { ...item.wire, status: 'incomplete' }
   finishItem(state, held, emit)
 }
 
@@ -64,15 +63,16 @@ export function messageItem(state: EncoderState, message: number, emit: EmitWire
   const opened = state.messages[message]
   if (opened?.item !== undefined) return opened.item
   const head = headOf(state, message)
-  const wire = { ...encodeContainer({ ...head, status: 'in_progress' }, [], writingOf(state)), type: 'message', status: 'in_progress', content: [] }
+  const begun = encodeContainer({ ...head, status: 'in_progress' }, [], writingOf(state))
+  const wire: ResponsesWrittenItem = { ...begun, type: 'message', status: 'in_progress', content: [] }
   const index = addItem(state, message, wire, emit)
   if (opened) opened.item = index
   return index
 }
 
 /** The content of a `message` item, to push to. */
-export function contentOf(item: Item | undefined): unknown[] {
-  const content = item?.wire['content']
+export function contentOf(item: Item | undefined): ResponsesWrittenContent[] {
+  const content = item?.wire.type === 'message' ? item.wire.content : undefined
   return Array.isArray(content) ? content : []
 }
 
@@ -85,7 +85,7 @@ export function closeMessageItem(state: EncoderState, message: number, status: M
     const writing = writingOf(state)
     const items = encodeMessage(whole, writing)
     writing.report.settle(items, `/output/${state.items.length}`)
-    for (const item of items) hold(state, addItem(state, message, { ...item, type: item['type'] ?? 'message' }, emit), emit)
+    for (const item of items) hold(state, addItem(state, message, item, emit), emit)
     return
   }
   if (opened?.item === undefined) return

@@ -2,10 +2,9 @@ import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, Proof } from '../../../canonical/event.ts'
 import type { ReasoningPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import type { JsonObject } from '../../../kit/json/json.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { carrierItem, encodeReasoning, shownAs } from '../content/reasoning.ts'
-import { type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
+import type { ResponsesSegmentPlace } from '../schema.ts'
+import { type EmitWire, type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
 import { addItem, closeMessageItem, headOf, hold, wholeItem } from './open-items.ts'
 
 /** Opens a reasoning item. Its `encrypted_content` is written at its end, when it is complete. */
@@ -16,7 +15,7 @@ export function startReasoning(state: EncoderState, part: OpenPart, head: Reason
   delete bare.signature
   const wire = encodeReasoning(bare, headOf(state, part.message), writing, head.signature?.issuer)
   if (!wire) return
-  delete wire['status']
+  delete wire.status
   part.item = addItem(state, part.message, wire, emit)
   const value: ReasoningPart = { ...head, segments: [] }
   part.value = value
@@ -39,10 +38,10 @@ export function giveReasoning(state: EncoderState, part: OpenPart, value: Reason
   write(state, type, { ...segmentPlace(state, part, value, delta.segment), delta: delta.text }, emit)
 }
 
-function segmentPlace(state: EncoderState, part: OpenPart, { segments }: ReasoningPart, index: number): JsonObject {
+function segmentPlace(state: EncoderState, part: OpenPart, { segments }: ReasoningPart, index: number): ResponsesSegmentPlace {
   const kind = segments[index]?.kind
   const place = segments.slice(0, index).filter(one => one.kind === kind).length
-  return { ...placeOf(state, part), [kind === 'summary' ? 'summary_index' : 'content_index']: place }
+  return kind === 'summary' ? { ...placeOf(state, part), summary_index: place } : { ...placeOf(state, part), content_index: place }
 }
 
 function startSegment(state: EncoderState, part: OpenPart, value: ReasoningPart, index: number, emit: EmitWire): void {
@@ -65,7 +64,7 @@ export function endReasoning(state: EncoderState, part: OpenPart, value: Reasoni
   if (part.item === undefined) return
   if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
   const item = state.items[part.item]
-  const id = item?.wire['id']
+  const id = item?.wire.id
   const writing = writingOf(state)
   writing.itemId = () => String(id)
   const signature = whole.signature ?? value.signature

@@ -1,13 +1,13 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../../canonical/message.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
-import type { EmitWire } from '../../../protocol.ts'
 import { encodeCitation, encodeLogprob } from '../content/citations.ts'
-import { encodeContentPart } from '../content/message-item.ts'
+import { encodeWords } from '../content/message-item.ts'
 import { protocolName } from '../content/own.ts'
 import { carrierItem, unsigned } from '../content/reasoning.ts'
 import { startWriting } from '../content/writing.ts'
-import { type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
+import type { ResponsesWrittenContent } from '../schema.ts'
+import { type EmitWire, type EncoderState, type OpenPart, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
 import { closeMessageItem, contentOf, endClosing, messageItem, wholeItem } from './open-items.ts'
 
 /** Opens a text or a refusal in the `message` item of its message. */
@@ -16,7 +16,8 @@ export function startText(state: EncoderState, part: OpenPart, { text, ...head }
   const item = state.items[part.item]
   const content = contentOf(item)
   part.content = content.length
-  const wire = head.type === 'refusal' ? { type: 'refusal', refusal: '' } : { type: 'output_text', text: '', annotations: [], logprobs: [] }
+  const wire: ResponsesWrittenContent =
+    head.type === 'refusal' ? { type: 'refusal', refusal: '' } : { type: 'output_text', text: '', annotations: [], logprobs: [] }
   content.push(wire)
   part.value = head.type === 'refusal' ? { ...head, type: 'refusal', text: '' } : withoutLists(head)
   write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
@@ -37,7 +38,7 @@ export function giveText(state: EncoderState, part: OpenPart, value: TextPart | 
   if (text === '') return
   value.text += text
   const { item: output_index, content: content_index, waiting } = part
-  const item_id = output_index === undefined ? undefined : state.items[output_index]?.wire['id']
+  const item_id = output_index === undefined ? undefined : state.items[output_index]?.wire.id
   const sequence_number = state.sequence++
   if (value.type === 'refusal') {
     emit({ type: 'response.refusal.delta', sequence_number, item_id, output_index, content_index, delta: text })
@@ -85,12 +86,12 @@ export function endText(state: EncoderState, part: OpenPart, whole: TextPart | R
     for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
   const writing = writingOf(state)
   const muted = startWriting('output', writing.native, state.options)
-  const wire = encodeContentPart(unsigned(whole), 'assistant', muted) ?? {}
+  const wire = encodeWords(unsigned(whole), 'assistant', muted)
   writing.report.ext(whole.ext, whole.at)
   if (whole.cache) writing.report.add('cache.place', whole.at, 'cache')
   const place = { ...placeOf(state, part), content_index: part.content }
   if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
-  else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: wire['logprobs'] ?? [] }, emit)
+  else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: (wire.type === 'output_text' && wire.logprobs) || [] }, emit)
   write(state, 'response.content_part.done', { ...place, part: wire }, emit)
   const item = part.item === undefined ? undefined : state.items[part.item]
   contentOf(item)[part.content] = wire

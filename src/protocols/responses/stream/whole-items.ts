@@ -1,7 +1,7 @@
 import type { CanonicalEvent } from '../../../canonical/event.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import type { EmitWire } from '../../../protocol.ts'
+import { asRead } from '../../../kit/schema/written.ts'
 import { encodeMessage } from '../content/items.ts'
 import { isPicture } from '../content/media.ts'
 import { encodeContent, encodeContentPart, isContent } from '../content/message-item.ts'
@@ -9,7 +9,8 @@ import { protocolName } from '../content/own.ts'
 import { encodeRaw } from '../content/raw-items.ts'
 import { carrierItem } from '../content/reasoning.ts'
 import { itemIdOf } from '../response/envelope.ts'
-import { type EncoderState, envelopeOf, type OpenPart, open, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
+import type { ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
+import { type EmitWire, type EncoderState, envelopeOf, type OpenPart, open, placeOf, reportOf, write, writingOf } from './encoder-state.ts'
 import { addItem, closeMessageItem, contentOf, endClosing, headOf, hold, messageItem, wholeItem } from './open-items.ts'
 import { isAbout } from './status-events.ts'
 
@@ -41,7 +42,7 @@ export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire
 }
 
 /** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: there is nothing to write. */
-function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
+function rawItem(state: EncoderState, value: Part): ResponsesWrittenItem | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
   if (value.protocol !== protocolName) return encodeRaw(value, writingOf(state))[0]
   const raw = isObject(value.raw) ? value.raw : {}
@@ -57,7 +58,7 @@ function rawItem(state: EncoderState, value: Part): JsonObject | undefined {
     state.usedIds,
   )
   const call = needsCallId.has(type) && (typeof raw['call_id'] !== 'string' || raw['call_id'] === '') ? { call_id: `call_${id}` } : {}
-  return { ...raw, id, ...call }
+  return asRead({ ...raw, id, ...call })
 }
 
 /** Items that are always written from canonical parts, never as they came. */
@@ -77,14 +78,14 @@ export function endRaw(state: EncoderState, part: OpenPart, final: Part | undefi
   if (part.item === undefined) return
   const item = state.items[part.item]
   const raw = final && 'raw' in final && isObject(final.raw) ? final.raw : undefined
-  if (item?.wire['type'] === 'message') {
-    if (raw) contentOf(item)[part.content] = raw
+  if (item?.wire.type === 'message') {
+    if (raw) contentOf(item)[part.content] = asRead(raw)
     endContent(state, part, part.item, emit)
     return
   }
-  if (item && raw && raw['type'] === item.wire['type']) {
-    const { id, call_id: call } = item.wire
-    item.wire = { ...raw, id, ...(call !== undefined && { call_id: call }) }
+  if (item && raw && raw['type'] === item.wire.type) {
+    const { id, call_id: call }: JsonObject = item.wire
+    item.wire = asRead({ ...raw, id, ...(call !== undefined && { call_id: call }) })
   }
   hold(state, part.item, emit)
   const signature = (final ?? part.value).signature
@@ -93,7 +94,7 @@ export function endRaw(state: EncoderState, part: OpenPart, final: Part | undefi
 
 function endContent(state: EncoderState, part: OpenPart, item: number, emit: EmitWire): void {
   const wire = contentOf(state.items[item])[part.content]
-  write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
+  if (wire) write(state, 'response.content_part.done', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
   endClosing(state, item, emit)
 }
 
@@ -117,19 +118,19 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
 }
 
 /** Writes whole content. Text gets a delta too, for readers that know only deltas. */
-function tellContent(state: EncoderState, part: OpenPart, wire: JsonObject, emit: EmitWire): void {
+function tellContent(state: EncoderState, part: OpenPart, wire: ResponsesWrittenContent, emit: EmitWire): void {
   const item = messageItem(state, part.message, emit)
   const content = contentOf(state.items[item])
   const place = { ...placeOf(state, { ...part, item }), content_index: content.length }
   content.push(wire)
-  const { text, annotations } = wire
-  if (wire['type'] !== 'output_text') write(state, 'response.content_part.added', { ...place, part: wire }, emit)
+  if (wire.type !== 'output_text') write(state, 'response.content_part.added', { ...place, part: wire }, emit)
   else {
+    const { text, annotations, logprobs } = wire
     write(state, 'response.content_part.added', { ...place, part: { ...wire, text: '', annotations: [] } }, emit)
     if (text !== '') write(state, 'response.output_text.delta', { ...place, delta: text, logprobs: [] }, emit)
-    for (const [index, annotation] of (Array.isArray(annotations) ? (annotations as unknown[]) : []).entries())
+    for (const [index, annotation] of annotations.entries())
       write(state, 'response.output_text.annotation.added', { ...place, annotation_index: index, annotation }, emit)
-    write(state, 'response.output_text.done', { ...place, text, logprobs: wire['logprobs'] ?? [] }, emit)
+    write(state, 'response.output_text.done', { ...place, text, logprobs: logprobs ?? [] }, emit)
   }
   write(state, 'response.content_part.done', { ...place, part: wire }, emit)
   endClosing(state, item, emit)
@@ -145,5 +146,6 @@ export function forward(state: EncoderState, { protocol: of, raw }: CanonicalEve
   }
   open(state, emit)
   const { type, sequence_number: _number, ...payload } = event
-  write(state, String(type), { ...payload, output_index: index }, emit)
+  const number = state.sequence++
+  emit(asRead({ type: String(type), sequence_number: number, ...payload, output_index: index }))
 }
