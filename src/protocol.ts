@@ -105,9 +105,6 @@ export type Emit<Out> = (out: Out) => void
 /** Takes the canonical events of a stream decoder. */
 export type EmitEvent = Emit<CanonicalEvent>
 
-/** Takes the wire events of a stream encoder. */
-export type EmitWire = Emit<unknown>
-
 /** Plain data that can be cloned with `structuredClone`. `notes`: those made so far. */
 export type MachineState = {
   notes: Note[]
