@@ -38,10 +38,14 @@ type Row<Writing> = Place & { field: string; group: string | undefined; groups: 
 /** `inside`: path of the object that holds the key. Undefined: the body. `outer`: its keys. */
 type Place = { inside: string | undefined; outer: readonly string[]; key: string }
 
-/** Makes the rows of a table. `wire`: the path in the body, e.g. `text/verbosity`. `field`: the canonical path. */
+/** A path in a body of this type. An object without known keys has any. */
+type PathIn<Body> = { [Key in keyof Body & string]: Key | `${Key}/${PathInside<NonNullable<Body[Key]>>}` }[keyof Body & string]
+type PathInside<Value> = Value extends readonly unknown[] ? never : Value extends object ? (string extends keyof Value ? string : PathIn<Value>) : never
+
+/** Makes the rows of a table. `Body`: the type of what is written; absent: any. `wire`: the path in it, e.g. `text/verbosity`. `field`: the canonical path. */
 export const rowFor =
-  <Writing>() =>
-  <Name extends FieldName>(wire: string, field: Name, conversion: Conversion<ValueOf<Name>, Writing> = {}): Row<Writing> => {
+  <Writing, Body = JsonObject>() =>
+  <Name extends FieldName>(wire: PathIn<Body>, field: Name, conversion: Conversion<ValueOf<Name>, Writing> = {}): Row<Writing> => {
     const groups = field.split('.')
     const name = groups.pop() as string
     return { ...placeOf(wire), field, group: groups[0], groups, name, ...(conversion as object) }

@@ -332,12 +332,13 @@ export type ResponsesFormat =
   | { type: 'json_schema'; name: string; description?: string | undefined; schema: object; strict?: boolean | null | undefined }
 
 /** The body of a request. */
-export type ResponsesBody = Omit<Written<ResponsesRequest>, 'input' | 'tools' | 'tool_choice' | 'text' | 'reasoning'> & {
+export type ResponsesBody = Omit<Written<ResponsesRequest>, 'input' | 'tools' | 'tool_choice' | 'text' | 'reasoning' | 'prompt_cache_options'> & {
   input: ResponsesWrittenItem[]
   tools?: ResponsesWrittenTool[] | undefined
   tool_choice?: ResponsesWrittenChoice | undefined
   text?: { format?: ResponsesFormat | undefined; verbosity?: string } | undefined
-  reasoning?: { effort?: string | undefined; summary?: string | undefined } | undefined
+  reasoning?: { effort?: string | undefined; summary?: string | undefined; context?: string; mode?: string } | undefined
+  prompt_cache_options?: { mode?: string; ttl?: string; comparison_response_id?: string }
 }
 
 export type ResponsesWrittenUsage = {

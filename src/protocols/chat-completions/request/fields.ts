@@ -1,5 +1,6 @@
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import type { ChatBody } from '../schema.ts'
 import { encodeModalities, encodeVoice } from './format.ts'
 import { encodeLimit, encodeSafetyId, encodeSpeed, encodeStop, encodeTier, encodeTtl, isText, lose, writeOptional } from './settings.ts'
 
@@ -16,7 +17,7 @@ const limitIn = (name: string): { write: Write<number> } => ({
   write: (limit, writing) => ((writing.options.ccMaxTokensField ?? 'max_completion_tokens') === name ? encodeLimit(limit, writing) : undefined),
 })
 
-const row = rowFor<RequestWriting>()
+const row = rowFor<RequestWriting, ChatBody>()
 
 /** The request fields that hold one value, but for the controls of reasoning, which `effort.ts` has. */
 export const fields = fieldTable<RequestWriting>([

@@ -1,9 +1,10 @@
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import type { GeminiBody } from '../schema.ts'
 import { modalityOf, thinkingLevel, tierWords } from '../vocabulary.ts'
 import { encodeLimit, encodeModalities, encodePenalty, encodeSeed, encodeStop, encodeTier, encodeTopK, encodeVoice, onlyOwn, reference } from './settings.ts'
 
-const row = rowFor<RequestWriting>()
+const row = rowFor<RequestWriting, GeminiBody>()
 
 const empty = (value: unknown) => (value as string | unknown[]).length === 0
 /** An empty string or list means absence. */

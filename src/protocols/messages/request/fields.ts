@@ -1,9 +1,10 @@
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { RequestWriting } from '../content/writing.ts'
+import type { MessagesBody } from '../schema.ts'
 import { requestTier } from '../vocabulary.ts'
 import { encodeStop } from './settings.ts'
 
-const row = rowFor<RequestWriting>()
+const row = rowFor<RequestWriting, MessagesBody>()
 const byCode = { write: false } as const
 
 /** The request fields that hold one value. Those that are written `byCode` depend on the model, on other fields or on the provider. */

@@ -2,9 +2,10 @@ import { isNeutral } from '../../../canonical/neutral.ts'
 import { hashHex } from '../../../kit/conversation/ids.ts'
 import { fieldTable, rowFor } from '../../../kit/fields/fields.ts'
 import type { Writing } from '../content/writing.ts'
+import type { ResponsesBody } from '../schema.ts'
 import { tiers } from '../vocabulary.ts'
 
-const row = rowFor<Writing>()
+const row = rowFor<Writing, ResponsesBody>()
 const byCode = { write: false } as const
 
 /** The request fields that hold one value. Those that are written `byCode` have a default, depend on other fields or come first. */
