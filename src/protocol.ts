@@ -57,6 +57,8 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<CanonicalEvent, Wire['event'], MachineState, Options>
+  /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
+  streamParts?(options: CodecOptions & Options): StreamParts
   frames: Frames
   /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut
@@ -124,6 +126,12 @@ export type StreamMachine<In, Out, State extends MachineState, Options extends o
   step(state: State, event: In, emit: Emit<Out>): void
   end(state: State, emit: Emit<Out>): void
 }
+
+/**
+ * `any`: several parts may be open at once, and their deltas may alternate. `sequential`: a part starts only when the one before it has
+ * ended; only where the source is cut off may earlier parts lack their end.
+ */
+export type StreamParts = 'any' | 'sequential'
 
 /** Options of every codec. Times and ids are passed in, so that the same input always gives the same output. */
 export type CodecOptions = {

@@ -24,7 +24,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'index.ts': { rooms: ['address', 'clients', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate', 'vendors'], packages: [] },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'] },
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
-  testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse'], packages: ['fast-check', 'zod'] },
+  testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   page: { rooms: ['canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'translate'], packages: ['@noble/hashes'] },
   clients: { rooms: ['address', 'canonical', 'protocols/index.ts'], packages: [] },

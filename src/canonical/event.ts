@@ -61,8 +61,8 @@ export type PartStart = { type: 'part.start'; candidate: number; message: number
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
 
 /** `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. */
-/** `cut`: a token limit cut off the arguments of the call. Encoders add it. */
-export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part; cut?: true }
+/** `cut`: whether a token limit cut off the arguments of the call, if they are not whole. Absent: the next event of the candidate shows it. */
+export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part; cut?: boolean }
 
 /** `at`, `ext`: of the delta on the wire, for its unknown keys. */
 export type Delta = Node &

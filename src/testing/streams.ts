@@ -3,6 +3,7 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CodecOptions, MachineState, Protocol, StreamMachine } from '../protocol.ts'
 import { createFrameParser } from '../sse/parse.ts'
+import { normalizeEvent, startNormalizing } from '../translate/normalizer.ts'
 import { cleanEvents } from './events.ts'
 import { json } from './from-schema.ts'
 
@@ -29,8 +30,18 @@ export function decodeStream(protocol: Protocol, wires: Iterable<unknown>): Cano
 
 /** The text that a client receives. */
 export function encodeStream(protocol: Protocol, events: Iterable<CanonicalEvent>, options?: CodecOptions): { text: string; wires: unknown[]; notes: Note[] } {
-  const { out, notes } = run(protocol.streamEncoder, events, options ? { options } : {})
+  const { out, notes } = run(protocol.streamEncoder, normalize(protocol, events, options), options ? { options } : {})
   return { text: out.map(wire => protocol.frames.write(wire)).join(''), wires: out, notes }
+}
+
+/** The events in the order that the encoder of a protocol requires. */
+export function* normalize(protocol: Protocol, events: Iterable<CanonicalEvent>, options: CodecOptions = {}): Generator<CanonicalEvent> {
+  const state = startNormalizing(protocol.streamParts?.(options))
+  for (const event of events) {
+    const passed: CanonicalEvent[] = []
+    normalizeEvent(state, event, one => passed.push(one))
+    yield* passed
+  }
 }
 
 /** The parsed data of each frame of a stream, with the frame's event name. */

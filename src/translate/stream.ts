@@ -4,6 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { defined } from '../kit/fields/defined.ts'
 import type { CodecOptions, FieldNames, MachineState, Protocol, Signatures } from '../protocol.ts'
 import { createJsonWriter } from './json-writer.ts'
+import { isUnordered, type NormalizerState, normalizeEvent, startNormalizing } from './normalizer.ts'
 import { ofRenewedId } from './notes.ts'
 import { createPassThrough, createTextPassThrough } from './pass-through.ts'
 import { type RestoreState, restoreEvent, startRestoring } from './restore.ts'
@@ -28,7 +29,7 @@ function translate(from: Protocol, to: Protocol, options: Settings): StreamTrans
   return new Translator(running, running.reader)
 }
 
-/** Decodes, restores what the request had to change, and encodes. */
+/** Decodes, restores what the request had to change, orders the parts for the target protocol, and encodes. */
 class Translation implements Own<string> {
   readonly reader: StreamReader
   readonly #from: Protocol
@@ -38,6 +39,7 @@ class Translation implements Own<string> {
   readonly #restoring: RestoreState
   readonly #usable: UsableState = { usable: {} }
   readonly #json = createJsonWriter()
+  #order: NormalizerState
   #encoding: MachineState
   #out = ''
   #hasSpoken = false
@@ -48,6 +50,7 @@ class Translation implements Own<string> {
     this.#out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(this.#json(wire), wire)
   }
   readonly #encode = (event: CanonicalEvent): void => this.#to.streamEncoder.step(this.#encoding, event, this.#write)
+  readonly #normalize = (event: CanonicalEvent): void => normalizeEvent(this.#order, event, this.#encode)
 
   constructor(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings) {
     this.#from = from
@@ -55,6 +58,7 @@ class Translation implements Own<string> {
     this.#settings = defined({ model, strict, renewId })
     this.#options = options
     this.#restoring = startRestoring(options.context)
+    this.#order = startNormalizing(to.streamParts?.(options))
     this.#encoding = this.#begin(undefined)
     this.reader = strict
       ? createStreamReader(from, options, event => this.#takeStrictly(event))
@@ -111,7 +115,7 @@ class Translation implements Own<string> {
     if (event.type === 'ping') this.#out += this.#hasSpoken ? this.#to.frames.ping : ''
     else if (event.type === 'start') this.#start(event)
     else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
-    else restoreEvent(this.#restoring, event, this.#encode)
+    else restoreEvent(this.#restoring, event, this.#normalize)
   }
 
   #start({ id, ...start }: Extract<CanonicalEvent, { type: 'start' }>): void {
@@ -127,7 +131,8 @@ class Translation implements Own<string> {
   #takeRepeated(delta: TextDelta, literal: string): void {
     const { tools, output } = this.#options.context ?? {}
     const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
-    const text = isRestored ? undefined : this.#to.shortcut?.write(this.#encoding, delta, literal)
+    const isDirect = !isRestored && isUnordered(this.#order, delta.candidate, delta.part)
+    const text = isDirect ? this.#to.shortcut?.write(this.#encoding, delta, literal) : undefined
     if (text === undefined) this.#take(copied(delta))
     else this.#out += text
   }
@@ -153,12 +158,13 @@ class Translation implements Own<string> {
       return
     }
     const isEnding = event.type === 'finish' || event.type === 'end'
-    const before = isEnding ? { encoding: structuredClone(this.#encoding), out: this.#out } : undefined
+    const before = isEnding ? { encoding: structuredClone(this.#encoding), order: structuredClone(this.#order), out: this.#out } : undefined
     this.#take(event)
     const late = this.#unwanted()
     if (!late) return
     if (before) {
       this.#encoding = { ...before.encoding, notes: this.#encoding.notes }
+      this.#order = before.order
       this.#out = before.out
     }
     this.#refuse(late)

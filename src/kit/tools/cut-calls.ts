@@ -44,8 +44,14 @@ export function holdCutCalls<State extends CutState, Out>(isIncomplete: (state: 
         return
       }
       if (late) release(state, event.candidate, event.type === 'finish' && isLimit(event.finish), emit)
-      if (event.type === 'part.end' && isIncomplete(state, event)) {
-        state.late[event.candidate] = [event]
+      if (event.type === 'part.end') {
+        const isOpen = isIncomplete(state, event)
+        if (isOpen && event.cut === undefined) {
+          state.late[event.candidate] = [event]
+          return
+        }
+        const { cut: _, ...end } = event
+        take(state, isOpen ? event : end, emit)
         return
       }
     } else if (event.type === 'end' || event.type === 'error')

@@ -37,6 +37,7 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> = {
   errorJson: googleError,
   streamDecoder,
   streamEncoder,
+  streamParts: () => 'sequential',
   frames,
   shortcut,
 }

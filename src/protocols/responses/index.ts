@@ -47,6 +47,7 @@ export const responses: Protocol<ResponsesOptions, ResponsesWire> = {
   errorJson: openaiError,
   streamDecoder,
   streamEncoder,
+  streamParts: ({ rsSequential }) => (rsSequential ? 'sequential' : 'any'),
   frames,
   shortcut,
 }

@@ -4,6 +4,7 @@ import type { Note } from '../../../src/canonical/note.ts'
 import { isObject, type JsonObject } from '../../../src/kit/json/json.ts'
 import type { CodecOptions, MachineState, StreamMachine } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
+import { normalize } from '../../../src/testing/streams.ts'
 
 type Options = CodecOptions & ResponsesOptions
 
@@ -25,7 +26,8 @@ export function run<In, Out>(
 
 export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder, wire)
 /** Without the counts of 0 that a response gets when its source has none. */
-export const encode = (events: readonly CanonicalEvent[], options?: Options) => run(responses.streamEncoder, events, { rsMissingUsage: 'null', ...options })
+export const encode = (events: readonly CanonicalEvent[], options?: Options) =>
+  run(responses.streamEncoder, [...normalize(responses, events, options)], { rsMissingUsage: 'null', ...options })
 
 export function typesOf(wire: readonly unknown[]): string[] {
   return wire.map(event => (isObject(event) ? String(event['type']) : String(event)))

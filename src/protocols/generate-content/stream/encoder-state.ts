@@ -24,10 +24,9 @@ export type Pending = {
   part: Part
   /** For texts and thoughts: the length that is already written, in UTF-16 units. */
   sent: number
-  ended: boolean
 }
 
-/** One candidate: its parts are written one after the other, whatever the order of their deltas. */
+/** One candidate. Its parts arrive one after the other. */
 export type Lane = {
   candidate: number
   /** Unknown fields of its content, for the first event that has a content. */
@@ -37,7 +36,6 @@ export type Lane = {
   /** The phases of messages, by their number. `carried`: a text carries it. */
   phases: Record<number, { at: Place | undefined } & StreamedPhase>
   open: Pending | undefined
-  queue: Pending[]
   called: boolean
   /** The kind of the last written part, if decoders would append the next text of that kind to it. */
   goesOn: 'text' | 'thought' | undefined
@@ -93,7 +91,6 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     voices: {},
     phases: {},
     open: undefined,
-    queue: [],
     called: false,
     goesOn: undefined,
     owed: undefined,

@@ -111,8 +111,8 @@ export const streamEncoder: StreamMachine<CanonicalEvent, GeminiWire['event'], E
 
 /** Is it the end of a call without whole arguments? */
 function isUnfinished(state: EncoderState, { candidate, part, final }: EventOf<'part.end'>): boolean {
-  const lane = state.lanes[candidate]
-  const pending = [...(lane?.open ? [lane.open] : []), ...(lane?.queue ?? [])].find(({ key }) => key === `${part}`)
+  const open = state.lanes[candidate]?.open
+  const pending = open?.key === `${part}` ? open : undefined
   const call = final ?? pending?.part
   // Servers of this protocol send whole calls, with or without arguments.
   if (state.start.source?.protocol === protocolName) return false
@@ -178,12 +178,12 @@ const isOpen = ({ open }: Lane) => open !== undefined
 /** The source stopped early. A call with incomplete arguments is not written: it makes the end an error. */
 function cutOff(state: EncoderState, emit: EmitWire): void {
   const lanes = Object.values(state.lanes)
-  const isCut = lanes.some(({ open, queue }) => [...(open ? [open] : []), ...queue].some(({ part, ended }) => part.type === 'tool-call' && !ended))
+  const isCut = lanes.some(({ open }) => open?.part.type === 'tool-call')
   if (state.truncated === 'error' || isCut || !state.begun) {
     fail(state, endedEarly, emit)
     return
   }
-  for (const lane of lanes) while (lane.open) endPart(state, lane, { part: lane.open.key }, emit)
+  for (const lane of lanes) if (lane.open) endPart(state, lane, { part: lane.open.key }, emit)
   finish(state, lanes, emit)
 }
 

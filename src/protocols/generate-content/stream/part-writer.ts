@@ -20,25 +20,24 @@ import { type Beside, type EmitWire, type EncoderState, type Lane, type Pending,
 /** Writes the parts of one candidate in a stream: texts and thoughts as their deltas come, all other parts whole. */
 
 export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: EmitWire): void {
-  // A repeated start is ignored.
-  if (lane.open?.key === key || lane.queue.some(pending => pending.key === key)) return
-  lane.called ||= isCalled(head)
-  const pending: Pending = { key, part: copyOf(head), sent: 0, ended: false }
+  // The source was cut off before the end of the open part. A call that was cut off makes the end of the stream an error.
   if (lane.open) {
-    lane.queue.push(pending)
-    return
+    if (state.truncated === 'error' || lane.open.part.type === 'tool-call') return
+    endPart(state, lane, { part: lane.open.key }, emit)
   }
-  open(state, lane, pending, emit)
+  lane.called ||= isCalled(head)
+  lane.open = { key, part: copyOf(head), sent: 0 }
+  flush(state, lane, lane.open, emit)
 }
 
 export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: Delta, emit: EmitWire): void {
-  const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
-  if (!pending) {
+  const { open } = lane
+  if (open?.key !== key) {
     if (delta.kind === 'signature') proveLate(lane, key, delta)
     return
   }
-  addDelta(pending.part, delta)
-  if (pending === lane.open) flush(state, lane, pending, emit)
+  addDelta(open.part, delta)
+  flush(state, lane, open, emit)
 }
 
 /** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
@@ -49,28 +48,15 @@ function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kin
   proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
 }
 
-type Ending = { part: string | number; final?: Part; cut?: true }
+type Ending = { part: string | number; final?: Part; cut?: boolean }
 
 /** `final`: the complete part, if its source sent it at the end. */
 export function endPart(state: EncoderState, lane: Lane, { part, final, cut }: Ending, emit: EmitWire): void {
-  const key = `${part}`
-  const pending = lane.open?.key === key ? lane.open : lane.queue.find(waiting => waiting.key === key)
-  if (!pending) return
-  if (final) settle(state, pending, final)
-  if (cut && pending.part.type === 'tool-call') pending.part.cut = true
-  pending.ended = true
-  if (pending !== lane.open) return
-  close(state, lane, pending, emit)
-  for (let next = lane.queue.shift(); next; next = lane.queue.shift()) {
-    open(state, lane, next, emit)
-    if (!next.ended) return
-    close(state, lane, next, emit)
-  }
-}
-
-function open(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
-  lane.open = pending
-  flush(state, lane, pending, emit)
+  const { open } = lane
+  if (open?.key !== `${part}`) return
+  if (final) settle(state, open, final)
+  if (cut && open.part.type === 'tool-call') open.part.cut = true
+  close(state, lane, open, emit)
 }
 
 const wordsOf = (part: Part): string =>

@@ -1,5 +1,4 @@
 import { copyOf } from '../../../canonical/copy.ts'
-import type { CanonicalEvent } from '../../../canonical/event.ts'
 import type { Citation, ExtMap, Message, Part, Place, TokenLogprob } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
@@ -58,10 +57,7 @@ export type EncoderState = MachineState &
   CutState & {
     /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
     phase: 'before' | 'held' | 'inside' | 'ended'
-    options: Pick<
-      Options,
-      'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsSequential' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'
-    >
+    options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'>
     fallbacks: Fallbacks
     start: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
     envelope: Envelope | undefined
@@ -86,9 +82,6 @@ export type EncoderState = MachineState &
     usage: Usage | undefined
     /** Indexes of the candidates after the first that were noted. */
     passedOver: number[]
-    /** With `rsSequential`: the part being written, and the events that wait for its end. */
-    active: number | undefined
-    queue: CanonicalEvent[]
   }
 
 export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)

@@ -31,7 +31,6 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event']
       ...(options.strictEnums !== undefined && { strictEnums: options.strictEnums }),
       ...(options.deferStart !== undefined && { deferStart: options.deferStart }),
       ...(options.rsMidStreamError && { rsMidStreamError: options.rsMidStreamError }),
-      ...(options.rsSequential !== undefined && { rsSequential: options.rsSequential }),
       ...(options.rsRawReasoning && { rsRawReasoning: options.rsRawReasoning }),
       ...(options.rsMissingUsage && { rsMissingUsage: options.rsMissingUsage }),
       ...(options.fieldNames && { fieldNames: options.fieldNames }),
@@ -55,24 +54,17 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event']
     blocked: undefined,
     usage: undefined,
     passedOver: [],
-    active: undefined,
-    queue: [],
     late: {},
   }),
 
   step: holdCutCalls(hasNoInput, (state, event, emit) => {
     if (state.phase === 'ended') return
     if ('candidate' in event && event.candidate !== 0) return passOver(state, event.candidate)
-    if (state.options.rsSequential && mustWait(state, event)) {
-      state.queue.push(event)
-      return
-    }
     take(state, event, emit)
-    if (state.options.rsSequential) followQueue(state, event, emit)
   }),
 
   end(state, emit) {
-    if (state.phase !== 'ended') end(state, false, emit)
+    if (state.phase !== 'ended') conclude(state, false, emit)
   },
 }
 
@@ -132,7 +124,7 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
       forward(state, event, emit)
       return
     case 'end':
-      end(state, event.clean, emit)
+      conclude(state, event.clean, emit)
       return
     default:
       event satisfies never
@@ -178,7 +170,6 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
   if (around && head.type === 'text' && head.phase) around.phase ??= head.phase
   const opened = startPartState(message, head)
   state.parts[part] = opened
-  state.active ??= part
   if (head.type === 'tool-call' || head.type === 'server-tool') state.called = true
   if (state.messages[message]?.kept) return
   switch (head.type) {
@@ -256,7 +247,6 @@ function endPart(state: EncoderState, { part, final, cut }: PartEnd, emit: EmitW
   if (!opened) return
   const { value } = opened
   delete state.parts[part]
-  if (state.active === part) state.active = undefined
   const whole = final?.type === value.type ? final : undefined
   const call = whole?.type === 'tool-call' ? whole : value
   finishPart(state, opened, cut && call.type === 'tool-call' ? { ...call, cut } : whole, emit)
@@ -307,42 +297,4 @@ function endMessage(state: EncoderState, { message, status, ext }: MessageEnd, e
   if (!status || held?.message !== message) return
   const { type } = held.wire
   if (typeof held.wire['status'] === 'string' || type === 'reasoning') held.wire = { ...held.wire, status }
-}
-
-/** Ends the stream, after the events that still wait. */
-function end(state: EncoderState, clean: boolean, emit: EmitWire): void {
-  const waiting = state.queue
-  state.queue = []
-  state.active = undefined
-  for (const event of waiting) take(state, event, emit)
-  conclude(state, clean, emit)
-}
-
-/** With `rsSequential`: events about other parts wait until the part being written has ended. */
-function mustWait(state: EncoderState, event: CanonicalEvent): boolean {
-  if (state.active === undefined) return false
-  switch (event.type) {
-    case 'part.start':
-    case 'message.start':
-    case 'message.end':
-      return true
-    case 'part.delta':
-    case 'part.end':
-      return event.part !== state.active
-    default:
-      return false
-  }
-}
-
-function followQueue(state: EncoderState, { type }: CanonicalEvent, emit: EmitWire): void {
-  if (type !== 'part.end') return
-  while (state.active === undefined && state.queue.length > 0) {
-    const waiting = state.queue
-    state.queue = []
-    for (const event of waiting) {
-      if (mustWait(state, event)) state.queue.push(event)
-      else take(state, event, emit)
-    }
-    if (state.active !== undefined) return
-  }
 }

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { CanonicalEvent } from '../../src/canonical/event.ts'
+import { checkGrammar } from '../../src/canonical/grammar.ts'
+import { cleanEvents } from '../../src/testing/events.ts'
+import { isUnordered, normalizeEvent, startNormalizing } from '../../src/translate/normalizer.ts'
+import { runs } from '../support/runs.ts'
+
+/** By event of the source: what is passed on. */
+function passedBy(events: readonly CanonicalEvent[], parts: 'any' | 'sequential') {
+  const state = startNormalizing(parts)
+  return events.map(event => {
+    const passed: CanonicalEvent[] = []
+    const isDirect = event.type === 'part.delta' && isUnordered(state, event.candidate, event.part)
+    normalizeEvent(state, event, one => passed.push(one))
+    return { event, passed, isDirect }
+  })
+}
+
+const passedOf = (events: readonly CanonicalEvent[], parts: 'any' | 'sequential') => passedBy(events, parts).flatMap(({ passed }) => passed)
+
+/** The numbers of the parts that are open at the same time as another one of their candidate. */
+function interleaved(events: readonly CanonicalEvent[]): number[] {
+  const open = new Map<number, Set<number>>()
+  return events.flatMap(event => {
+    if (event.type !== 'part.start' && event.type !== 'part.end') return []
+    const parts = open.get(event.candidate) ?? new Set()
+    open.set(event.candidate, parts)
+    if (event.type === 'part.end') parts.delete(event.part)
+    else parts.add(event.part)
+    return parts.size > 1 ? [event.part] : []
+  })
+}
+
+/** A clean stream, cut off anywhere. */
+const cutEvents = fc.tuple(cleanEvents, fc.nat(1000)).map(([events, cut]): CanonicalEvent[] => {
+  const before = events.filter(({ type }) => type !== 'end')
+  return [...before.slice(0, 1 + (cut % before.length)), { type: 'end', clean: false }]
+})
+
+function withoutCut(event: CanonicalEvent): CanonicalEvent {
+  if (event.type !== 'part.end') return event
+  const { cut: _, ...end } = event
+  return end
+}
+
+describe('the stream normalizer', () => {
+  test('writes parts one after the other when the target is sequential', () => {
+    fc.assert(
+      fc.property(cleanEvents, events => {
+        const passed = passedOf(events, 'sequential')
+        expect(checkGrammar(passed)).toEqual(checkGrammar(events))
+        expect(interleaved(passed)).toEqual([])
+      }),
+      runs(500),
+    )
+  })
+
+  test('keeps every event, and the order of the events of each part', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        const passed = passedOf(events, 'sequential')
+        expect(passed).toHaveLength(events.length)
+        const ofPart = (list: readonly CanonicalEvent[], candidate: number, part: number) =>
+          list.filter(event => 'part' in event && event.candidate === candidate && event.part === part)
+        for (const event of events)
+          if (event.type === 'part.start')
+            expect(ofPart(passed, event.candidate, event.part).map(withoutCut)).toEqual(ofPart(events, event.candidate, event.part))
+      }),
+      runs(500),
+    )
+  })
+
+  test('passes on an event of the open part at once', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        const open = new Map<number, number>()
+        for (const { event, passed, isDirect } of passedBy(events, 'sequential')) {
+          const of = 'part' in event ? event : undefined
+          const isOpen = of !== undefined && open.get(of.candidate) === of.part
+          // The end of a call that others wait for needs the next event, which shows whether a limit cut the call off.
+          if (isOpen && event.type === 'part.delta') expect(passed).toEqual([event])
+          if (event.type === 'part.start' && !open.has(event.candidate)) expect(passed).toEqual([event])
+          if (event.type === 'part.delta') expect(isDirect).toBe(isOpen)
+          if (!('candidate' in event)) expect(passed.at(-1)).toBe(event)
+          for (const one of passed)
+            if (one.type === 'part.start') open.set(one.candidate, one.part)
+            else if (one.type === 'part.end') open.delete(one.candidate)
+        }
+      }),
+      runs(500),
+    )
+  })
+
+  test('delays nothing when the target takes any order', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        for (const { event, passed } of passedBy(events, 'any')) expect(passed).toEqual([event])
+      }),
+      runs(200),
+    )
+  })
+
+  test('ignores a repeated start of the same part', () => {
+    const begin: CanonicalEvent = { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'text', text: '' } }
+    const end: CanonicalEvent = { type: 'part.end', candidate: 0, part: 0 }
+    expect(passedOf([begin, begin, end, begin], 'sequential')).toEqual([begin, end])
+  })
+
+  test('marks the call that ended last as cut when a token limit ended the stream', () => {
+    const begin = (part: number): CanonicalEvent => ({
+      type: 'part.start',
+      candidate: 0,
+      message: 0,
+      part,
+      head: { type: 'tool-call', id: `call_${part}`, name: 'lookup', kind: 'function', input: '' },
+    })
+    const end = (part: number): CanonicalEvent => ({ type: 'part.end', candidate: 0, part })
+    const after: CanonicalEvent[] = [
+      { type: 'message.end', candidate: 0, message: 0 },
+      { type: 'finish', candidate: 0, finish: { reason: 'length' } },
+    ]
+    const passed = passedOf([begin(0), begin(1), end(1), end(0), ...after], 'sequential')
+    expect(passed).toEqual([begin(0), { ...end(0), cut: true }, begin(1), { ...end(1), cut: false }, ...after])
+  })
+})
