@@ -66,9 +66,11 @@ export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefine
 }
 
 function isAt(base: string, hostname: string, pathname: string): boolean {
-  const [, host = '', path = ''] = /^https?:\/\/([^/]+)(.*)$/.exec(base) ?? []
+  const [host = '', ...steps] = base.slice(base.indexOf('//') + 2).split('/')
   const isHost = new RegExp(`^${host.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[\\w-]+')}$`).test(hostname)
-  // The version may be missing.
-  const least = path.replace(/\/v\d+\w*$/, '').replace(/\{.*$/, '')
-  return isHost && pathname.startsWith(least)
+  // What the user fills in is not compared, and the version may be missing.
+  const open = steps.findIndex(step => step.includes('{'))
+  const known = open < 0 ? steps : steps.slice(0, open)
+  const least = /^v\d/.test(known.at(-1) ?? '') ? known.slice(0, -1) : known
+  return isHost && pathname.startsWith(`/${least.join('/')}`)
 }

@@ -83,6 +83,8 @@ describe('the field that an error refuses', () => {
     "Unsupported parameter: 'messages'",
     'Function tools with reasoning_effort are not supported for gpt-5.6 in /v1/chat/completions.',
     'the model is overloaded',
+    "Unsupported parameter: 'previous_response_id'",
+    "Unknown parameter: 'response_format'.",
     "Unknown parameter: 'a; drop'",
   ])('none: %s', message => {
     expect(refusedField({ ...error, message })).toBeUndefined()

@@ -40,8 +40,14 @@ export function createLearned(): Learned {
   }
 }
 
-/** Requests make no sense without them. */
-const essential = /^(model|messages|input|contents|system|instructions|tools|stream|prompt|body)$/
+/** Without them a request makes no sense, loses its conversation, or gets a response in another format. */
+const essential = new RegExp(
+  `^(${[
+    'model|messages|input|contents|system|systemInstruction|instructions|tools|stream|prompt|body',
+    'previous_response_id|conversation|thread|container|cachedContent|prediction',
+    'response_format|text|output_config|output_format|generationConfig',
+  ].join('|')})$`,
+)
 
 /** How servers word that they do not accept a field. */
 const wordings: readonly RegExp[] = [
@@ -50,9 +56,7 @@ const wordings: readonly RegExp[] = [
   /\bUnrecognized request arguments? supplied: (\w+)/i,
   /\bUnsupported value: ['"`]([\w.]+)['"`] does not support/i,
   // Servers that validate with pydantic.
-  /(?:^|\n)\s*(?:body\.)?([\w.]+): Extra inputs are not permitted/i,
-  /"loc":\s*\["body",\s*"(\w+)"\][^}]*Extra inputs are not permitted/i,
-  /Extra inputs are not permitted[^}]*"loc":\s*\["body",\s*"(\w+)"\]/i,
+  /^(?:body\.)?([\w.]+): Extra inputs are not permitted/im,
   // Groq and Cerebras.
   /\bproperty ['"`](?:body\.)?([\w.]+)['"`] is unsupported/i,
   // Google.
@@ -68,9 +72,14 @@ const wordings: readonly RegExp[] = [
 /** The field that an error refuses. Undefined: none, or one that cannot be left out. */
 export function refusedField({ status, message, param, code }: CanonicalError): string | undefined {
   if (status !== 400 && status !== 422) return undefined
-  const worded = wordings.map(wording => wording.exec(message)?.[1]).find(found => found !== undefined)
+  const worded = wordings.map(wording => wording.exec(message)?.[1]).find(found => found !== undefined) ?? extraInput(message)
   const named = code === 'unsupported_parameter' || code === 'unknown_parameter' ? param : undefined
   const field = worded ?? named ?? undefined
   const [outermost = ''] = field?.split('.') ?? []
   return field !== undefined && /^[A-Za-z_][\w.]*$/.test(field) && !essential.test(outermost) ? field : undefined
+}
+
+/** The field in a fault of pydantic as JSON: `{"loc": ["body", "store"], "msg": "Extra inputs are not permitted"}`. */
+function extraInput(message: string): string | undefined {
+  return message.includes('Extra inputs are not permitted') ? /"loc":\s?\["body",\s?"(\w+)"\]/.exec(message)?.[1] : undefined
 }
