@@ -4,6 +4,7 @@ import type { Message } from '../src/canonical/message.ts'
 import type { CanonicalRequest } from '../src/canonical/request.ts'
 import type { CanonicalResponse } from '../src/canonical/response.ts'
 import type { Protocol } from '../src/protocol.ts'
+import { encodeRequest } from '../src/translate/encode.ts'
 
 const words = 'the quick brown fox — jumps über den faulen Hund, då kommer en räv; 狐は犬を飛び越える and so on '.split(' ')
 
@@ -116,12 +117,12 @@ const small: CanonicalRequest = {
 const agent: CanonicalRequest = { ...small, messages: [...small.messages, ...turns(20, 1900)], tools: tools(30), toolChoice: { mode: 'auto' } }
 
 export function requestOf(protocol: Protocol, size: 'small' | 'agent'): unknown {
-  return protocol.encodeRequest(size === 'small' ? small : agent).wire
+  return encodeRequest(size === 'small' ? small : agent, protocol).wire
 }
 
 /** A request of `turnCount` turns, of three messages each, and `toolCount` tools. */
 export function grownRequest(protocol: Protocol, turnCount: number, toolCount: number): unknown {
-  return protocol.encodeRequest({ ...small, messages: [...small.messages, ...turns(turnCount, 1900)], ...(toolCount > 0 && { tools: tools(toolCount) }) }).wire
+  return encodeRequest({ ...small, messages: [...small.messages, ...turns(turnCount, 1900)], ...(toolCount > 0 && { tools: tools(toolCount) }) }, protocol).wire
 }
 
 /** Of 12 KB, or of 1 KB. */

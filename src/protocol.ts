@@ -33,6 +33,8 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   streamUsage?: StreamUsage
   /** For protocols without a field for reasoning signatures that every client sends back. */
   keptProofs?: KeptProofs<Options>
+  /** What a request of another protocol must be like before `encodeRequest` gets it. */
+  demands(options: CodecOptions & Options): Demands
   /** For protocols that require an output limit in each request. */
   outputLimit?: OutputLimit<Options>
 
@@ -95,6 +97,16 @@ export type KeptProofs<Options> = {
   /** Options for encoding a reply, so that its signatures are returned as `Encoded.signatures`. */
   writing: Options
 }
+
+/** What the passes over a conversation make of it, see `translate/passes/`. */
+export type Demands = { toolPairs: ToolPairDemands }
+
+/**
+ * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order of the calls, in messages of their
+ * own; default: anywhere behind the call. `namesInResults`: results have the name of the tool, not only calls. `callId`: the id as the
+ * wire takes it, unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have the same id.
+ */
+export type ToolPairDemands = { resultsFollowCalls?: boolean; namesInResults?: boolean; callId?(id: string): string; uniqueCallIds?: boolean }
 
 /** `demanded`: options for decoding, which refuse a request without a limit. `usual`: options for encoding, with the limit for requests that have none. */
 export type OutputLimit<Options> = { demanded: Options; usual(tokens: number): Options }

@@ -27,7 +27,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   page: { rooms: ['canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'translate'], packages: ['@noble/hashes'] },
-  clients: { rooms: ['address', 'canonical', 'protocols/index.ts'], packages: [] },
+  clients: { rooms: ['address', 'canonical', 'protocols/index.ts', 'translate'], packages: [] },
   gateway: {
     rooms: [
       'address',
@@ -92,6 +92,7 @@ const inAll = [
   'content/reasoning.ts',
   'content/writing.ts',
   'request/conversation.ts',
+  'request/demands.ts',
   'request/effort.ts',
   'request/field-names.ts',
   'request/fields.ts',

@@ -1,6 +1,7 @@
 import type { AddressUsage } from '../address/check.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
+import { encodeRequest } from '../translate/encode.ts'
 import { type Client, shellWord } from './client.ts'
 
 const usageOf = (protocol: ProtocolName): AddressUsage => ({ protocol, appends: 'nothing' })
@@ -24,14 +25,14 @@ export const curl: Client = {
 
 /** A complete command. Without `keyEnv` it sends no key. */
 export function curlOf(root: string, name: ProtocolName, { model, keyEnv, stream }: { model: string; keyEnv?: string; stream: boolean }): string {
-  const { address, encodeRequest } = protocols[name]
+  const { address } = protocols[name]
   const asked: CanonicalRequest = {
     model,
     messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Hello there' }] }],
     maxOutputTokens: 1024,
     ...(stream && { stream: { enabled: true } }),
   }
-  const { wire } = encodeRequest(asked)
+  const { wire } = encodeRequest(asked, protocols[name])
   const path = address.target({ operation: 'generate', model, stream }) ?? address.path
   const key = keyEnv === undefined ? undefined : `$${keyEnv}`
   const headers = { 'content-type': 'application/json', ...address.upstreamHeaders(key, undefined) }

@@ -3,6 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import { encodeRequest } from '../translate/encode.ts'
 import type { Kind } from './recognize.ts'
 
 export type Example = { protocol: string; kind: Kind; text: string }
@@ -53,7 +54,7 @@ const response: CanonicalResponse = {
 /** One example of each kind for each protocol. */
 export function examples(): Example[] {
   return Object.values<Protocol>(protocols).flatMap(protocol => [
-    { protocol: protocol.name, kind: 'request', text: pretty(protocol.encodeRequest(request).wire) },
+    { protocol: protocol.name, kind: 'request', text: pretty(encodeRequest(request, protocol).wire) },
     { protocol: protocol.name, kind: 'response', text: pretty(protocol.encodeResponse(response).wire) },
     { protocol: protocol.name, kind: 'stream', text: stream(protocol) },
   ])

@@ -25,6 +25,8 @@ export const translateNotes = {
     source: '2.9',
   },
   'tool-result.orphan-as-text': { kind: 'approximated', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
+  'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
+  'tool-result.moved': { kind: 'approximated', reason: 'the result moves to its call, where the server requires it', source: '2.2' },
   'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
   'response.id-renewed': {
     kind: 'synthesized',

@@ -1,15 +1,13 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { withoutWire } from '../kit/fields/source.ts'
-import { createReport } from '../kit/notes/report.ts'
 import { holdsEnvelope } from '../kit/signatures/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseEmpty } from './empty-conversation.ts'
+import { encodeRequest } from './encode.ts'
 import { refuseForeign } from './foreign.ts'
-import { translateNotes } from './notes.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
-import { repairToolPairs } from './tool-pairs.ts'
 
 /** `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them itself. */
 type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap' }
@@ -27,7 +25,7 @@ export function translateRequest(
   known: Iterable<Protocol>,
   settings: Settings & Resolvers & Wrapping,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const { strict, model, keepsReply = false, isPlain = false, repairToolPairs: repair = 'synthesize', ...options } = settings
+  const { strict, model, keepsReply = false, isPlain = false, ...options } = settings
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
   // A resolver that knows an id says by that that the provider does not know it.
@@ -40,14 +38,11 @@ export function translateRequest(
   const decoded = from.decodeRequest(body, options)
   const asked = decoded.value
   const resolved = resolve(asked).request
-  const whole = keepsReply ? withStore(resolved, undefined) : resolved
+  const request = keepsReply ? withStore(resolved, undefined) : resolved
   const fieldNames = placesIn(decoded.fieldNames, from)
-  const report = createReport(to.name, translateNotes, fieldNames)
-  const messages = from === to || repair === 'keep' ? whole.messages : repairToolPairs(whole.messages, report)
-  const request = messages === whole.messages ? whole : { ...whole, messages }
   const named = model === undefined ? request : { ...request, model }
-  const encoded = to.encodeRequest(holdsForeign ? withoutWire(named) : named, { fieldNames, ...options })
-  const notes = [...decoded.notes, ...report.notes, ...encoded.notes]
+  const encoded = encodeRequest(holdsForeign ? withoutWire(named) : named, to, { fieldNames, ...options })
+  const notes = [...decoded.notes, ...encoded.notes]
   refuseIfStrict(notes, strict, to.name)
   if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })
   return {

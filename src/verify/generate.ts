@@ -12,6 +12,7 @@ import { parseData } from '../sse/data.ts'
 import { createFrameParser } from '../sse/parse.ts'
 import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
+import { encodeRequest } from '../translate/encode.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
 import { type Asker, gist, type Heard, isHtml, mendOf, speaksOfModel } from './ask.ts'
 import type { Point, Tell } from './point.ts'
@@ -70,9 +71,9 @@ const withTool = (model: string): CanonicalRequest => ({
 })
 
 async function send({ ask, service, protocol, key }: Probe, request: CanonicalRequest): Promise<Heard> {
-  const { address, encodeRequest, streamUsage } = protocol
+  const { address, streamUsage } = protocol
   const stream = request.stream?.enabled ?? false
-  const { wire } = encodeRequest(request)
+  const { wire } = encodeRequest(request, protocol)
   const body = stream && streamUsage ? streamUsage.ask(wire).wire : wire
   const path = address.target({ operation: 'generate', model: request.model ?? '', stream }) ?? address.path
   return ask(urlOf(service, path), { headers: address.upstreamHeaders(key, undefined), body })

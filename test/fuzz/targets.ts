@@ -7,6 +7,7 @@ import { canonicalJson } from '../../src/testing/json.ts'
 import { isObject } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
+import { written } from '../support/written.ts'
 import type { Dice } from './dice.ts'
 import { inPieces, mutated, mutatedBytes } from './mutate.ts'
 import { everything, stock } from './stock.ts'
@@ -48,19 +49,18 @@ function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Tar
       const decoded = typed(() => (kind === 'request' ? from.decodeRequest(wire) : from.decodeResponse(wire)))
       const options = { fieldNames: { ...from.fieldNames, ...decoded?.fieldNames }, onUnresolvable: 'note' } as const
       const encoded =
-        decoded && typed(() => (kind === 'request' ? to.encodeRequest(decoded.value as never, options) : to.encodeResponse(decoded.value as never, options)))
+        decoded && typed(() => (kind === 'request' ? written(decoded.value as never, to, options) : to.encodeResponse(decoded.value as never, options)))
       must(JSON.stringify(wire) === before, 'a codec changed its argument')
       must(isClean(), 'the prototype of all objects was changed')
       if (!encoded || (decoded.value as { error?: unknown }).error) return
-      const written = JSON.parse(JSON.stringify(encoded.wire)) as unknown
+      const there = JSON.parse(JSON.stringify(encoded.wire)) as unknown
       if (from === to) {
         // What a reader could not place it has said.
-        if (decoded.notes.length === 0)
-          must(canonicalJson(written) === canonicalJson(JSON.parse(before)), 'read and written again it is another:', before, written)
+        if (decoded.notes.length === 0) must(canonicalJson(there) === canonicalJson(JSON.parse(before)), 'read and written again it is another:', before, there)
         must(encoded.notes.length === 0, 'the same protocol notes a loss:', encoded.notes)
       } else if (kind === 'response') {
         // Counts that nobody told stay untold, so that a reply is as complete as its source; but it is one.
-        must(hasBadKey(before) || typed(() => to.decodeResponse(written)) !== undefined, 'a reply that its own protocol cannot read:', written, before)
+        must(hasBadKey(before) || typed(() => to.decodeResponse(there)) !== undefined, 'a reply that its own protocol cannot read:', there, before)
       }
     },
   }

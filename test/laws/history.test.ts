@@ -8,17 +8,18 @@ import { canonicalJson } from '../../src/testing/json.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { pathOf } from '../support/cross.ts'
 import { runs } from '../support/runs.ts'
+import { written } from '../support/written.ts'
 
 /** Mapping options under which histories are not pruned: older reasoning is dropped by default where servers refuse it. */
-const keepAll = { ccReasoningInHistory: 'always' } as object
+const keepAll = { ccReasoningInHistory: 'always' }
 
 describe.each(all)('$name: a conversation', protocol => {
-  const encode = (request: CanonicalRequest) => protocol.encodeRequest(request, keepAll).wire as Record<string, unknown>
+  const encode = (request: CanonicalRequest) => written(request, protocol, keepAll).wire as Record<string, unknown>
 
   test('is written as a request that the server takes', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
-        expect(strictOf(protocol.name).checkRequest(protocol.encodeRequest(request).wire)).toEqual([])
+        expect(strictOf(protocol.name).checkRequest(written(request, protocol).wire)).toEqual([])
       }),
       runs(1000),
     )
@@ -43,7 +44,7 @@ describe.each(all)('$name: a conversation', protocol => {
   test('comes back from its wire with every text, call and result', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
-        expect(essence(protocol.decodeRequest(protocol.encodeRequest(request).wire).value)).toEqual(essence(request))
+        expect(essence(protocol.decodeRequest(written(request, protocol).wire).value)).toEqual(essence(request))
       }),
       runs(1000),
     )
@@ -54,10 +55,10 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
   test('goes there and back without loss of text, call or result', () => {
     fc.assert(
       fc.property(conversation, ({ request }) => {
-        const first = from.encodeRequest(request)
-        const there = to.encodeRequest(from.decodeRequest(first.wire, pathOf(first)).value, { fieldNames: from.fieldNames })
+        const first = written(request, from)
+        const there = written(from.decodeRequest(first.wire, pathOf(first)).value, to, { fieldNames: from.fieldNames })
         expect(strictOf(to.name).checkRequest(there.wire)).toEqual([])
-        const back = from.encodeRequest(to.decodeRequest(there.wire, pathOf(there)).value, { fieldNames: to.fieldNames }).wire
+        const back = written(to.decodeRequest(there.wire, pathOf(there)).value, from, { fieldNames: to.fieldNames }).wire
         expect(strictOf(from.name).checkRequest(back)).toEqual([])
         expect(essence(from.decodeRequest(back).value)).toEqual(essence(request))
       }),

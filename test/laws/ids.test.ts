@@ -6,6 +6,7 @@ import { all } from '../../src/testing/bodies.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { pathOf } from '../support/cross.ts'
 import { runs } from '../support/runs.ts'
+import { written } from '../support/written.ts'
 
 /** Calls under ids of any form, some of them nearly alike; each result says which call it is of. */
 const ids = fc.uniqueArray(
@@ -39,9 +40,9 @@ describe.each(chains)('calls that go through $name', ({ first, second }) => {
   test('keep their results, whatever their ids are', () => {
     fc.assert(
       fc.property(history, request => {
-        const there = first.encodeRequest(request)
+        const there = written(request, first)
         expect(strictOf(first.name).checkRequest(there.wire)).toEqual([])
-        const then = second.encodeRequest(first.decodeRequest(there.wire, pathOf(there)).value).wire
+        const then = written(first.decodeRequest(there.wire, pathOf(there)).value, second).wire
         expect(strictOf(second.name).checkRequest(then)).toEqual([])
         const parts = second.decodeRequest(then).value.messages.flatMap(message => message.parts)
         const calls = parts.filter(part => part.type === 'tool-call')

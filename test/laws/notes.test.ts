@@ -4,9 +4,11 @@ import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { commonNotes, createReport } from '../../src/kit/notes/report.ts'
 import { all, attempt, pairs, wiresOf } from '../../src/testing/bodies.ts'
+import { translateNotes } from '../../src/translate/notes.ts'
 import { cross, kinds, valueAt } from '../support/cross.ts'
 import { falsehoodOf } from '../support/falsehood.ts'
 import { runs } from '../support/runs.ts'
+import { written } from '../support/written.ts'
 
 describe.each(pairs)('$name', pair => {
   test.each(kinds)('what a note says of a %s is so', kind => {
@@ -26,13 +28,13 @@ describe.each(all)('$name: notes', protocol => {
         const options = { fieldNames: from.fieldNames }
         const notes = notesOf(() =>
           kind === 'request'
-            ? protocol.encodeRequest(from.decodeRequest(wire).value, options).notes
+            ? written(from.decodeRequest(wire).value, protocol, options).notes
             : protocol.encodeResponse(from.decodeResponse(wire).value, options).notes,
         )
         for (const { code, kind: told, reason, path, target } of notes) {
           expect(path === '' || path.startsWith('/')).toBe(true)
           expect(target).toBe(protocol.name)
-          const entry = new Map(Object.entries({ ...commonNotes, ...protocol.notes })).get(code)
+          const entry = new Map(Object.entries({ ...commonNotes, ...translateNotes, ...protocol.notes })).get(code)
           expect({ told, reason }).toEqual({ told: entry?.kind, reason: entry?.reason })
           expect(reason).not.toMatch(/\d{6}/)
         }

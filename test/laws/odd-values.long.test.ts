@@ -11,6 +11,7 @@ import { saysNothing } from '../support/loss.ts'
 import { type OddValue, withOddValues } from '../support/odd-values.ts'
 import { replies } from '../support/rich-replies.ts'
 import { requests } from '../support/rich-requests.ts'
+import { written } from '../support/written.ts'
 
 type Protocols = { from: Protocol; to: Protocol }
 
@@ -25,7 +26,7 @@ function encode(kind: Kind, { from, to }: Protocols, body: unknown): unknown {
     return to.encodeResponse(decoded.value, { fieldNames: fieldNamesOf(decoded) })
   }
   const decoded = from.decodeRequest(body)
-  return to.encodeRequest(decoded.value, { fieldNames: fieldNamesOf(decoded), onUnresolvable: 'note' })
+  return written(decoded.value, to, { fieldNames: fieldNamesOf(decoded), onUnresolvable: 'note' })
 }
 
 /** For all pairs of a source, because refusing takes longer than reading. */

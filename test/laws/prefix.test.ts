@@ -6,6 +6,7 @@ import { all, attempt, wiresOf } from '../../src/testing/bodies.ts'
 import { conversation } from '../../src/testing/conversations.ts'
 import { brokenPrefix, continued, cutsOf } from '../support/prefix.ts'
 import { runs } from '../support/runs.ts'
+import { written } from '../support/written.ts'
 
 const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.name}`, from, to })))
 
@@ -15,7 +16,7 @@ describe.each(every)('$name: a request that goes on', pair => {
   test('begins with the bytes it had before, in any conversation', () => {
     fc.assert(
       fc.property(conversation, fc.nat(), ({ request }, pick) => {
-        const wire = from.encodeRequest(request).wire
+        const wire = written(request, from).wire
         const cuts = cutsOf(from, wire)
         fc.pre(cuts.length > 0)
         expect(brokenPrefix(cuts[pick % cuts.length], wire, pair)).toEqual([])

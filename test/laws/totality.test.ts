@@ -6,6 +6,7 @@ import { all, wiresOf } from '../../src/testing/bodies.ts'
 import { json } from '../../src/testing/from-schema.ts'
 import { run } from '../../src/testing/streams.ts'
 import { runs } from '../support/runs.ts'
+import { written } from '../support/written.ts'
 
 /** What anything may lead to: a value, or one of our errors with a code. */
 function expectTotal(act: () => unknown): void {
@@ -52,7 +53,7 @@ describe.each(all)('$name, given anything', protocol => {
   test('the other encoders read or refuse what it read', () => {
     fc.assert(
       fc.property(anything(wires.request), fc.constantFrom(...all), (wire, target) => {
-        expectTotal(() => target.encodeRequest(protocol.decodeRequest(wire).value, { fieldNames: protocol.fieldNames }))
+        expectTotal(() => written(protocol.decodeRequest(wire).value, target, { fieldNames: protocol.fieldNames }))
       }),
       runs(1000),
     )

@@ -8,6 +8,7 @@ import { wordsOf } from '../../src/testing/from-schema.ts'
 import { canonicalJson, leaves } from '../../src/testing/json.ts'
 import { everyIndex, type Kind, kinds } from '../support/cross.ts'
 import { lossOfChange } from '../support/loss.ts'
+import { written } from '../support/written.ts'
 
 /** A word that no protocol has. */
 const invented = `invented${mark}`
@@ -76,7 +77,7 @@ describe.each(pairs)('$name: each word', pair => {
       const { from, to } = pair
       const faulty =
         kind === 'request'
-          ? refusal(() => to.encodeRequest(from.decodeRequest(other).value, { fieldNames: from.fieldNames }))
+          ? refusal(() => written(from.decodeRequest(other).value, to, { fieldNames: from.fieldNames }))
           : refusal(() => to.encodeResponse(from.decodeResponse(other).value, { fieldNames: from.fieldNames }))
       expect(faulty).toBeUndefined()
       expect(lossOfChange(kind, wire, change, pair)).toBeUndefined()

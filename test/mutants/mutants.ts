@@ -344,7 +344,7 @@ export const mutants: Mutant[] = [
     find: 'call_id: wireCallId(callId, writing)',
     replace: 'call_id: callId',
   },
-  { fault: 'a renamed call id is not told', room: responses, find: "if (wire !== id) writing.report.add('tool-call.id', at, 'id')", replace: '' },
+  { fault: 'a renamed call id is not told', room: responses, find: "if (callId !== id) report.add('tool-call.id', at, 'id')", replace: '' },
   {
     fault: 'a thread of another provider is left out instead of refused',
     room: responses,
@@ -469,13 +469,28 @@ export const mutants: Mutant[] = [
   { fault: 'a failed tool looks fine', room: messages, find: 'is_error: isError || undefined,', replace: '' },
   {
     fault: 'a result keeps the id that its call has lost',
-    room: messages,
-    find: 'ids.set(part, ids.get(call) ?? part.callId)',
-    replace: 'ids.set(part, part.callId)',
+    room: 'translate',
+    find: 'const id = (call && ids.get(call)) ?? callId(part.callId)',
+    replace: 'const id = callId(part.callId)',
   },
-  { fault: 'results come in the order of the client', room: messages, find: 'results.parts.push(...parts)', replace: 'results.parts.unshift(...parts)' },
-  { fault: 'an earlier result of a call goes in silence', room: messages, find: "if (earlier) report.leave('tool-result.duplicate', earlier)", replace: '' },
-  { fault: 'an interrupted call gets no result', room: 'translate', find: 'return [...repaired, ...missing]', replace: 'return repaired' },
+  {
+    fault: 'results come in the order of the client',
+    room: 'translate',
+    find: 'flatMap(turn.open, call =>',
+    replace: 'flatMap(turn.open.toReversed(), call =>',
+  },
+  {
+    fault: 'an earlier result of a call goes in silence',
+    room: 'translate',
+    find: "for (const part of stale) report.leave('tool-result.duplicate', part)",
+    replace: '',
+  },
+  {
+    fault: 'an interrupted call gets no result',
+    room: 'translate',
+    find: 'for (const call of pairs.unanswered) answer(call, interrupted(call), pairs)',
+    replace: '',
+  },
   {
     fault: 'a default limit is not told',
     room: messages,

@@ -3,6 +3,7 @@ import { TranslationError } from '../../src/errors.ts'
 import type { Encoded, Protocol } from '../../src/protocol.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { covers, everyIndex, parentOf, valueAt } from '../../src/testing/lossless.ts'
+import { written } from './written.ts'
 
 export type Kind = 'request' | 'response'
 export const kinds: Kind[] = ['request', 'response']
@@ -18,7 +19,7 @@ export function cross(kind: Kind, wire: unknown, from: Protocol, to: Protocol, p
   return unlessRefused(() => {
     if (kind === 'request') {
       const { value, notes, fieldNames } = from.decodeRequest(wire, path === undefined ? {} : { path })
-      const encoded = to.encodeRequest(value, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' })
+      const encoded = written(value, to, { fieldNames: { ...from.fieldNames, ...fieldNames }, onUnresolvable: 'note' })
       // A request without a conversation is refused, and never sent.
       return encoded.isEmpty ? undefined : joined(notes, encoded)
     }

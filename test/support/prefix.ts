@@ -1,5 +1,6 @@
 import type { Message } from '../../src/canonical/message.ts'
 import type { Protocol } from '../../src/protocol.ts'
+import { written } from './written.ts'
 
 type Body = Record<string, unknown>
 
@@ -7,7 +8,7 @@ const said = (role: 'user' | 'assistant', text: string): Message => ({ role, ori
 
 /** Where a protocol has the turns of a conversation, and how it writes such as say a text. */
 function turnsIn(protocol: Protocol, ...messages: Message[]): { key: string; turns: Body[] } {
-  const [key, turns] = Object.entries(protocol.encodeRequest({ model: 'm', messages }).wire as Body).find(
+  const [key, turns] = Object.entries(written({ model: 'm', messages }, protocol).wire as Body).find(
     (entry): entry is [string, Body[]] => Array.isArray(entry[1]) && entry[1].length === messages.length,
   ) ?? ['', []]
   if (!key) throw new Error(`no list of turns in a request of ${protocol.name}`)
@@ -51,7 +52,7 @@ export function continued(protocol: Protocol, wire: unknown, more: unknown): { e
 /** What of the earlier request is not the beginning of the later one: texts are compared, for caches see bytes. */
 export function brokenPrefix(earlier: unknown, later: unknown, { from, to }: { from: Protocol; to: Protocol }): string[] {
   const options = { fieldNames: from.fieldNames, onUnresolvable: 'note' as const, ccReasoningInHistory: 'always' }
-  const encode = (wire: unknown) => to.encodeRequest(from.decodeRequest(wire).value, options).wire as Body
+  const encode = (wire: unknown) => written(from.decodeRequest(wire).value, to, options).wire as Body
   const [before, after] = [encode(earlier), encode(later)]
   const has = turnsOf(to, after).map(turn => JSON.stringify(turn))
   const changed = turnsOf(to, before).flatMap((turn, index) =>

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, type ProtocolName, protocols, translateRequest, translateResponse } from '../../src/index.ts'
 import * as testing from '../../src/testing/index.ts'
 import { runs } from '../support/runs.ts'
+import { written } from '../support/written.ts'
 
 const names = Object.keys(protocols) as ProtocolName[]
 const from: ProtocolName = 'messages'
@@ -27,7 +28,7 @@ describe('the laws hold for wireglot itself', () => {
       testing.roundTripLaw(
         testing.requestOf(from),
         body => protocols[from].decodeRequest(body).value,
-        value => protocols[from].encodeRequest(value as never).wire,
+        value => written(value as never, protocols[from]).wire,
       ),
     ),
   )

@@ -5,6 +5,7 @@ import type { FinishReason } from '../../src/canonical/response.ts'
 import { TranslationError } from '../../src/errors.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
+import { written } from '../support/written.ts'
 import { noteRows } from './notes.ts'
 import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
@@ -79,8 +80,8 @@ function sections(head: string[], rows: string[][]): string {
 
 function outcome(protocol: Protocol, request: CanonicalRequest): string {
   try {
-    const usual = new Set(protocol.encodeRequest(plain).notes.map(keyOf))
-    return describe(protocol.encodeRequest(request).notes.filter(note => !usual.has(keyOf(note))))
+    const usual = new Set(written(plain, protocol).notes.map(keyOf))
+    return describe(written(request, protocol).notes.filter(note => !usual.has(keyOf(note))))
   } catch (error) {
     if (TranslationError.is(error)) return 'refused'
     throw error

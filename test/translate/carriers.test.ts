@@ -6,6 +6,7 @@ import { createStreamTranslator } from '../../src/index.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf, type Echo } from '../support/clients/index.ts'
+import { written } from '../support/written.ts'
 
 /** A provider that signs calls and texts, which no client of the wires here takes for its own. */
 const proof = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'elsewhere', model: 'gemini-3-pro', form: 'thought' } })
@@ -95,14 +96,13 @@ describe.each(all)('a $name client keeps a signature', protocol => {
     const [{ name }] = all.filter(one => one !== protocol) as [(typeof all)[number]]
     for (const other of [protocol, ...all.filter(one => one.name === name)]) {
       const { value } = protocol.decodeResponse(reply.body)
-      const { wire, notes } = other.encodeRequest({
-        model: 'claude-opus-5-5',
-        messages: [
-          { role: 'user', origin: 'message', parts: [text('What?')] },
-          ...(value.candidates[0]?.messages ?? []),
-          { role: 'tool', origin: 'message', parts: [{ type: 'tool-result', callId: 'call_1', kind: 'function', content: [text('found')] }] },
-        ],
-      })
+      const result: Part = { type: 'tool-result', callId: 'call_1', kind: 'function', content: [text('found')] }
+      const messages: Message[] = [
+        { role: 'user', origin: 'message', parts: [text('What?')] },
+        ...(value.candidates[0]?.messages ?? []),
+        { role: 'tool', origin: 'message', parts: [result] },
+      ]
+      const { wire, notes } = written({ model: 'claude-opus-5-5', messages }, other)
       expect(JSON.stringify(wire)).not.toMatch(/SECRET|xs1\./)
       expect(notes.map(({ code }) => code)).toContain('reasoning.foreign-signature')
       expect(strictOf(other.name).checkRequest(wire)).toEqual([])

@@ -61,7 +61,16 @@ function outline(body: unknown, to: ProtocolName): string[] {
   return found
 }
 
-const repairs: ReadonlySet<string> = new Set(['tool-result.synthesized', 'tool-result.orphan-as-text'])
+const repairs: ReadonlySet<string> = new Set([
+  'tool-result.synthesized',
+  'tool-result.orphan-as-text',
+  'tool-result.duplicate',
+  'tool-result.moved',
+  'tool-call.id',
+])
+
+/** Targets where a result may stand anywhere behind its call. */
+const isLoose = (to: ProtocolName) => to === 'responses'
 const interrupted = 'This tool call was interrupted and has no result.'
 
 describe.each(pairs)('$from → $to', ({ from, to }) => {
@@ -102,6 +111,44 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
     const { body, notes } = translate([question, calls('a'), result('a', 'done'), question])
     expect(outline(body, to)).toEqual(['q', 'call a', 'result a', 'done', 'q'])
     expect(notes).toEqual([])
+  })
+
+  test('of several results of a call only the last one stays', () => {
+    const { body, notes } = translate([question, calls('a'), result('a', 'old'), result('a', 'new'), question])
+    expect(outline(body, to)).toEqual(['q', 'call a', 'result a', 'new', 'q'])
+    expect(notes).toEqual(['dropped tool-result.duplicate'])
+  })
+
+  test('a result stands behind its call, where the target requires it', () => {
+    const { body, notes } = translate([question, calls('a'), question, result('a', 'done')])
+    expect(outline(body, to)).toEqual(isLoose(to) ? ['q', 'call a', 'q', 'result a', 'done'] : ['q', 'call a', 'result a', 'done', 'q'])
+    expect(notes).toEqual(isLoose(to) ? [] : ['approximated tool-result.moved'])
+  })
+
+  test('results stand in the order of their calls, where the target requires it', () => {
+    const { body, notes } = translate([question, calls('a', 'b'), result('b', 'two'), result('a', 'one')])
+    const [one, two] = [
+      ['result a', 'one'],
+      ['result b', 'two'],
+    ]
+    expect(outline(body, to)).toEqual(['q', 'call a', 'call b', ...(isLoose(to) ? [...two, ...one] : [...one, ...two])])
+    expect(notes).toEqual([])
+  })
+
+  test('an id that a later turn uses again belongs to the later call there', () => {
+    const { body } = translate([question, calls('a'), result('a', 'one'), calls('a'), result('a', 'two')])
+    const again = to === 'messages' || to === 'generate-content' ? 'a_2' : 'a'
+    expect(outline(body, to)).toEqual(['q', 'call a', 'result a', 'one', `call ${again}`, `result ${again}`, 'two'])
+  })
+
+  test('a call and its result have the same id, which the target accepts', () => {
+    const id = 'odd id '.repeat(20)
+    const { body, notes } = translate([question, calls(id), result(id, 'done')])
+    const [, called = '', answered] = outline(body, to)
+    expect(answered).toBe(called.replace('call', 'result'))
+    const isKept = to === 'generate-content'
+    expect(called === `call ${id}`).toBe(isKept)
+    expect(notes).toEqual(isKept ? [] : ['approximated tool-call.id'])
   })
 
   test('`keep` writes both as they are', () => {

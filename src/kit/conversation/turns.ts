@@ -1,4 +1,4 @@
-import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import type { Message, Part } from '../../canonical/message.ts'
 import { flatMap } from '../text/flat-map.ts'
 
 /** Can this part be an instruction? Instructions are text, or parts that only their own protocol knows. */
@@ -21,13 +21,6 @@ export function holdsNoTurn(written: readonly object[], messages: readonly Messa
 export function isRepeatedThought({ type, signature }: Part, parts: readonly Part[]): boolean {
   if (type !== 'reasoning' || !signature?.value) return false
   return parts.some(part => part.type === 'reasoning' && part.signature?.value === signature.value)
-}
-
-/** The ids of all calls in a conversation. */
-export function callIds(messages: readonly Message[]): Set<string> {
-  const ids = new Set<string>()
-  for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call') ids.add(part.id)
-  return ids
 }
 
 /** A message of the target wire, with its own role names. `sources`: the canonical messages it is made of. */
@@ -54,30 +47,4 @@ export function joinAssistants<Model extends string>(messages: readonly Message[
   }
   flush()
   return turns
-}
-
-/** Callbacks for each call and each matched result. `earlier`: a previous result of the same call. */
-type Matching = { call?(call: ToolCallPart): void; result?(result: ToolResultPart, call: ToolCallPart, earlier: ToolResultPart | undefined): void }
-
-/** The result of each tool call; with several results of a call, the last one. */
-export function matchResults<Role extends string>(turns: readonly Turn<Role>[], model: Role, on: Matching = {}): Map<ToolCallPart, ToolResultPart> {
-  const results = new Map<ToolCallPart, ToolResultPart>()
-  const open = new Map<string, { turn: Turn<Role>; calls: ToolCallPart[] }>()
-  for (const turn of turns)
-    for (const part of turn.parts) {
-      if (turn.role === model && part.type === 'tool-call') {
-        // Several calls of a turn may have one id: then results are matched in the order of the calls.
-        const before = open.get(part.id)
-        if (before?.turn === turn) before.calls.push(part)
-        else open.set(part.id, { turn, calls: [part] })
-        on.call?.(part)
-      } else if (part.type === 'tool-result') {
-        const calls = open.get(part.callId)?.calls
-        const call = calls?.find(one => !results.has(one)) ?? calls?.at(-1)
-        if (!call) continue
-        on.result?.(part, call, results.get(call))
-        results.set(call, part)
-      }
-    }
-  return results
 }

@@ -10,6 +10,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { notes } from './notes.ts'
 import { type ChatCompletionsOptions, options } from './options.ts'
+import { demands } from './request/demands.ts'
 import { controlNames } from './request/effort.ts'
 import { fieldNames, olderNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
@@ -37,6 +38,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> = {
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
   keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },
+  demands,
   ...keepingSource<ChatCompletionsOptions, ChatWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
   outcome,

@@ -7,6 +7,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { notes } from './notes.ts'
 import { type GeminiOptions, options } from './options.ts'
+import { demands } from './request/demands.ts'
 import { fieldNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { within } from './request/wrapper.ts'
@@ -30,6 +31,7 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> = {
   withModel,
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
+  demands,
   ...keepingSource<GeminiOptions, GeminiWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel }),
   outcome,
   decodeError,

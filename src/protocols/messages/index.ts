@@ -8,6 +8,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { notes } from './notes.ts'
 import { type MessagesOptions, options } from './options.ts'
+import { demands } from './request/demands.ts'
 import { fieldNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
@@ -31,6 +32,7 @@ export const messages: Protocol<MessagesOptions, MessagesWire> = {
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
   outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
+  demands,
   ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   outcome,
   decodeError,

@@ -8,6 +8,7 @@ import { detect } from './detect.ts'
 import { decodeError, encodeError } from './errors.ts'
 import { notes } from './notes.ts'
 import { options, type ResponsesOptions } from './options.ts'
+import { demands } from './request/demands.ts'
 import { fieldNames } from './request/field-names.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { remembered } from './response/echo.ts'
@@ -39,6 +40,7 @@ export const responses: Protocol<ResponsesOptions, ResponsesWire> = {
     const stream = isObject(wire) ? wire['stream'] : undefined
     return typeof stream === 'boolean' ? stream : undefined
   },
+  demands,
   ...keepingSource<ResponsesOptions, ResponsesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
   outcome,

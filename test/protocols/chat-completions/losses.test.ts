@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { collectStream, createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
+import { written } from '../../support/written.ts'
 
 const source = protocols['chat-completions']
 type Target = Exclude<keyof typeof protocols, 'chat-completions'>
@@ -172,7 +173,7 @@ describe('what another protocol cannot say is noted where it stands', () => {
     ],
   ])('%s, in a request to %s', (_, target, wire, note) => {
     const { value, fieldNames } = source.decodeRequest(wire)
-    const { notes } = protocols[target].encodeRequest(value, { fieldNames: { ...source.fieldNames, ...fieldNames } })
+    const { notes } = written(value, protocols[target], { fieldNames: { ...source.fieldNames, ...fieldNames } })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain(note)
   })
 

@@ -4,13 +4,14 @@ import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { withPointers } from '../../support/pointers.ts'
+import { written } from '../../support/written.ts'
 import { codes, type Options } from './run.ts'
 
 const { decodeRequest, encodeRequest } = chatCompletions
 
 /** A conversation of another protocol, written as `messages`. */
 function write(messages: Message[], options?: Options) {
-  const { wire, notes, context } = encodeRequest({ messages }, options)
+  const { wire, notes, context } = written({ messages }, chatCompletions, options)
   return { messages: (wire as { messages: Record<string, unknown>[] }).messages, codes: codes(notes), notes, context }
 }
 
@@ -22,7 +23,7 @@ const image: Part = { type: 'media', kind: 'image', source: { type: 'base64', mi
 
 /** Fields of a request of another protocol, as they are written. */
 function field(value: Omit<CanonicalRequest, 'messages'>, options?: Options) {
-  const { wire, notes } = encodeRequest({ messages: [], ...value }, options)
+  const { wire, notes } = written({ messages: [], ...value }, chatCompletions, options)
   const { messages: _, ...rest } = wire as Record<string, unknown>
   return { wire: rest, codes: codes(notes) }
 }

@@ -9,6 +9,7 @@ import type { Protocol } from '../../../src/protocol.ts'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { leaves } from '../../../src/testing/json.ts'
+import { written } from '../../support/written.ts'
 import { everyEvent, everyRequest, everyResponse } from './everything.ts'
 
 const targets = Object.values(protocols).filter(({ name }) => name !== 'messages') as Protocol[]
@@ -20,8 +21,8 @@ const bodies: Record<Kind, unknown> = { request: everyRequest, response: everyRe
 function cross(kind: Kind, wire: unknown, to: Protocol): { wire: unknown; notes: Note[] } {
   const { value, notes } = kind === 'request' ? messages.decodeRequest(wire) : messages.decodeResponse(wire)
   const options = { fieldNames: to === messages ? {} : messages.fieldNames, onUnresolvable: 'note' as const }
-  const written = kind === 'request' ? to.encodeRequest(value as CanonicalRequest, options) : to.encodeResponse(value as CanonicalResponse, options)
-  return { wire: written.wire, notes: [...notes, ...written.notes] }
+  const there = kind === 'request' ? written(value as CanonicalRequest, to, options) : to.encodeResponse(value as CanonicalResponse, options)
+  return { wire: there.wire, notes: [...notes, ...there.notes] }
 }
 
 /** All text of a body, with what its envelopes, data URLs and other data hold. */

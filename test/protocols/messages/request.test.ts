@@ -6,15 +6,16 @@ import { TranslationError } from '../../../src/errors.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type MessagesOptions, messages } from '../../../src/protocols/messages/index.ts'
+import { written } from '../../support/written.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
 
 /** A request that another protocol made, as this one writes it. Many of these conversations are only a beginning. */
 function write(request: Partial<CanonicalRequest>, options?: CodecOptions & MessagesOptions) {
-  const { wire, notes, context } = messages.encodeRequest(
-    { model: 'claude-sonnet-5', maxOutputTokens: 100, messages: [user('x')], ...request },
-    { amTrailingAssistant: 'keep', ...options },
-  )
+  const { wire, notes, context } = written({ model: 'claude-sonnet-5', maxOutputTokens: 100, messages: [user('x')], ...request }, messages, {
+    amTrailingAssistant: 'keep',
+    ...options,
+  })
   return { wire: wire as Wire, codes: notes.map(({ code }) => code), notes, context }
 }
 
@@ -323,8 +324,9 @@ describe('turns', () => {
     const search: Part = { type: 'server-tool', phase: 'call', tool: 'web_search', id: 's', protocol: 'generate-content', raw: {} }
     const lonely = message('user', search, { type: 'tool-result', callId: 'c9', kind: 'function', content: [text('r')] })
     expect(typesIn(write({ messages: [lonely] }, { serverToolHistory: 'text' }).wire, 0)).toEqual(['tool_result', 'text'])
-    expect(write({ messages: [lonely] }, { serverToolHistory: 'text' }).codes).toEqual(['server-tool.as-text', 'tool-result.moved'])
-    expect(write({ messages: [lonely] }).codes).toEqual(['server-tool.dropped'])
+    expect(write({ messages: [lonely] }, { serverToolHistory: 'text' }).codes).toEqual(['tool-result.moved', 'server-tool.as-text'])
+    // Results are placed before it is known which other parts can be written.
+    expect(write({ messages: [lonely] }).codes).toEqual(['tool-result.moved', 'server-tool.dropped'])
   })
 
   test('a result found elsewhere moves to its call', () => {

@@ -6,10 +6,11 @@ import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
+import { written } from '../../support/written.ts'
 
 const read = (wire: unknown) => responses.decodeRequest(wire)
 const write = (value: CanonicalRequest, options?: CodecOptions & ResponsesOptions) => {
-  const { wire, notes, context } = responses.encodeRequest(value, options)
+  const { wire, notes, context } = written(value, responses, options)
   return { wire: wire as Record<string, unknown>, codes: notes.map(({ code }) => code), notes, context }
 }
 const foreign = (messages: Message[], more: Partial<CanonicalRequest> = {}): CanonicalRequest => ({ model: 'm', messages, state: { store: true }, ...more })
@@ -496,7 +497,7 @@ describe('writing what another protocol said', () => {
     expect(call?.['name']).toMatch(/^a_b_[0-9a-f]{8}$/)
     expect(wire['tool_choice']).toEqual({ type: 'function', name: call?.['name'] })
     expect(context?.tools).toEqual({ [String(call?.['name'])]: { name: 'a.b' } })
-    expect(codes).toEqual(['tool.renamed', 'tool-call.id', 'tool-call.empty-input'])
+    expect(codes).toEqual(['tool-call.id', 'tool.renamed', 'tool-call.empty-input'])
   })
 
   test.each<[string, Partial<CanonicalRequest>, Record<string, unknown>, string[]]>([

@@ -48,7 +48,6 @@ export const examples: Record<string, Example> = {
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look')], tool_choice: { type: 'file_search' } }), { onUnresolvable: 'note' }),
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
-  'tool-call.id': fromItems(items.says(user, items.call('c'.repeat(41), '{}'), items.result('c'.repeat(41)))),
   'tool-call.empty-input': fromItems(items.says(user, items.call('c1', ''), items.result('c1'))),
   'tool-call.nameless': elsewhere.stream('chat-completions')(
     [chat.chunk({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] }), chat.chunk({ content: 'yes' }, { finish_reason: 'stop' })],
@@ -68,8 +67,6 @@ export const examples: Record<string, Example> = {
   'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image])))),
   'tool-result.media-dropped': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image]))), { ccToolMedia: 'drop' }),
   'tool-result.flattened': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])))),
-  'tool-result.duplicate': fromItems(items.says(user, items.call('c1', '{}'), items.result('c1'), items.result('c1'))),
-  'tool-result.moved': fromItems(items.says(user, items.call('c1', '{}'), user, items.result('c1'))),
   'tool-result.call-id': elsewhere.request('chat-completions')(
     chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }, { role: 'tool', content: 'done' }),
   ),

@@ -20,6 +20,13 @@ export const examples: Record<string, Example> = {
   'part.foreign': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'input_text', text: 'hi' }] })),
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
   'state.unresolvable': makers('chat-completions').request('responses')(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
+  'tool-call.id': makers('messages').request('chat-completions')(
+    chat.says(
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', tool_calls: [chat.call('a b', '{}')] },
+      { role: 'tool', tool_call_id: 'a b', content: 'done' },
+    ),
+  ),
   'tool-result.synthesized': makers('chat-completions').request('responses')(items.says({ role: 'user', content: 'hi' }, items.call('c1', '{}'))),
   'event.progress': makers('chat-completions').stream('responses')([
     ...items.opening,

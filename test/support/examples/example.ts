@@ -6,6 +6,7 @@ import type { CanonicalResponse } from '../../../src/canonical/response.ts'
 import { createStreamTranslator, type ProtocolName, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
 import type { Protocol } from '../../../src/protocol.ts'
 import { encodeStream, framesOf } from '../../../src/testing/streams.ts'
+import { written } from '../written.ts'
 
 type Options = Omit<Parameters<typeof translateRequest>[1], 'from' | 'to'>
 
@@ -56,7 +57,7 @@ function encoded(kind: Example['kind'], to: Protocol, body: unknown, options?: O
     const { wires, notes } = encodeStream(to, body as CanonicalEvent[], options)
     return { target: wires, notes }
   }
-  const { wire, notes } = kind === 'request' ? to.encodeRequest(body as CanonicalRequest, options) : to.encodeResponse(body as CanonicalResponse, options)
+  const { wire, notes } = kind === 'request' ? written(body as CanonicalRequest, to, options) : to.encodeResponse(body as CanonicalResponse, options)
   return { target: wire, notes }
 }
 

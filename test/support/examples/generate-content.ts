@@ -87,7 +87,7 @@ export const examples: Record<string, Example> = {
     chat.reply({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
   ),
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
-  'tool-call.id': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
+  'tool-call.id-omitted': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
   'tool-result.name': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'keep' }),
   'tool-result.flattened': fromBlocks(
     blocks.says(
@@ -109,8 +109,6 @@ export const examples: Record<string, Example> = {
     ),
     model: older,
   }),
-  'tool-result.moved': fromChat({ ...chat.says(user, called('c1'), user, result('c1')), model: older }),
-  'tool-result.duplicate': fromChat({ ...chat.says(user, called('c1'), result('c1'), result('c1')), model: older }),
   'server-tool.dropped': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
   ),

@@ -142,16 +142,7 @@ export const examples: Record<string, Example> = {
   'tool-call.empty-input': fromChat(
     chatSays(user, { role: 'assistant', tool_calls: [chat.call('c1', '')] }, { role: 'tool', tool_call_id: 'c1', content: 'done' }),
   ),
-  'tool-call.id': fromBlocks(blocks.says(...asks(blocks.call('c'.repeat(65))), answers(blocks.result('c'.repeat(65)))), {}, stateless),
   'tool-call.id-twice': chatReply(timed({ tool_calls: [chat.call('c1', '{}'), chat.call('c1', '{}')] }, { finish_reason: 'tool_calls' })),
-  'tool-result.duplicate': fromChat(
-    chatSays(
-      user,
-      { role: 'assistant', tool_calls: [chat.call('c1', '{}')] },
-      { role: 'tool', tool_call_id: 'c1', content: 'old' },
-      { role: 'tool', tool_call_id: 'c1', content: 'new' },
-    ),
-  ),
   'server-tool.dropped': fromBlocks(
     blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }, text)),
     {},

@@ -48,7 +48,6 @@ export const shown: Record<string, Record<string, string>> = {
     'stream.final-differs': '/0/candidates/0/content/parts/0',
     'stream.trailing-arguments': '/candidates/0/content/parts/0/functionCall/args',
     'tool-result.media-moved': '/contents/2/parts/1',
-    'tool-result.moved': '/contents/2/parts/0',
     'media.transcript': '/contents/0/parts/0/text',
     'reasoning.other-model': '/contents/0/parts/0',
     'reasoning.budget-as-effort': '/generationConfig/thinkingConfig/thinkingLevel',

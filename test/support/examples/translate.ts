@@ -5,6 +5,8 @@ const { reply, stream } = makers('chat-completions')
 const itemsReply = makers('responses').reply
 
 const user = { role: 'user', content: 'hi' }
+const called = { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }
+const result = (content: string) => ({ role: 'tool', tool_call_id: 'c1', content })
 
 /** One for each note that is made between two protocols. */
 export const examples: Record<string, Example> = {
@@ -32,6 +34,8 @@ export const examples: Record<string, Example> = {
     context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
   }),
   'tool-result.orphan-as-text': makers('messages').request('chat-completions')(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
+  'tool-result.moved': makers('messages').request('chat-completions')(chat.says(user, called, user, result('done'))),
+  'tool-result.duplicate': makers('messages').request('chat-completions')(chat.says(user, called, result('old'), result('new'))),
   'response.id-renewed': reply('messages')(blocks.reply([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
     'response.created',
   ]),

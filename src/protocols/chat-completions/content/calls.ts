@@ -1,6 +1,6 @@
 import type { Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { hashId, mapCallId } from '../../../kit/conversation/ids.ts'
+import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
@@ -16,13 +16,6 @@ import { opensEnvelopes, type Writing } from './writing.ts'
 
 /** Call ids that every server of this protocol accepts. */
 export const validCallId = /^[\x21-\x7e]{1,40}$/
-
-/** The id of a call as the receiver accepts it. `mistralIds` concerns only servers. */
-export function encodeCallId(id: string, towards: 'client' | 'server', { native, options }: Writing): string {
-  if (native) return id
-  if (towards === 'client' || !options.mistralIds) return mapCallId(id, validCallId)
-  return /^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9)
-}
 
 /** Arguments should be text; some servers send an object, or nothing at first. */
 export function readInput(input: unknown): string {
@@ -127,8 +120,8 @@ export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', wri
   const { report } = writing
   const wraps = towards === 'server' && writing.wraps === true && part.kind === 'freeform'
   noteBeside(part, writing)
-  writing.calls.set(id, part)
-  const written = encodeCallId(id, towards, writing)
+  // In a request, the passes over the conversation have set it.
+  const written = towards === 'server' || writing.native ? id : mapCallId(id, validCallId)
   if (written !== id) report.add('tool-call.id', at, 'id')
   const proof = encodeProof(part, written, { towards, writing })
   if (wraps) report.add('freeform.wrapped', at)

@@ -1,4 +1,4 @@
-import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
+import type { Message, Part, Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { EncodingContext } from '../../../protocol.ts'
 import type { ChatReport } from '../notes.ts'
@@ -22,8 +22,6 @@ export type Writing = {
   told?: Set<string>
   /** How the reply's text is wrapped, see `EncodingContext`. */
   output?: EncodingContext['output']
-  /** The calls that were written, by id. */
-  calls: Map<string, ToolCallPart>
 }
 
 export type RequestWriting = Writing & { request: CanonicalRequest }

@@ -1,15 +1,13 @@
 import type { ControlPart, MediaPart, Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import { readable } from '../../../kit/conversation/readable.ts'
-import { withoutStaleResults } from '../../../kit/conversation/stale-results.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { splitId } from '../../../kit/signatures/envelope.ts'
 import { isUnresolvable } from '../../../kit/signatures/state.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
 import { decodeAssistant, encodeAssistant } from '../content/assistant.ts'
 import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from '../content/cache.ts'
-import { encodeCallId, isDirect } from '../content/calls.ts'
+import { isDirect } from '../content/calls.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import { keep, protocolName, wireOf } from '../content/own.ts'
 import type { Reading } from '../content/reading.ts'
@@ -80,7 +78,7 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
  * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): ChatWrittenMessage[] {
-  const turns = writing.native ? [...messages] : placeInstructions(regroup(withoutStaleResults(messages, writing.report), writing), writing)
+  const turns = writing.native ? [...messages] : placeInstructions(regroup(messages, writing), writing)
   const inToolTurns = toolTurns(turns)
   const written: ChatWrittenMessage[] = []
   let media: ChatBlock[] = []
@@ -126,7 +124,7 @@ function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
   const found = new Set<Message>()
   let turn: Message[] = []
   const settle = () => {
-    if (turn.some(message => callsOf(message).length > 0)) for (const message of turn) found.add(message)
+    if (turn.some(({ parts }) => parts.some(({ type }) => type === 'tool-call'))) for (const message of turn) found.add(message)
     turn = []
   }
   for (const message of messages)
@@ -187,10 +185,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   report.ext(part.ext, at)
   report.ext(ext, messageAt)
 
-  // The name is noted as lost only when it is not that of the call.
-  const call = writing.calls.get(callId)
-  if (!native && name !== call?.name) report.rest({ name }, at)
-  if (!native && namespace !== call?.namespace) report.rest({ namespace }, at)
+  if (!native) report.rest({ name, namespace }, at)
   const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
   const texts = native ? shown : shown.filter(inner => inner.type !== 'media')
   if (!native) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
@@ -199,9 +194,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
   else if (cache && !native) report.add('cache.place', at, 'cache')
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
-  const id = encodeCallId(callId, 'server', writing)
-  if (id !== callId && !writing.calls.has(callId)) report.add('tool-call.id', at, 'callId')
-  return wireOf<ChatWrittenMessage>({ role: 'tool', tool_call_id: id, content: plainly(blocks), name: native ? name : undefined }, ext)
+  return wireOf<ChatWrittenMessage>({ role: 'tool', tool_call_id: callId, content: plainly(blocks), name: native ? name : undefined }, ext)
 }
 
 /** Removes the cache breakpoint, for which OpenAI has no place in tool messages. */
@@ -229,55 +222,35 @@ function moveMedia(part: MediaPart, callId: string, { writing, media }: { writin
   const blocks = encodeParts([part], writing)
   if (blocks.length === 0) return
   report.add('tool-result.media-moved', part.at)
-  media.push({ type: 'text', text: `[${part.kind} for ${encodeCallId(callId, 'server', writing)}]` }, ...blocks)
+  media.push({ type: 'text', text: `[${part.kind} for ${callId}]` }, ...blocks)
 }
 
-/** Regroups messages into the turns of this wire, see `encodeMessages`. Removes control parts. */
+/** Joins messages of a turn of the model, and gives each result a message. Leaves out control parts. */
 function regroup(messages: readonly Message[], writing: Writing): Message[] {
   const { report } = writing
   const turns: Message[] = []
-  /** Results that follow a part of another type in their message. */
-  const late = new Set<Part>()
   for (const message of messages) {
-    const results: ToolResultPart[] = []
-    const rest: Part[] = []
-    for (const part of message.parts) {
-      if (part.type === 'control') noteControl(part, writing)
-      else if (part.type !== 'tool-result') rest.push(part)
-      else {
-        results.push(part)
-        if (rest.length > 0) late.add(part)
-      }
-    }
-    if (results.length + rest.length === 0 && message.parts.length > 0) {
-      report.ext(message.ext, message.at)
-      continue
-    }
-    if (message.role === 'assistant') {
-      const last = turns.at(-1)
+    const parts = message.parts.some(isControl) ? message.parts.filter(part => !isControl(part)) : message.parts
+    for (const part of message.parts) if (isControl(part)) noteControl(part, writing)
+    const { role, origin, at, ext, name } = message
+    if (parts.length === 0 && message.parts.length > 0) report.ext(ext, at)
+    else if (role === 'assistant') {
       noteEnvelope(message, report)
-      const bare: Message = defined({ role: message.role, origin: message.origin, name: message.name, at: message.at, ext: message.ext, parts: rest })
-      if (last?.role === 'assistant') last.parts = [...last.parts, ...rest]
-      else turns.push(bare)
+      const last = turns.at(-1)
+      if (last?.role === 'assistant') last.parts = [...last.parts, ...parts]
+      else turns.push(defined({ role, origin, name, at, ext, parts }))
+    } else if (role !== 'tool') turns.push(parts === message.parts ? message : { ...message, parts })
+    else {
+      report.onceEach('message.ids', at, { itemId: message.id, status: message.status })
+      // A message that is split has no place for its own unknown keys.
+      if (parts.length > 1) report.ext(ext, at)
+      for (const part of parts) turns.push(defined({ role, origin, at, ext: parts.length === 1 ? ext : undefined, parts: [part] }))
     }
-    // When a message is split, its own unknown keys have no place.
-    if (message.role !== 'assistant' && results.length > 1 && rest.length === 0) report.ext(message.ext, message.at)
-    if (results.length > 0) report.onceEach('message.ids', message.at, { itemId: message.id, status: message.status })
-    for (const part of results)
-      turns.push(
-        defined({
-          role: 'tool' as const,
-          origin: message.origin,
-          at: message.at,
-          ext: results.length === 1 && rest.length === 0 ? message.ext : undefined,
-          parts: [part],
-        }),
-      )
-    if (message.role !== 'assistant' && (rest.length > 0 || results.length === 0))
-      turns.push({ ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest })
   }
-  return placeResults(turns, late, writing)
+  return turns
 }
+
+const isControl = (part: Part): part is ControlPart => part.type === 'control'
 
 /**
  * A control part, such as a reference to an item that only another provider stores.
@@ -289,59 +262,4 @@ function noteControl(part: ControlPart, { report, options }: Writing): void {
   if (control === 'tool-addition' && tools) return
   if (isUnresolvable(part)) report.unresolvable(at, undefined, options)
   else report.add('part.unsupported', at)
-}
-
-const resultOf = ({ parts }: Message) => (parts[0]?.type === 'tool-result' ? parts[0] : undefined)
-const callsOf = ({ parts }: Message) => parts.filter(part => part.type === 'tool-call')
-
-/** The indexes of turns by the ids in them, so that no turn has to search all later turns. */
-function placesById(turns: readonly Message[], idOf: (part: Part) => string | undefined): Map<string, number[]> {
-  const places = new Map<string, number[]>()
-  for (const [place, { parts }] of turns.entries())
-    for (const part of parts) {
-      const id = idOf(part)
-      if (id === undefined) continue
-      const known = places.get(id)
-      if (known) known.push(place)
-      else places.set(id, [place])
-    }
-  return places
-}
-
-/** Moves the results of each turn's calls directly after the turn, in the order of the calls. */
-function placeResults(turns: Message[], late: ReadonlySet<Part>, { report }: Writing): Message[] {
-  if (!turns.some(({ parts }) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result'))) return turns
-  const placed: Message[] = []
-  const results = placesById(turns, part => (part.type === 'tool-result' ? part.callId : undefined))
-  const uses = placesById(turns, part => (part.type === 'tool-call' ? part.id : undefined))
-  const taken = new Set<number>()
-  const noteMoved = (result: Part | undefined, passes = false) => {
-    if (result && (passes || late.has(result))) report.add('tool-result.moved', result.at)
-  }
-  for (const [place, turn] of turns.entries()) {
-    if (taken.has(place)) continue
-    const calls = turn.role === 'assistant' ? callsOf(turn) : []
-    if (calls.length === 0) {
-      noteMoved(resultOf(turn))
-      placed.push(turn)
-      continue
-    }
-    const ids = new Map(calls.map((call, i) => [call.id, i]))
-    // A later turn may reuse an id; results after that turn belong to it.
-    const end = Math.min(...[...ids.keys()].map(id => uses.get(id)?.find(use => use > place) ?? turns.length))
-    const found = flatMap([...ids.keys()], id => results.get(id)?.filter(at => at > place && at < end && !taken.has(at)) ?? []).sort((a, b) => a - b)
-    const answers: Message[] = []
-    let others = place + 1
-    for (const at of found) {
-      while (others < at && resultOf(turns[others] as Message)) others++
-      const answer = turns[at] as Message
-      noteMoved(resultOf(answer), others < at)
-      taken.add(at)
-      answers.push(answer)
-    }
-    const order = (message: Message) => ids.get(resultOf(message)?.callId ?? '') ?? 0
-    answers.sort((a, b) => order(a) - order(b))
-    placed.push(turn, ...answers)
-  }
-  return placed
 }

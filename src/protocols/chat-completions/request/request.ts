@@ -120,7 +120,6 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
     isLost: name => isLost(name, value.tools, options),
     options,
     native,
-    calls: new Map(),
     nameOf,
     spaceOf: name => spaceOf(name, value.tools),
     told: new Set(),

@@ -148,7 +148,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
   }
 
-  const writing = { report, options, native, calls: new Map(), nameOf: createNames(true).nameOf, stored: {} }
+  const writing = { report, options, native, nameOf: createNames(true).nameOf, stored: {} }
   report.unwritten(value, handledOfResponse, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), below('/choices', i), writing))

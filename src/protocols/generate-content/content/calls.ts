@@ -197,16 +197,12 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   const parts = [...write(data), ...written.filter(({ text }) => typeof text !== 'string')]
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
   const functionResponse: NonNullable<GeminiWrittenPart['functionResponse']> = inside
-  const call = writing.callOf?.(part)
-  // Servers match a result to its call by name.
-  if (call) functionResponse.name = writing.toolName(call.name, call.namespace, call.at)
-  else if (name !== undefined && (name || native)) functionResponse.name = writing.toolName(name, namespace, at)
+  if (name !== undefined && (name || native)) functionResponse.name = writing.toolName(name, namespace, at)
   else if (!native) {
     functionResponse.name = 'unknown_function'
     report.addMade('tool-result.name', functionResponse, '/name')
   }
-  if (call && name && name !== call.name) report.rest({ name }, at)
-  if ((call || name === undefined) && namespace !== call?.namespace) report.rest(defined({ namespace }), at)
+  if (name === undefined) report.rest(defined({ namespace }), at)
   functionResponse.response = encodeResponse(part, written, parseJson)
   const id = writing.callId(callId, part)
   if (id) functionResponse.id = id

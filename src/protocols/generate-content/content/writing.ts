@@ -38,8 +38,6 @@ export type Writing = {
   toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
   /** The id that a call and its result are written with. Undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
-  /** The call that a result answers. */
-  callOf?: ((result: ToolResultPart) => ToolCallPart | undefined) | undefined
   /** Calls without a usable signature, which are written with the documented placeholder. */
   unsigned?: ReadonlySet<Part> | undefined
   /** The number of texts of earlier results that a result begins with. */
@@ -85,7 +83,6 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     to: 'provider',
     opens: options.foreignProofs === 'wrap',
     native,
-    callOf: undefined,
     unsigned: undefined,
     repeated: undefined,
     instructs: false,
@@ -94,7 +91,7 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
     callId(id, part) {
       if (options.gcIds !== 'never') return made.has(id) ? undefined : id
-      report.once('tool-call.id', part.at, part.type === 'tool-call' ? 'id' : 'callId')
+      report.once('tool-call.id-omitted', part.at, part.type === 'tool-call' ? 'id' : 'callId')
       return undefined
     },
     renamed,

@@ -1,4 +1,4 @@
-import type { Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
+import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
 import { isInstruction } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -177,10 +177,9 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
   if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeInstructions(leading, writing)
-  const { turns, pairs } = groupTurns(first < 0 ? [] : messages.slice(first), report)
+  const turns = groupTurns(first < 0 ? [] : messages.slice(first))
   const unsigned = unsignedCalls(turns, writing)
-  const callOf = (result: ToolResultPart) => pairs.get(result)
-  const contents = encodeTurns(turns, { ...writing, unsigned, callOf }, parts => system.push(...parts))
+  const contents = encodeTurns(turns, { ...writing, unsigned }, parts => system.push(...parts))
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })

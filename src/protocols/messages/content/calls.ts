@@ -134,9 +134,9 @@ const writtenResult = keysOf<ToolResultPart>()(
 /** `blocks`: its encoded content. */
 export function encodeResult(part: ToolResultPart, blocks: MessagesWrittenBlock[], writing: Writing): MessagesWrittenBlockOf<'tool_result'> {
   const { report } = writing
-  const { callId, name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
+  const { name, namespace, isError, itemId, toolset, status, synthesized, at, ext } = part
   report.unwritten(part, writtenResult, at)
-  if (!writing.called?.has(callId)) report.rest({ name, namespace }, at)
+  report.rest({ name, namespace }, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
   const result: MessagesWrittenBlockOf<'tool_result'> = {

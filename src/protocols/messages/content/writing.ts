@@ -3,7 +3,6 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { mapName } from '../../../kit/conversation/ids.ts'
-import { callIds } from '../../../kit/conversation/turns.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
@@ -32,8 +31,6 @@ export type Writing = {
   callId(part: ToolCallPart | ToolResultPart): string
   /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
-  /** Ids of the calls in the request: the name of a result's tool is there. Undefined: a reply, which may not have the call. */
-  called?: ReadonlySet<string>
   unsigned: 'drop' | 'text'
   /** The model that the request is for. */
   model?: string | undefined
@@ -96,7 +93,6 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     native,
     callId: idOf,
     toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
-    called: callIds(messages),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
     renamed,
     unsigned: options.amUnsigned ?? 'drop',

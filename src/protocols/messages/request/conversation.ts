@@ -7,12 +7,12 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { signedByProxy } from '../content/calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
 import { keep, ownOf, protocolName } from '../content/own.ts'
-import { contentOf, idOf, malformed, type RequestWriting, type Writing } from '../content/writing.ts'
+import { contentOf, malformed, type RequestWriting, type Writing } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest, MessagesWrittenBlock, MessagesWrittenMessage } from '../schema.ts'
 import { refusesPrefill, takesMidSystem } from './models.ts'
-import { fittingId, groupTurns, type Turn } from './turns.ts'
+import { groupTurns, type Turn } from './turns.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
@@ -154,15 +154,12 @@ type Placing = { writing: RequestWriting; hoist(blocks: MessagesWrittenBlock[]):
 function encodeTurns(messages: readonly Message[], placing: Placing): MessagesWrittenMessage[] {
   const { writing } = placing
   const { report, options } = writing
-  const { turns, ids } = groupTurns(messages, report)
-  // One copy for the whole conversation: a copy for each part took a twentieth of the encoding time of a long one.
-  const inTurn: Writing = { ...writing, callId: part => ids.get(part) ?? fittingId(idOf(part)) }
   const written: Written = { wires: [], waiting: [] }
   const { wires } = written
-  for (const turn of turns) {
+  for (const turn of groupTurns(messages)) {
     const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
     const { content, config } = splitConfig(turn.parts)
-    const blocks = encodeTurn(turn.role, content, hoists ? { ...inTurn, place: 'system' } : inTurn)
+    const blocks = encodeTurn(turn.role, content, hoists ? { ...writing, place: 'system' } : writing)
     const own: Own = turn.sources.length === 1 ? { ...ownOf(turn.sources[0]?.ext) } : {}
     if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
     else if (turn.role === 'assistant') {
@@ -233,13 +230,5 @@ function asTagged(block: MessagesWrittenBlock): MessagesWrittenBlock {
 
 function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing): MessagesWrittenBlock[] {
   const known = role === 'system' ? parts.filter(part => isTold(part, writing)) : parts
-  const encode = (part: Part) => encodeWithCarrier(part, writing, role)
-  const leads = (part: Part) => role === 'user' && part.type === 'tool-result'
-  const blocks: MessagesWrittenBlock[] = []
-  for (const part of known) if (leads(part)) blocks.push(...encode(part))
-  const results = blocks.length
-  for (const part of known)
-    if (!leads(part)) blocks.push(...encode(part))
-    else if (blocks.length > results) writing.report.add('tool-result.moved', part.at)
-  return blocks
+  return flatMap(known, part => encodeWithCarrier(part, writing, role))
 }

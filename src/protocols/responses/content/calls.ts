@@ -72,16 +72,10 @@ function decodeOutput(output: unknown, at: Place, report: ResponsesReport | unde
   return [{ type: 'text', text: JSON.stringify(output), at }]
 }
 
-const validCallId = /^[\x21-\x7e]{1,64}$/
+export const validCallId = /^[\x21-\x7e]{1,64}$/
 
-function encodeCallId(id: string, at: Place | undefined, writing: Writing): string {
-  const wire = wireCallId(id, writing)
-  if (wire !== id) writing.report.add('tool-call.id', at, 'id')
-  return wire
-}
-
-/** As `encodeCallId`, without its note: for the result of a call, where the call has it. */
-const wireCallId = (id: string, { native }: Writing) => (native ? id : mapCallId(id, validCallId))
+/** In a request, the passes over the conversation have set a valid id. */
+const wireCallId = (id: string, { native, target }: Writing) => (native || target === 'input' ? id : mapCallId(id, validCallId))
 
 const handledOfCall = keysOf<ToolCallPart>()(
   'type',
@@ -108,14 +102,14 @@ type CallItem = ResponsesItemOf<'function_call' | 'custom_tool_call'> | Response
 export function encodeCall(part: ToolCallPart, message: Message, writing: Writing): CallItem {
   const { id, name, namespace, input, caller, async, at, signature } = part
   const { report, target, native } = writing
-  writing.calls.set(id, name)
   report.ext(part.ext, at)
   report.unwritten(part, handledOfCall, at)
   if (part.cache) report.add('cache.place', at, 'cache')
   if (signature && !opensEnvelopes(writing)) report.add('reasoning.foreign-signature', at, 'signature')
   const isFreeform = part.kind === 'freeform'
   const wanted = message.id ?? part.itemId
-  const callId = encodeCallId(id, at, writing)
+  const callId = wireCallId(id, writing)
+  if (callId !== id) report.add('tool-call.id', at, 'id')
   const status = statusOf(message, writing, part.status)
   if (!isFreeform && writing.expanded.includes(name)) {
     const client = encodeClientCall(part)
@@ -175,8 +169,7 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   if (native && name !== undefined && writing.expanded.includes(name))
     return wireOf<ReturnType<typeof encodeClientResult>>({ id: message.id, ...encodeClientResult(part, name), status }, message.ext)
   if (isError && !synthesized) report.add('tool-result.error-flag', at, 'isError')
-  if (!writing.calls.has(callId) && wireCallId(callId, writing) !== callId) report.add('tool-call.id', at, 'callId')
-  if (!native && name !== undefined && writing.calls.get(callId) !== name) report.rest({ name }, at)
+  if (!native) report.rest({ name }, at)
   if (!native && caller !== undefined && !isDirect(caller)) report.rest({ caller }, at)
   const wire = wireOf<ResponsesItemOf<'function_call_output' | 'custom_tool_call_output'>>(
     {

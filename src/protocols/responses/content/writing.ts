@@ -25,8 +25,6 @@ export type Writing = {
   uncached: Set<Part>
   /** Written reasoning item → its part. */
   thoughts: Map<ResponsesWrittenItem, Part>
-  /** Id → name of the calls written so far. */
-  calls: Map<string, string>
   /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
   expanded: readonly string[]
   /** Changed tool names, by the name written on the wire. */
@@ -44,7 +42,6 @@ export function startWriting(target: Writing['target'], native: boolean, options
     moved: new Map(),
     uncached: new Set(),
     thoughts: new Map(),
-    calls: new Map(),
     expanded: [],
     tools: {},
   }

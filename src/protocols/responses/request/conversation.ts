@@ -1,5 +1,4 @@
 import type { Message } from '../../../canonical/message.ts'
-import { withoutStaleResults } from '../../../kit/conversation/stale-results.ts'
 import { type JsonObject, same } from '../../../kit/json/json.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { limitMarks, withMarksInside } from '../content/cache.ts'
@@ -9,8 +8,7 @@ import type { ResponsesItemOf, ResponsesWrittenItem } from '../schema.ts'
 
 /** The items of a whole history. */
 export function encodeItems(messages: readonly Message[], writing: Writing): ResponsesWrittenItem[] {
-  const last = writing.native || writing.target === 'output' ? messages : withoutStaleResults(messages, writing.report)
-  const marked = last.map(message => withMarksInside(message, writing))
+  const marked = messages.map(message => withMarksInside(message, writing))
   if (!writing.native) limitMarks(marked, writing)
   const items: ResponsesWrittenItem[] = []
   for (const message of marked) items.push(...encodeMessage(message, writing))

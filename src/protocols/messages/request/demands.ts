@@ -1,0 +1,9 @@
+import { mapCallId } from '../../../kit/conversation/ids.ts'
+import type { Demands } from '../../../protocol.ts'
+
+const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
+
+/** The server refuses a turn with calls that the results of all of them do not follow, and an id that occurs twice. */
+export function demands(): Demands {
+  return { toolPairs: { resultsFollowCalls: true, callId: id => mapCallId(id, validCallId), uniqueCallIds: true } }
+}

@@ -1,0 +1,291 @@
+import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { defined } from '../../kit/fields/defined.ts'
+import type { commonNotes, Report } from '../../kit/notes/report.ts'
+import { flatMap } from '../../kit/text/flat-map.ts'
+import type { ToolPairDemands } from '../../protocol.ts'
+import type { translateNotes } from '../notes.ts'
+
+export type PassReport = Report<typeof translateNotes & typeof commonNotes>
+
+/** `repair`: calls without a result get one that says that they were interrupted, and results without a call become text of the user. */
+type Wanted = ToolPairDemands & { repair: boolean }
+
+/**
+ * A conversation whose tool calls and results are paired as the target demands. Of several results of a call only the last one stays,
+ * because clients that retry send several, and servers refuse them.
+ */
+export function pairToolCalls(messages: Message[], wanted: Wanted, report: PassReport): Message[] {
+  if (!messages.some(holdsTools)) return messages
+  const pairs = findPairs(messages)
+  let paired = withoutStale(messages, pairs, report)
+  if (wanted.repair) {
+    paired = orphansAsText(paired, pairs, report)
+    for (const call of pairs.unanswered) answer(call, interrupted(call), pairs)
+  }
+  if (wanted.resultsFollowCalls) paired = placeResults(paired, pairs, report)
+  else if (wanted.repair && pairs.unanswered.size > 0) paired = addInterrupted(paired, pairs)
+  return nameAlike(paired, pairs, wanted, report)
+}
+
+const holdsTools = ({ parts }: Message) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result')
+
+/** `orphans`: results without a call. `stale`: results that a later one replaces. `unanswered`: calls without a result. */
+type Pairs = {
+  results: Map<ToolCallPart, ToolResultPart>
+  calls: Map<Part, ToolCallPart>
+  unanswered: Set<ToolCallPart>
+  stale: Set<Part>
+  orphans: Set<Part>
+}
+
+/** The calls of one turn with the same id, and their results. */
+type Asked = { turn: number; calls: ToolCallPart[]; results: ToolResultPart[] }
+
+function findPairs(messages: readonly Message[]): Pairs {
+  const pairs: Pairs = { results: new Map(), calls: new Map(), unanswered: new Set(), stale: new Set(), orphans: new Set() }
+  const all: Asked[] = []
+  const byId = new Map<string, Asked>()
+  const ask = (id: string, asked: Asked) => {
+    byId.set(id, asked)
+    all.push(asked)
+  }
+  let turn = 0
+  for (const { role, parts } of messages) {
+    if (role !== 'assistant') turn++
+    if (isInstruction(role)) continue
+    for (const part of parts)
+      if (part.type === 'tool-call') {
+        const before = byId.get(part.id)
+        // Several calls of a turn may have one id. In a later turn the id belongs to the new call.
+        if (before?.turn === turn) before.calls.push(part)
+        else ask(part.id, { turn, calls: [part], results: [] })
+      } else if (part.type === 'server-tool') {
+        if (!byId.has(part.id)) ask(part.id, { turn, calls: [], results: [] })
+      } else if (part.type === 'tool-result') {
+        const asked = byId.get(part.callId)
+        if (asked) asked.results.push(part)
+        else pairs.orphans.add(part)
+      }
+  }
+  for (const asked of all) matchUp(asked, pairs)
+  return pairs
+}
+
+/** Instructions cannot hold results, so encoders leave them out there. */
+const isInstruction = (role: Message['role']) => role === 'system' || role === 'developer'
+
+function matchUp({ calls, results }: Asked, pairs: Pairs): void {
+  // Results of a tool that the provider runs belong to no call.
+  if (calls.length === 0) return
+  const superseded = Math.max(0, results.length - calls.length)
+  for (const result of results.slice(0, superseded)) pairs.stale.add(result)
+  for (const [nth, call] of calls.entries()) {
+    const result = results[superseded + nth]
+    if (result) answer(call, result, pairs)
+    else pairs.unanswered.add(call)
+  }
+}
+
+function answer(call: ToolCallPart, result: ToolResultPart, { results, calls }: Pairs): void {
+  results.set(call, result)
+  calls.set(result, call)
+}
+
+function withoutStale(messages: Message[], { stale }: Pairs, report: PassReport): Message[] {
+  if (stale.size === 0) return messages
+  for (const part of stale) report.leave('tool-result.duplicate', part)
+  return flatMap(messages, message => {
+    const parts = message.parts.filter(part => !stale.has(part))
+    if (parts.length === message.parts.length) return [message]
+    if (parts.length > 0) return [{ ...message, parts }]
+    report.ext(message.ext, message.at)
+    return []
+  })
+}
+
+function orphansAsText(messages: Message[], { orphans }: Pairs, report: PassReport): Message[] {
+  if (orphans.size === 0) return messages
+  return flatMap(messages, message => (message.parts.some(part => orphans.has(part)) ? splitOrphans(message, orphans, report) : [message]))
+}
+
+/** The message without its orphans, and their content as text of the user. */
+function splitOrphans(message: Message, orphans: ReadonlySet<Part>, report: PassReport): Message[] {
+  const isUsers = message.role === 'user'
+  const kept: Part[] = []
+  const told: Part[] = []
+  for (const part of message.parts)
+    if (part.type === 'tool-result' && orphans.has(part)) {
+      report.leave('tool-result.orphan-as-text', part)
+      told.push(...part.content.filter(inner => maySay(inner, report)))
+    } else if (isUsers || (message.role === 'tool' && part.type !== 'tool-result')) told.push(part)
+    else kept.push(part)
+  if (kept.length > 0) {
+    const rest: Message = { ...message, parts: kept }
+    return told.length > 0 ? [rest, { role: 'user', origin: message.origin, parts: told }] : [rest]
+  }
+  if (told.length > 0) return [{ ...message, role: 'user', parts: told }]
+  report.ext(message.ext, message.at)
+  return []
+}
+
+/** Thoughts, calls and results inside a result are not the user's. */
+function maySay({ type, at }: Part, report: PassReport): boolean {
+  const isOdd = type === 'reasoning' || type === 'tool-call' || type === 'tool-result'
+  if (isOdd) report.add('part.unsupported', at)
+  return !isOdd
+}
+
+function interrupted(call: ToolCallPart): ToolResultPart {
+  return {
+    type: 'tool-result',
+    callId: call.id,
+    kind: call.kind,
+    content: [{ type: 'text', text: 'This tool call was interrupted and has no result.' }],
+    isError: true,
+    synthesized: true,
+  }
+}
+
+/** Behind the last message of the turn: the results of all its calls stand together. */
+function addInterrupted(messages: readonly Message[], { unanswered, results }: Pairs): Message[] {
+  const all: Message[] = []
+  let missing: Message[] = []
+  for (const message of messages) {
+    if (message.role !== 'assistant') {
+      all.push(...missing)
+      missing = []
+    }
+    all.push(message)
+    for (const part of message.parts) {
+      const result = part.type === 'tool-call' && unanswered.has(part) ? results.get(part) : undefined
+      if (result) missing.push({ role: 'tool', origin: 'message', parts: [result] })
+    }
+  }
+  return [...all, ...missing]
+}
+
+/**
+ * The results of a turn's calls right behind the turn, in the order of the calls, in messages that hold nothing else. Results without a
+ * call stay where they are, also in a message of their own.
+ */
+function placeResults(messages: readonly Message[], pairs: Pairs, report: PassReport): Message[] {
+  const sources = new Map<Part, Message>()
+  for (const message of messages) for (const part of message.parts) if (part.type === 'tool-result') sources.set(part, message)
+  const all: Message[] = []
+  const moved = new Set<Message>()
+  const turn: Turn = { open: [], last: new Set(), passed: false }
+  const settle = () => {
+    if (turn.open.length === 0) return
+    const results = flatMap(turn.open, call => pairs.results.get(call) ?? [])
+    for (const message of asMessages(results, sources, moved)) all.push(message)
+    Object.assign(turn, { open: [], last: new Set(turn.open), passed: false })
+  }
+  for (const message of messages) {
+    if (message.role !== 'assistant') settle()
+    const { lonely, rest } = takeResults(message, turn, pairs, report)
+    if (rest.length === message.parts.length) all.push(message)
+    else for (const left of split(message, { lonely, rest, moved })) all.push(left)
+  }
+  settle()
+  return all
+}
+
+/** `open`: the calls of the turn that has not ended yet. `last`: those of the turn before. `passed`: other content came behind that turn. */
+type Turn = { open: ToolCallPart[]; last: ReadonlySet<ToolCallPart>; passed: boolean }
+
+/** Separates the results from the other parts, with a note for those that move. `lonely`: results without a call. */
+function takeResults({ role, parts }: Message, turn: Turn, { calls }: Pairs, report: PassReport): { lonely: ToolResultPart[]; rest: Part[] } {
+  const lonely: ToolResultPart[] = []
+  const rest: Part[] = []
+  const isModel = role === 'assistant'
+  let isLed = false
+  for (const part of parts) {
+    if (part.type !== 'tool-result' || isInstruction(role)) {
+      rest.push(part)
+      if (isModel && part.type === 'tool-call') turn.open.push(part)
+      else if (part.type !== 'control') isLed = turn.passed = true
+      continue
+    }
+    const call = calls.get(part)
+    if (!call) lonely.push(part)
+    if (call ? turn.passed || isModel || !turn.last.has(call) : isLed && !isModel) report.add('tool-result.moved', part.at)
+  }
+  return { lonely, rest }
+}
+
+/** One message for results in a row that were in one message. The first one keeps what else that message had. */
+function asMessages(results: readonly ToolResultPart[], sources: ReadonlyMap<Part, Message>, moved: Set<Message>): Message[] {
+  const all: Message[] = []
+  let before: Message | undefined
+  for (const result of results) {
+    const source = sources.get(result)
+    if (source && source === before) all.at(-1)?.parts.push(result)
+    else if (!source) all.push({ role: 'tool', origin: 'message', parts: [result] })
+    else if (moved.has(source) || source.parts.some(({ type }) => type !== 'tool-result')) all.push(bare(source, [result]))
+    else {
+      moved.add(source)
+      all.push({ ...source, role: 'tool', parts: [result] })
+    }
+    before = source
+  }
+  return all
+}
+
+const bare = ({ origin, at }: Message, parts: Part[]): Message => defined({ role: 'tool' as const, origin, at, parts })
+
+type Split = { lonely: ToolResultPart[]; rest: Part[]; moved: ReadonlySet<Message> }
+
+/** What stays of a message that holds results. */
+function split(message: Message, { lonely, rest, moved }: Split): Message[] {
+  const others: Message = { ...message, role: message.role === 'tool' ? 'user' : message.role, parts: rest }
+  if (lonely.length === 0) return rest.length > 0 ? [others] : []
+  if (rest.length > 0) return message.role === 'assistant' ? [others, bare(message, lonely)] : [bare(message, lonely), others]
+  return [moved.has(message) ? bare(message, lonely) : { ...message, role: 'tool', parts: lonely }]
+}
+
+/** Writes the ids of calls and results as the target takes them, and the name of the tool in results only where the target has it there. */
+function nameAlike(messages: Message[], { calls }: Pairs, { callId = same, uniqueCallIds, namesInResults }: Wanted, report: PassReport): Message[] {
+  const used = new Set<string>()
+  const ids = new Map<ToolCallPart, string>()
+  const idOf = (call: ToolCallPart): string => {
+    let id = callId(call.id)
+    for (let count = 2; uniqueCallIds && used.has(id); count++) id = callId(`${call.id}_${count}`)
+    used.add(id)
+    ids.set(call, id)
+    if (id !== call.id) report.add('tool-call.id', call.at, 'id')
+    return id
+  }
+  return mapParts(messages, part => {
+    if (part.type === 'tool-call') {
+      const id = idOf(part)
+      return id === part.id ? part : { ...part, id }
+    }
+    if (part.type !== 'tool-result') return part
+    const call = calls.get(part)
+    const id = (call && ids.get(call)) ?? callId(part.callId)
+    if (!call) {
+      if (id !== part.callId) report.add('tool-call.id', part.at, 'callId')
+      return id === part.callId ? part : { ...part, callId: id }
+    }
+    const { name, namespace, ...rest } = part
+    if (name && name !== call.name) report.rest({ name }, part.at)
+    if (namespace !== undefined && namespace !== call.namespace) report.rest({ namespace }, part.at)
+    if (namesInResults) return defined({ ...rest, callId: id, name: call.name, namespace: call.namespace })
+    return id === part.callId && name === undefined && namespace === undefined ? part : { ...rest, callId: id }
+  })
+}
+
+const same = (id: string) => id
+
+/** The messages with each part replaced; those without a change stay the same objects. */
+function mapParts(messages: Message[], change: (part: Part) => Part): Message[] {
+  return messages.map(message => {
+    let isChanged = false
+    const parts = message.parts.map(part => {
+      const changed = change(part)
+      isChanged ||= changed !== part
+      return changed
+    })
+    return isChanged ? { ...message, parts } : message
+  })
+}
