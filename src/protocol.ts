@@ -99,7 +99,16 @@ export type KeptProofs<Options> = {
 }
 
 /** What the passes over a conversation make of it, see `translate/passes/`. */
-export type Demands = { toolPairs: ToolPairDemands }
+export type Demands = {
+  toolPairs: ToolPairDemands
+  /**
+   * Where tools are that the conversation adds. `list`: with the others in the request; `parts`: in the parts that add them; `controls`:
+   * in control parts, and those that a tool search has found in the list.
+   */
+  lateTools: 'list' | 'controls' | 'parts'
+  /** There is the tool choice `validated`. Default: functions are made strict instead. */
+  validatedChoice?: boolean
+}
 
 /**
  * `resultsFollowCalls`: results stand right behind the turn of the model that called, in the order of the calls, in messages of their

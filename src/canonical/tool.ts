@@ -87,11 +87,8 @@ export type OpaqueTool = Node & { type: 'opaque'; protocol: string; raw: unknown
 export type Tool = FunctionTool | FreeformTool | ServerTool | OpaqueTool
 
 export type ToolChoice =
-  | PlainToolChoice
   /** As `auto`, or as `allowed` when tools are named; arguments have to match their schemas. */
   | { mode: 'validated'; tools?: string[] }
-
-export type PlainToolChoice =
   | { mode: 'auto' }
   | { mode: 'none' }
   | { mode: 'required' }

@@ -1,7 +1,10 @@
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { createReport } from '../kit/notes/report.ts'
-import type { CodecOptions, Encoded, Protocol } from '../protocol.ts'
-import { translateNotes } from './notes.ts'
+import type { CodecOptions, Demands, Encoded, Protocol } from '../protocol.ts'
+import { type PassReport, translateNotes } from './notes.ts'
+import { gatherTools } from './passes/late-tools.ts'
+import { readableResults } from './passes/readable-results.ts'
+import { withStrictTools } from './passes/strict-tools.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
 import type { Settings } from './settings.ts'
 
@@ -13,9 +16,18 @@ import type { Settings } from './settings.ts'
 export function encodeRequest(request: CanonicalRequest, to: Protocol, options: CodecOptions & Pick<Settings, 'repairToolPairs'> = {}): Encoded<unknown> {
   const { repairToolPairs = 'synthesize', ...mapping } = options
   if (request.source?.protocol === to.name) return to.encodeRequest(request, mapping)
-  const { toolPairs } = to.demands(mapping)
   const report = createReport(to.name, translateNotes, options.fieldNames)
-  const messages = pairToolCalls(request.messages, { ...toolPairs, repair: repairToolPairs !== 'keep' }, report)
-  const encoded = to.encodeRequest(messages === request.messages ? request : { ...request, messages }, mapping)
+  const demands = { ...to.demands(mapping), protocol: to.name, repair: repairToolPairs !== 'keep' }
+  const encoded = to.encodeRequest(prepare(request, demands, report), mapping)
   return report.notes.length === 0 ? encoded : { ...encoded, notes: [...report.notes, ...encoded.notes] }
+}
+
+type Wanted = Demands & { protocol: string; repair: boolean }
+
+function prepare(request: CanonicalRequest, wanted: Wanted, report: PassReport): CanonicalRequest {
+  const held = wanted.validatedChoice ? request : withStrictTools(request, report)
+  const gathered = gatherTools(held, wanted, report)
+  const paired = pairToolCalls(gathered.messages, { ...wanted.toolPairs, repair: wanted.repair }, report)
+  const messages = readableResults(paired, wanted.protocol, report)
+  return messages === gathered.messages ? gathered : { ...gathered, messages }
 }

@@ -1,4 +1,5 @@
 import type { Note } from '../canonical/note.ts'
+import type { commonNotes, Report } from '../kit/notes/report.ts'
 import type { NoteTable } from '../protocol.ts'
 
 /** Notes that belong to neither of the two protocols. */
@@ -27,6 +28,12 @@ export const translateNotes = {
   'tool-result.orphan-as-text': { kind: 'approximated', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
   'tool-result.moved': { kind: 'approximated', reason: 'the result moves to its call, where the server requires it', source: '2.2' },
+  'tool.added-late': { kind: 'approximated', reason: 'a tool that was added in mid-conversation is in the list of all tools', source: '2.1' },
+  'tool_choice.strict-tools': {
+    kind: 'approximated',
+    reason: 'the choice that requires valid arguments becomes `strict` on each function that allows it',
+    source: '2.6',
+  },
   'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
   'response.id-renewed': {
     kind: 'synthesized',
@@ -34,6 +41,9 @@ export const translateNotes = {
     source: '6.2',
   },
 } as const satisfies NoteTable
+
+/** What the passes over a conversation write their notes to. */
+export type PassReport = Report<typeof translateNotes & typeof commonNotes>
 
 /** The notes of an encoder that was not shown the id: it reports that there was none. */
 export function ofRenewedId(notes: readonly Note[]): Note[] {

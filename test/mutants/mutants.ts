@@ -110,7 +110,7 @@ export const mutants: Mutant[] = [
     find: "else this.#pushAt('field.unknown', place, isPlaced)",
     replace: '',
   },
-  { fault: 'tools added later go in silence', room: 'kit', find: "report.add('tool.added-late', part.at)", replace: '' },
+  { fault: 'tools added later go in silence', room: 'translate', find: "report.add('tool.added-late', part.at)", replace: '' },
   { fault: 'a field nobody took is not noted', room: 'kit', find: "this.#push('field.unsupported', at, prefix + key)", replace: 'continue' },
   { fault: 'notes point at the container instead of the field', room: 'kit', find: "return name === '' ? place : `${place}/${name}`", replace: 'return place' },
   { fault: 'long ids are cut instead of hashed', room: 'kit', find: 'return valid.test(id) ? id : `call_${hashId(id)}`', replace: 'return id.slice(0, 40)' },

@@ -27,6 +27,7 @@ export const commonNotes = {
   'event.progress': { kind: 'dropped', reason: 'the progress of a tool that the provider runs, for which only its own protocol has events', source: '3.2' },
   'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
   'tool-call.id': { kind: 'approximated', reason: 'the receiver does not accept this id, so the call and its result get another one', source: '2.7' },
+  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is written as text', source: '2.7' },
   'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answers this call, and servers refuse a call without one', source: '2.2' },
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },

@@ -28,7 +28,6 @@ export const notes = {
   },
   'system.hoisted': { kind: 'approximated', reason: 'an instruction inside the conversation moved to the front', source: '2.1' },
   'system.not-text': { kind: 'dropped', reason: 'instructions hold text only', source: '2.1' },
-  'tool.added-late': { kind: 'approximated', reason: 'a tool added in mid-conversation stands in the list of all tools', source: '2.1' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text is told as a function with one string', source: '2.4' },
   'tools.two-lists': { kind: 'approximated', reason: 'tools stand in two lists, an older and a newer one; they are read as one', source: '13.12' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
@@ -43,7 +42,6 @@ export const notes = {
   'tool-result.error-flag': { kind: 'approximated', reason: 'results have no error flag here; the text is unchanged', source: '2.7' },
   'tool-result.media-moved': { kind: 'approximated', reason: 'tool messages hold text only; this stands in a user message after them', source: '2.7' },
   'tool-result.media-dropped': { kind: 'dropped', reason: 'tool messages hold text only', source: '2.7' },
-  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is told as text', source: '2.7' },
   'tool-result.call-id': { kind: 'approximated', reason: 'the message names no call; taken as the answer to the oldest open one', source: '13.6' },
   'server-tool.as-text': { kind: 'approximated', reason: 'what a tool of another provider did is told in one line of text', source: '2.5' },
   'media.images-field': { kind: 'approximated', reason: 'pictures of an answer stand in a field that some servers and clients know', source: '2.3' },
@@ -82,11 +80,6 @@ export const notes = {
   'output.modality': { kind: 'approximated', reason: 'answers are text or sound here; only some servers know the word for others', source: '2.9' },
   'output.voice': { kind: 'approximated', reason: 'voices have other names at each provider', source: '2.9' },
   'output.sound-format': { kind: 'synthesized', reason: 'the format of the sound has to be told here', source: '2.9' },
-  'tool_choice.strict-tools': {
-    kind: 'approximated',
-    reason: 'each function with a closed schema says of itself that arguments are held to it',
-    source: '2.6',
-  },
   'output.wrapped': {
     kind: 'approximated',
     reason: 'the root of a schema is an object here, so the value is asked for as `{ value }`; the response is unwrapped',

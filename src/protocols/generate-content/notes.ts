@@ -30,7 +30,6 @@ export const notes = {
   },
   'reasoning.kind': { kind: 'approximated', reason: 'thoughts are summaries here, whatever they were elsewhere', source: '2.8' },
   'reasoning.other-model': { kind: 'approximated', reason: 'the reasoning was signed by another model, which this one may not read', source: '2.8.1' },
-  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is told as text', source: '2.7' },
   'server-tool.dropped': {
     kind: 'dropped',
     reason: 'what became of a tool that only another provider knows; the text after it may hold its outcome',
@@ -47,7 +46,6 @@ export const notes = {
   'reasoning.summary': { kind: 'approximated', reason: 'a kind of summary is written as whether thoughts are shown', source: '2.8' },
   'tool.renamed': { kind: 'approximated', reason: 'the name does not fit the target and is replaced; answers get it back', source: '2.7' },
   'tool.namespace': { kind: 'approximated', reason: 'namespace and name are one name here; answers get them back', source: '2.4' },
-  'tool.added-late': { kind: 'approximated', reason: 'tools that were added in mid-conversation stand with the others', source: '2.1' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'a tool that only another provider knows is replaced by the nearest one here', source: '2.5' },
   'tool.invocations': {

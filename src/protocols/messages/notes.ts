@@ -64,11 +64,9 @@ export const notes = {
   'tool-call.cut': { kind: 'dropped', reason: 'the token limit cut off the arguments of the call, so they are not a JSON object', source: '2.7' },
   'tool-call.input': { kind: 'approximated', reason: 'arguments that are no JSON object are wrapped into one', source: '2.7' },
   'tool-call.input-text': { kind: 'approximated', reason: 'arguments given as text are read as the JSON that they are to be', source: '14.4' },
-  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is told as text', source: '2.7' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text is a function with one string here', source: '2.4' },
   'tool.renamed': { kind: 'approximated', reason: 'the name does not fit the target and is replaced; answers get it back', source: '2.7' },
   'tool.namespace': { kind: 'approximated', reason: 'namespace and name are one name here; answers get them back', source: '2.4' },
-  'tool.added-late': { kind: 'approximated', reason: 'tools that were added in mid-conversation stand with the others', source: '2.1' },
   'tool.loaded': { kind: 'approximated', reason: 'the tool is loaded from the start, because no tool search is left to load it', source: '2.5' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'a tool that only another provider knows is replaced by the nearest one here', source: '2.5' },
@@ -86,11 +84,6 @@ export const notes = {
   'tool_choice.subset-not-enforced': { kind: 'approximated', reason: 'all tools are sent, although only some may be called', source: '2.6' },
   'tool_choice.not-allowed': { kind: 'approximated', reason: 'the model called a tool that was not among the allowed ones', source: '2.6' },
   'tool_choice.without-tools': { kind: 'dropped', reason: 'a choice of tools needs tools', source: '2.6' },
-  'tool_choice.strict-tools': {
-    kind: 'approximated',
-    reason: 'each function with a closed schema says of itself that arguments are held to it',
-    source: '2.6',
-  },
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'output.strict': { kind: 'approximated', reason: 'the target always holds the answer to the schema', source: '2.9' },
   'schema.keywords': {

@@ -66,7 +66,6 @@ export const notes = {
   'tool_choice.unsupported': { kind: 'dropped', reason: 'this choice of tools cannot be said here', source: '2.6' },
   'tool_choice.without-tools': { kind: 'dropped', reason: 'a choice of tools needs tools', source: '2.6' },
   'tool-result.error-flag': { kind: 'approximated', reason: 'there is no flag for a failed tool; its text is unchanged', source: '2.7' },
-  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result is told as text', source: '2.7' },
   'tool-result.call-id': { kind: 'approximated', reason: 'a result without the id of its call was paired by name', source: 'responses 12.6' },
   'tool-result.stringified': { kind: 'approximated', reason: 'a result that is an object was read as its text', source: 'responses 12.5' },
   'tool-call.empty-input': { kind: 'synthesized', reason: 'arguments must be the text of a JSON object', source: '3.9' },
@@ -91,11 +90,6 @@ export const notes = {
   'citation.unsupported': { kind: 'dropped', reason: 'a citation of this kind has no place here', source: '2.15' },
   'citation.approximated': { kind: 'approximated', reason: 'only place, title and address of a citation can be said', source: '2.15' },
   'limit.raised': { kind: 'approximated', reason: 'fewer than 16 output tokens cannot be asked for', source: '2.10' },
-  'tool_choice.strict-tools': {
-    kind: 'approximated',
-    reason: 'each function with a closed schema says of itself that arguments are held to it',
-    source: '2.6',
-  },
   'output.wrapped': {
     kind: 'approximated',
     reason: 'the root of a schema is an object here, so the value is asked for as `{ value }`; the response is unwrapped',

@@ -1,11 +1,9 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
 import { defined } from '../../kit/fields/defined.ts'
-import type { commonNotes, Report } from '../../kit/notes/report.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
 import type { ToolPairDemands } from '../../protocol.ts'
-import type { translateNotes } from '../notes.ts'
-
-export type PassReport = Report<typeof translateNotes & typeof commonNotes>
+import type { PassReport } from '../notes.ts'
+import { mapParts } from './map-parts.ts'
 
 /** `repair`: calls without a result get one that says that they were interrupted, and results without a call become text of the user. */
 type Wanted = ToolPairDemands & { repair: boolean }
@@ -276,16 +274,3 @@ function nameAlike(messages: Message[], { calls }: Pairs, { callId = same, uniqu
 }
 
 const same = (id: string) => id
-
-/** The messages with each part replaced; those without a change stay the same objects. */
-function mapParts(messages: Message[], change: (part: Part) => Part): Message[] {
-  return messages.map(message => {
-    let isChanged = false
-    const parts = message.parts.map(part => {
-      const changed = change(part)
-      isChanged ||= changed !== part
-      return changed
-    })
-    return isChanged ? { ...message, parts } : message
-  })
-}

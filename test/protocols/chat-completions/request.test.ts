@@ -490,16 +490,8 @@ describe('tools of other protocols', () => {
   })
 
   test('tools that were added in mid-conversation join the others', () => {
-    const { wire, notes } = encodeRequest({
-      messages: [
-        {
-          role: 'developer',
-          origin: 'item',
-          parts: [{ type: 'control', control: 'tool-addition', protocol: 'responses', raw: {}, tools: [{ ...tool, name: 'late' }], at: '/input/1' }],
-        },
-      ],
-      tools: [tool],
-    })
+    const late: Part = { type: 'control', control: 'tool-addition', protocol: 'responses', raw: {}, tools: [{ ...tool, name: 'late' }], at: '/input/1' }
+    const { wire, notes } = written({ messages: [{ role: 'developer', origin: 'item', parts: [late] }], tools: [tool] }, chatCompletions)
     expect(wire).toMatchObject({ messages: [], tools: [{ function: { name: 'get' } }, { function: { name: 'late' } }] })
     expect(notes).toMatchObject([{ code: 'tool.added-late', path: '/input/1' }])
   })
@@ -624,7 +616,7 @@ test.each([
 
 test('a tool that is added again under its own name has one entry', () => {
   const tool = { type: 'function' as const, name: 'f' }
-  const { wire } = chatCompletions.encodeRequest({
+  const asked: CanonicalRequest = {
     model: 'm',
     tools: [tool],
     messages: [
@@ -635,6 +627,7 @@ test('a tool that is added again under its own name has one entry', () => {
         parts: [{ type: 'control', control: 'tool-addition', protocol: 'other', raw: {}, tools: [tool, { ...tool, name: 'g' }] }],
       },
     ],
-  })
+  }
+  const { wire } = written(asked, chatCompletions)
   expect(wire).toMatchObject({ tools: [{ function: { name: 'f' } }, { function: { name: 'g' } }] })
 })

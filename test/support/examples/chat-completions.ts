@@ -40,7 +40,6 @@ export const examples: Record<string, Example> = {
   'system.mid-conversation-as-user': fromItems(items.says(user, { role: 'system', content: 'be terse' })),
   'system.hoisted': fromItems(items.says(user, { role: 'system', content: 'be terse' }), { systemPlacement: 'hoist' }),
   'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
-  'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'freeform.wrapped': fromItems(items.request({ tools: [{ type: 'custom', name: 'sh' }] }), { ccCustomTools: 'wrap' }),
   'tools.two-lists': elsewhere.request('chat-completions')(chat.request({ tools: [chat.tool('look')], functions: [{ name: 'find', parameters }] })),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
@@ -66,7 +65,6 @@ export const examples: Record<string, Example> = {
   'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true })))),
   'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image])))),
   'tool-result.media-dropped': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image]))), { ccToolMedia: 'drop' }),
-  'tool-result.flattened': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])))),
   'tool-result.call-id': elsewhere.request('chat-completions')(
     chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }, { role: 'tool', content: 'done' }),
   ),
@@ -156,9 +154,6 @@ export const examples: Record<string, Example> = {
     {},
     ['output.voice'],
   ),
-  'tool_choice.strict-tools': makers('chat-completions').request('generate-content')(gemini.heldToSchemas(), {}, [], {
-    shows: { target: '/tools/0/function/strict' },
-  }),
   'output.enum': makers('chat-completions').request('generate-content')(gemini.oneWord(), {}, ['schema.name', 'output.wrapped'], {
     shows: { target: '/response_format' },
   }),

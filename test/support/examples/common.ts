@@ -27,6 +27,13 @@ export const examples: Record<string, Example> = {
       { role: 'tool', tool_call_id: 'a b', content: 'done' },
     ),
   ),
+  'tool-result.flattened': makers('chat-completions').request('messages')(
+    blocks.says(
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', content: [blocks.call('c1')] },
+      { role: 'user', content: [blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])] },
+    ),
+  ),
   'tool-result.synthesized': makers('chat-completions').request('responses')(items.says({ role: 'user', content: 'hi' }, items.call('c1', '{}'))),
   'event.progress': makers('chat-completions').stream('responses')([
     ...items.opening,

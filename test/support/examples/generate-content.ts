@@ -77,9 +77,6 @@ export const examples: Record<string, Example> = {
       model: 'gemini-3-pro',
     }),
   ),
-  'tool.added-late': fromBlocks(
-    blocks.says({ role: 'user', content: 'hi' }, { role: 'system', content: [{ type: 'tool_addition', tool: { definition: blocks.tool('look') } }] }),
-  ),
   'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool-call.cut': reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
@@ -89,15 +86,6 @@ export const examples: Record<string, Example> = {
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
   'tool-call.id-omitted': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
   'tool-result.name': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'keep' }),
-  'tool-result.flattened': fromBlocks(
-    blocks.says(
-      user,
-      { role: 'assistant', content: [blocks.call('c1')] },
-      { role: 'user', content: [blocks.result('c1', [{ type: 'tool_reference', tool_name: 'look' }])] },
-    ),
-    {},
-    ['reasoning.placeholder-signature'],
-  ),
   'tool-result.media-moved': fromBlocks({
     ...blocks.says(
       user,

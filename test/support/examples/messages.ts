@@ -88,11 +88,9 @@ export const examples: Record<string, Example> = {
   'tool-call.number': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1'))),
   'tool-call.cut': chatReply(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
-  'tool-result.flattened': fromChat(chat.says(user, called('c1'), { ...result('c1'), content: [{ type: 'table', rows: [[1]] }] })),
   'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
   'tool.namespace': fromItems(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
-  'tool.added-late': fromItems(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.loaded': fromItems(items.request({ tools: [items.tool('look', { defer_loading: true }), { type: 'tool_search' }] }), {}, ['tool.server']),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
@@ -119,7 +117,6 @@ export const examples: Record<string, Example> = {
     { amAllowedTools: 'keep' },
   ),
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
-  'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
   'output.strict': fromChat(
     chat.request({

@@ -130,11 +130,6 @@ export const examples: Record<string, Example> = {
   'tool_choice.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look')], tool_choice: { type: 'novel' } }), {}, stateless),
   'tool_choice.without-tools': fromBlocks(blocks.request({ tool_choice: { type: 'any' } }), {}, stateless),
   'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true }))), {}, stateless),
-  'tool-result.flattened': fromBlocks(
-    blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [{ type: 'thinking', thinking: 'hm', signature: seal }]))),
-    {},
-    stateless,
-  ),
   'tool-result.call-id': elsewhere.request('responses')(
     items.says(user, items.call('c1', '{}'), { type: 'function_call_output', name: 'look', output: 'done' }),
   ),
@@ -202,7 +197,6 @@ export const examples: Record<string, Example> = {
     timeless,
   ),
   'limit.raised': fromChat(chatAsks({ max_completion_tokens: 5 })),
-  'tool_choice.strict-tools': makers('responses').request('generate-content')(gemini.heldToSchemas(), {}, stateless, { shows: { target: '/tools/0/strict' } }),
   'output.enum': makers('responses').request('generate-content')(gemini.oneWord(), {}, ['schema.name', 'output.wrapped', ...stateless], {
     shows: { target: '/text/format' },
   }),

@@ -1,5 +1,5 @@
 import { type Example, makers } from './example.ts'
-import { blocks, chat } from './wires.ts'
+import { blocks, chat, gemini, items } from './wires.ts'
 
 const { reply, stream } = makers('chat-completions')
 const itemsReply = makers('responses').reply
@@ -36,6 +36,8 @@ export const examples: Record<string, Example> = {
   'tool-result.orphan-as-text': makers('messages').request('chat-completions')(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
   'tool-result.moved': makers('messages').request('chat-completions')(chat.says(user, called, user, result('done'))),
   'tool-result.duplicate': makers('messages').request('chat-completions')(chat.says(user, called, result('old'), result('new'))),
+  'tool.added-late': makers('messages').request('responses')(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
+  'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
   'response.id-renewed': reply('messages')(blocks.reply([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
     'response.created',
   ]),

@@ -1,5 +1,4 @@
 import type { ControlPart, MediaPart, Message, Part, Place, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
-import { readable } from '../../../kit/conversation/readable.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -9,7 +8,7 @@ import { decodeAssistant, encodeAssistant } from '../content/assistant.ts'
 import { encodeMark, encodeMessageMark, takeMessageMark, withMark } from '../content/cache.ts'
 import { isDirect } from '../content/calls.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
-import { keep, protocolName, wireOf } from '../content/own.ts'
+import { keep, wireOf } from '../content/own.ts'
 import type { Reading } from '../content/reading.ts'
 import { putBack } from '../content/stored-proofs.ts'
 import { opensEnvelopes, type Writing } from '../content/writing.ts'
@@ -186,8 +185,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   report.ext(ext, messageAt)
 
   if (!native) report.rest({ name, namespace }, at)
-  const shown = readable(content, protocolName, place => report.add('tool-result.flattened', place))
-  const texts = native ? shown : shown.filter(inner => inner.type !== 'media')
+  const texts = native ? content : content.filter(inner => inner.type !== 'media')
   if (!native) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
   const marks = native || options.ccCacheMarks === 'cache_control'
   const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
@@ -257,7 +255,7 @@ const isControl = (part: Part): part is ControlPart => part.type === 'control'
  * @throws TranslationError `inexpressible` when the conversation cannot be understood without it
  */
 function noteControl(part: ControlPart, { report, options }: Writing): void {
-  // The added tools are written with all others, see `gatherTools`.
+  // The added tools are written with all others.
   const { control, at, tools } = part
   if (control === 'tool-addition' && tools) return
   if (isUnresolvable(part)) report.unresolvable(at, undefined, options)

@@ -5,7 +5,7 @@ import type { Options } from '../options.ts'
 
 /** Servers refuse a result that does not follow its call. */
 export function demands({ mistralIds }: Options): Demands {
-  return { toolPairs: { resultsFollowCalls: true, callId: mistralIds ? mistralId : id => mapCallId(id, validCallId) } }
+  return { lateTools: 'list', toolPairs: { resultsFollowCalls: true, callId: mistralIds ? mistralId : id => mapCallId(id, validCallId) } }
 }
 
 const mistralId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))

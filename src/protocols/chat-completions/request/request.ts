@@ -5,8 +5,6 @@ import { present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
-import { gatherTools } from '../../../kit/tools/late-tools.ts'
-import { type PlainRequest, withStrictTools } from '../../../kit/tools/strict-tools.ts'
 import type { Decoded, Encoded, FieldNames } from '../../../protocol.ts'
 import { limitMarks, takeMark } from '../content/cache.ts'
 import { keep, protocolName, wireOf } from '../content/own.ts'
@@ -105,13 +103,12 @@ const handled = keysIn(
  * Notes: all of `notes.ts` that concern requests. The returned context holds the changed tool names.
  * @throws TranslationError `inexpressible` for references that only another provider can resolve, unless `onUnresolvable` is `note`
  */
-export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<ChatBody> {
+export function encodeRequest(value: CanonicalRequest, options: Options = {}): Encoded<ChatBody> {
   const report = createChatReport(options.fieldNames)
-  const value = withStrictTools(request, report)
   const { ext } = value
   const native = value.source?.protocol === protocolName
   const wraps = !native && options.ccCustomTools === 'wrap'
-  const given = gatherTools(value, { protocol: protocolName, report })
+  const given = value.tools ?? []
   const { nameOf, renamed } = createNames(native, { tools: given, wraps })
   const writing: RequestWriting = {
     request: value,
@@ -159,7 +156,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 
 /** Servers refuse a tool choice in a request without tools. */
 function encodeChoice(
-  { toolChoice, parallelToolCalls }: PlainRequest,
+  { toolChoice, parallelToolCalls }: CanonicalRequest,
   hasTools: boolean,
   writing: Writing,
 ): Pick<ChatBody, 'tool_choice' | 'parallel_tool_calls'> {

@@ -1,5 +1,5 @@
 import type { Place } from '../../../canonical/message.ts'
-import type { AllowedTool, PlainToolChoice, ToolChoice } from '../../../canonical/tool.ts'
+import type { AllowedTool, ToolChoice } from '../../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -60,7 +60,7 @@ function decodeAllowed(wire: unknown, at: Place): AllowedTool | undefined {
 }
 
 /** @throws TranslationError `inexpressible` when the forced tool exists only at another provider */
-export function encodeToolChoice(choice: PlainToolChoice | undefined, writing: Writing): ChatToolChoice | undefined {
+export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writing): ChatToolChoice | undefined {
   if (!choice) return undefined
   const { report } = writing
   switch (choice.mode) {
@@ -84,6 +84,10 @@ export function encodeToolChoice(choice: PlainToolChoice | undefined, writing: W
       else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
+    case 'validated':
+      // The passes before the encoder have made it another choice.
+      report.add('tool_choice.unsupported', '', 'toolChoice')
+      return undefined
     case 'opaque':
       if (choice.protocol === protocolName) return asRead(choice.raw)
       report.add('tool_choice.unsupported', '', 'toolChoice.raw')

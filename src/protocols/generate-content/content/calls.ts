@@ -1,5 +1,4 @@
 import type { ExtMap, Message, Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
-import { readable } from '../../../kit/conversation/readable.ts'
 import { defined, present } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, keepsNumbers, parseShallow } from '../../../kit/json/json.ts'
@@ -190,7 +189,7 @@ export function encodeResult(part: ToolResultPart, writing: Writing, { parseJson
   report.unwritten(part, handledOfResult, at)
   report.ext(ext, at)
   report.onceEach('message.envelope', at, { itemId, status })
-  const shown = readable(part.content.slice(writing.repeated?.get(part) ?? 0), protocolName, place => report.add('tool-result.flattened', place))
+  const shown = part.content.slice(writing.repeated?.get(part) ?? 0)
   const data = shown.filter(one => !hasText(one))
   const written = write(shown.filter(one => hasText(one) && !isInner(one, report)))
   // A search result or a document of parts may also contain media.

@@ -71,8 +71,7 @@ export type RequestWriting = Writing & {
 }
 
 export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
-  const late = flatMap(messages, ({ parts }) => flatMap(parts, part => (part.type === 'control' ? (part.tools ?? []) : [])))
-  const freeform = new Set(flatMap([...(tools ?? []), ...late], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
   // Ids that this protocol's own decoder made.
   const made = new Set<string>()
   if (native) for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.idOrigin === 'synthesized') made.add(part.id)

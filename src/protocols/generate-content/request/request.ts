@@ -5,7 +5,6 @@ import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { leaveState } from '../../../kit/signatures/state.ts'
-import { gatherTools } from '../../../kit/tools/late-tools.ts'
 import type { Decoded, Encoded, EncodingContext, FieldNames } from '../../../protocol.ts'
 import { match, target } from '../address.ts'
 import { extOf, ownFields, ownObject, protocolName, under } from '../content/own.ts'
@@ -135,9 +134,8 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   if (request.parallelToolCalls === false) report.add('field.unsupported', undefined, 'parallelToolCalls')
   const writing = startWriting(request, options, report, native)
 
-  const all = gatherTools(request, { protocol: protocolName, report })
-  const declared = tools || all.length > 0 ? encodeTools(all, writing) : undefined
-  const choice = encodeToolChoice(request, all, writing)
+  const declared = tools && encodeTools(tools, writing)
+  const choice = encodeToolChoice(request, tools ?? [], writing)
   const invocations = askForInvocations(declared, writing)
   const conversation = encodeConversation(messages, writing)
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})

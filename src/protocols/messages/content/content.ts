@@ -3,7 +3,6 @@ import type { Message, Part, Place, RefusalPart, SearchResultPart, Signature, Te
 import type { Tool } from '../../../canonical/tool.ts'
 import { foreignPart } from '../../../kit/conversation/foreign-parts.ts'
 import { noPhases, takePhase } from '../../../kit/conversation/phases.ts'
-import { readable } from '../../../kit/conversation/readable.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
@@ -222,8 +221,7 @@ export function encodePart(part: Part, writing: Writing, role: Message['role']):
         report.add('part.unsupported', part.at)
         return []
       }
-      const shown = readable(part.content, protocolName, place => report.add('tool-result.flattened', place))
-      return [encodeResult(part, encodeParts(shown, writing, 'user'), writing)]
+      return [encodeResult(part, encodeParts(part.content, writing, 'user'), writing)]
     }
     case 'media':
       return encodeMedia(part, role, writing, parts => encodeParts(parts, writing, 'user'))

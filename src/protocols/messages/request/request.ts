@@ -7,7 +7,6 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { asRead } from '../../../kit/schema/written.ts'
-import { withStrictTools } from '../../../kit/tools/strict-tools.ts'
 import type { Decoded, Encoded, EncodingContext } from '../../../protocol.ts'
 import { decodeMark, limitMarks, unknownOfMark } from '../content/cache.ts'
 import { keep, ownOf, ownUnder, protocolName, wireOf, withInner } from '../content/own.ts'
@@ -114,9 +113,8 @@ const handled = keysOf<CanonicalRequest>()(
 )
 
 /** @throws TranslationError `inexpressible` for references to state that another provider stores, unless the options ask for a note instead */
-export function encodeRequest(given: CanonicalRequest, options: Options = {}): Encoded<MessagesBody> {
+export function encodeRequest(request: CanonicalRequest, options: Options = {}): Encoded<MessagesBody> {
   const report = createMessagesReport(options.fieldNames)
-  const request = withStrictTools(given, report)
   const { output, sampling, candidateCount, logprobs, cache, serviceTier, user, state, safety, ext, messages } = request
   report.unwritten(request, handled, undefined)
   if (safety) report.rest(safety, undefined, 'safety.')

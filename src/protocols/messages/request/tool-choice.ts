@@ -1,10 +1,9 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import type { PlainToolChoice, Tool, ToolChoice } from '../../../canonical/tool.ts'
+import type { Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import type { PlainRequest } from '../../../kit/tools/strict-tools.ts'
 import type { TranslationContext } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
 import { malformed, type RequestWriting } from '../content/writing.ts'
@@ -44,7 +43,7 @@ export function allowedNames(context: TranslationContext | undefined): string[] 
 
 // ---- canonical → wire
 
-export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
+export function encodeToolChoice(request: CanonicalRequest, hasTools: boolean, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
   const { toolChoice: choice, parallelToolCalls: parallel } = request
   const { report, native } = writing
   if (!choice && parallel !== false) return undefined
@@ -58,7 +57,7 @@ export function encodeToolChoice(request: PlainRequest, hasTools: boolean, writi
   return parallel === false && word.type !== 'none' ? { ...word, disable_parallel_tool_use: true } : word
 }
 
-function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
+function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: RequestWriting): MessagesWrittenToolChoice | undefined {
   const { report, options } = writing
   switch (choice.mode) {
     case 'auto':
@@ -87,6 +86,10 @@ function encodeMode(choice: PlainToolChoice, { tools }: CanonicalRequest, writin
         return { type: 'tool', name: writing.toolName(only.name, undefined, only.at ?? report.placeOf('toolChoice'), only.kind === 'freeform') }
       return { type: choice.require ? 'any' : 'auto' }
     }
+    case 'validated':
+      // The passes before the encoder have made it another choice.
+      report.add('field.unsupported', undefined, 'toolChoice')
+      return undefined
     case 'opaque':
       if (choice.protocol === protocolName && isObject(choice.raw)) return asRead(choice.raw)
       report.add('field.unsupported', undefined, 'toolChoice.raw')

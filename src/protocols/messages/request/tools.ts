@@ -1,5 +1,6 @@
 import type { Message, Place } from '../../../canonical/message.ts'
-import type { FunctionTool, PlainToolChoice, ServerTool, Tool } from '../../../canonical/tool.ts'
+import type { CanonicalRequest } from '../../../canonical/request.ts'
+import type { FunctionTool, ServerTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
@@ -9,8 +10,6 @@ import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { wrapFreeform } from '../../../kit/tools/freeform.ts'
-import { gatherTools } from '../../../kit/tools/late-tools.ts'
-import type { PlainRequest } from '../../../kit/tools/strict-tools.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from '../content/cache.ts'
 import { ownUnder, protocolName, wireOf } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -219,14 +218,12 @@ export const isHosted = (tool: Tool): tool is ServerTool => tool.type === 'serve
 
 /** `limited`: `maxToolCalls` is written as `max_uses` of the only tool that the provider runs. */
 export function encodeTools(
-  { tools, messages, toolChoice, state }: PlainRequest,
+  { tools: all = [], messages, toolChoice, state }: CanonicalRequest,
   writing: RequestWriting,
 ): { tools?: MessagesWrittenTool[]; mcpServers?: MessagesMcpServer[]; limited: boolean } {
   const { report, options, native } = writing
   const mcpServers: MessagesMcpServer[] = []
   const merges = options.amToolAddition !== 'block'
-  // No block can hold the tools that a search has found: only those of control parts may stay where they were added.
-  const all = gatherTools({ tools, messages }, { protocol: protocolName, report, hasPlace: part => !merges && part.type === 'control' })
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
@@ -263,7 +260,7 @@ function additionOf(definition: MessagesWrittenTool | undefined): MessagesWritte
 
 /** The tools to send, if only some may be called. Undefined: all are sent. */
 function callable(
-  choice: Extract<PlainToolChoice, { mode: 'allowed' }>,
+  choice: Extract<ToolChoice, { mode: 'allowed' }>,
   tools: readonly Tool[],
   messages: readonly Message[],
   { report, options: { amAllowedTools } }: RequestWriting,

@@ -4,5 +4,5 @@ import { validCallId } from '../content/calls.ts'
 
 /** Calls and results are items of their own, linked by the id alone. */
 export function demands(): Demands {
-  return { toolPairs: { callId: id => mapCallId(id, validCallId) } }
+  return { lateTools: 'parts', toolPairs: { callId: id => mapCallId(id, validCallId) } }
 }

@@ -9,7 +9,6 @@ import { isObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { withStrictTools } from '../../../kit/tools/strict-tools.ts'
 import type { Decoded, Encoded } from '../../../protocol.ts'
 import { decodeItems } from '../content/items.ts'
 import { keep, protocolName, wireOf } from '../content/own.ts'
@@ -132,9 +131,8 @@ const handled = keysIn(
 )
 
 /** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
-export function encodeBody(request: CanonicalRequest, writing: Writing): ResponsesBody {
+export function encodeBody(value: CanonicalRequest, writing: Writing): ResponsesBody {
   const { report, native } = writing
-  const value = withStrictTools(request, report)
   const { messages, tools, toolChoice, candidateCount, ext } = value
   report.ext(ext, '')
   report.unwritten(value, handled, '')

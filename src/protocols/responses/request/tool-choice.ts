@@ -1,5 +1,5 @@
 import type { Place } from '../../../canonical/message.ts'
-import type { AllowedTool, PlainToolChoice, Tool, ToolChoice } from '../../../canonical/tool.ts'
+import type { AllowedTool, Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -68,7 +68,7 @@ function unknownOfAllowed(raw: JsonObject): JsonObject {
  * `tools`: the tools of the request. Undefined: this protocol has no form for the choice, which is noted.
  * @throws TranslationError `inexpressible` for a forced tool that does not exist here, unless the options ask for a note
  */
-export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[], writing: Writing): ResponsesWrittenChoice | undefined {
+export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], writing: Writing): ResponsesWrittenChoice | undefined {
   const { report } = writing
   switch (choice.mode) {
     case 'auto':
@@ -95,6 +95,10 @@ export function encodeToolChoice(choice: PlainToolChoice, tools: readonly Tool[]
       const tools = flatMap(choice.tools, tool => encodeAllowed(tool, writing) ?? [])
       return { type: 'allowed_tools', mode: choice.require ? 'required' : 'auto', tools }
     }
+    case 'validated':
+      // The passes before the encoder have made it another choice.
+      report.add('tool_choice.unsupported', '', 'toolChoice')
+      return undefined
     case 'opaque':
       if (choice.protocol === protocolName) return asRead(choice.raw)
       report.add('tool_choice.unsupported', '', 'toolChoice.raw')

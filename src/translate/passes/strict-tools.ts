@@ -1,21 +1,17 @@
-import type { Place } from '../../canonical/message.ts'
 import type { CanonicalRequest } from '../../canonical/request.ts'
-import type { PlainToolChoice } from '../../canonical/tool.ts'
-import { isObject } from '../json/json.ts'
-
-export type PlainRequest = CanonicalRequest & { toolChoice?: PlainToolChoice }
+import type { ToolChoice } from '../../canonical/tool.ts'
+import { isObject } from '../../kit/json/json.ts'
+import type { PassReport } from '../notes.ts'
 
 /**
  * For wires without the tool choice `validated`: sets `strict` on each function instead. Only on functions with a closed schema, since
  * providers refuse a request with `strict` on any other.
  */
-export function withStrictTools(request: CanonicalRequest, report: { add(code: 'tool_choice.strict-tools', at: Place, field: string): void }): PlainRequest {
+export function withStrictTools(request: CanonicalRequest, report: PassReport): CanonicalRequest {
   const { toolChoice: choice } = request
-  if (choice?.mode !== 'validated') return request as PlainRequest
+  if (choice?.mode !== 'validated') return request
   report.add('tool_choice.strict-tools', '', 'toolChoice')
-  const plain: PlainToolChoice = choice.tools
-    ? { mode: 'allowed', require: false, tools: choice.tools.map(name => ({ kind: 'function', name })) }
-    : { mode: 'auto' }
+  const plain: ToolChoice = choice.tools ? { mode: 'allowed', require: false, tools: choice.tools.map(name => ({ kind: 'function', name })) } : { mode: 'auto' }
   const tools = request.tools?.map(tool => (tool.type === 'function' && isClosedObject(tool.parameters) ? { ...tool, strict: true } : tool))
   return { ...request, ...(tools && { tools }), toolChoice: plain }
 }

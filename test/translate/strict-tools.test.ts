@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
-import { withStrictTools } from '../../src/kit/tools/strict-tools.ts'
+import { createReport } from '../../src/kit/notes/report.ts'
+import { translateNotes } from '../../src/translate/notes.ts'
+import { withStrictTools } from '../../src/translate/passes/strict-tools.ts'
 
 const closed = { type: 'object', properties: {}, required: [], additionalProperties: false }
 const of = (schema: unknown, more: object = {}) => ({ ...closed, properties: { q: schema }, required: ['q'], ...more })
@@ -32,6 +34,6 @@ test.each<[string, unknown, boolean]>([
   ['none', undefined, false],
 ])('a function whose schema is %s is held to it: %#', (_, parameters, strict) => {
   const tool = { type: 'function' as const, name: 'look', ...(parameters !== undefined && { parameters: parameters as Record<string, unknown> }) }
-  const { tools } = withStrictTools({ messages: [], tools: [tool], toolChoice: { mode: 'validated' } }, { add: () => {} })
+  const { tools } = withStrictTools({ messages: [], tools: [tool], toolChoice: { mode: 'validated' } }, createReport('messages', translateNotes))
   expect(tools).toEqual([strict ? { ...tool, strict } : tool])
 })
