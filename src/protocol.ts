@@ -34,7 +34,7 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   /** For protocols without a field for reasoning signatures that every client sends back. */
   keptProofs?: KeptProofs<Options>
   /** What a request of another protocol must be like before `encodeRequest` gets it. */
-  demands(options: CodecOptions & Options): Demands
+  demands(request: CanonicalRequest, options: CodecOptions & Options): Demands
   /** For protocols that require an output limit in each request. */
   outputLimit?: OutputLimit<Options>
 
@@ -106,6 +106,8 @@ export type Demands = {
    * in control parts, and those that a tool search has found in the list.
    */
   lateTools: 'list' | 'controls' | 'parts'
+  /** Absent: instructions may be anywhere in the conversation. */
+  instructions?: InstructionDemands
   /** There is the tool choice `validated`. Default: functions are made strict instead. */
   validatedChoice?: boolean
 }
@@ -116,6 +118,13 @@ export type Demands = {
  * wire takes it, unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have the same id.
  */
 export type ToolPairDemands = { resultsFollowCalls?: boolean; namesInResults?: boolean; callId?(id: string): string; uniqueCallIds?: boolean }
+
+/**
+ * `later`: what becomes of a system message inside the conversation. `user`: text of the user; `front`: it moves before the conversation;
+ * `behind-user`: it stays behind a user message or tool results, elsewhere `user`; `keep`: it stays. `joined`: there is only one system
+ * message at the front. `developer`: there is the role developer, also for instructions of the request; default: system is written.
+ */
+export type InstructionDemands = { later: 'user' | 'front' | 'behind-user' | 'keep'; joined?: boolean; developer?: boolean }
 
 /** `demanded`: options for decoding, which refuse a request without a limit. `usual`: options for encoding, with the limit for requests that have none. */
 export type OutputLimit<Options> = { demanded: Options; usual(tokens: number): Options }

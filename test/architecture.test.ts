@@ -126,7 +126,6 @@ const ownFiles: Record<string, { why: string; files: string[] }> = {
       'content/stored-proofs.ts',
       'content/think-tags.ts',
       'request/format.ts',
-      'request/instructions.ts',
       'response/logprobs.ts',
       'stream/call-queue.ts',
       'stream/calls.ts',

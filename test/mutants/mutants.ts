@@ -819,15 +819,15 @@ export const mutants: Mutant[] = [
   },
   {
     fault: 'instructions in mid-conversation move to the top',
-    room: messages,
-    find: "const placement = options.systemPlacement ?? 'auto'",
-    replace: "const placement = 'hoist' as string",
+    room: 'translate',
+    find: "else if (!isLeading && later !== 'front') {",
+    replace: 'else if (later === undefined) {',
   },
   {
     fault: 'instructions in mid-conversation are hoisted by default',
     room: messages,
-    find: "const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'",
-    replace: "const hoists = turn.role === 'system'",
+    find: "(takesMidSystem(model) ? 'keep' : 'user')",
+    replace: "(takesMidSystem(model) ? 'keep' : 'hoist')",
   },
   // ---- generate-content
   { fault: 'thoughts are no tokens of the answer', room: generate, find: '(candidates ?? 0) + (thoughts ?? 0)', replace: '(candidates ?? 0)' },

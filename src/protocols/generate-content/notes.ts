@@ -5,13 +5,7 @@ import { protocolName } from './content/own.ts'
 
 /** Every note that the codecs of this protocol may make, beside the common ones of `kit/notes/report.ts`. */
 export const notes = {
-  'system.mid-conversation-as-user': { kind: 'approximated', reason: 'the target has no system message at this place of the conversation', source: '2.1' },
-  'system.hoisted': { kind: 'approximated', reason: 'an instruction of mid-conversation now stands before the conversation', source: '2.1' },
-  'system.developer-role': { kind: 'approximated', reason: 'the target knows no developer role, only system', source: '2.1' },
-  'system.not-text': { kind: 'dropped', reason: 'instructions hold text only', source: '2.1' },
-  'message.name': { kind: 'dropped', reason: 'contents have no participant names', source: '2.1' },
   'message.leading-user': { kind: 'synthesized', reason: 'a conversation begins with a user', source: '2.2' },
-  'message.envelope': { kind: 'dropped', reason: 'what is inside a conversation has no id or status of its own', source: '6.3' },
   'text.empty': { kind: 'dropped', reason: 'a part that holds no text says nothing', source: '2.2' },
   'refusal.as-text': { kind: 'approximated', reason: 'a refusal is text here', source: '2.16' },
   'media.unsupported': { kind: 'dropped', reason: 'the target takes no media of this kind or format', source: '2.3' },

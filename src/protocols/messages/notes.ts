@@ -5,10 +5,6 @@ import { protocolName } from './content/own.ts'
 
 /** Every note that the codecs of this protocol may make, beside the common ones of `kit/notes/report.ts`. */
 export const notes = {
-  'system.mid-conversation-as-user': { kind: 'approximated', reason: 'the target has no system message at this place of the conversation', source: '2.1' },
-  'system.hoisted': { kind: 'approximated', reason: 'an instruction of mid-conversation now stands before the conversation', source: '2.1' },
-  'system.developer-role': { kind: 'approximated', reason: 'the target knows no developer role, only system', source: '2.1' },
-  'system.not-text': { kind: 'dropped', reason: 'instructions hold text only', source: '2.1' },
   'system.billing-line': { kind: 'dropped', reason: 'the billing line of the client changes in every request and is left out, as asked', source: '2.1' },
   'message.trailing-user': {
     kind: 'synthesized',
@@ -16,8 +12,6 @@ export const notes = {
     source: '2.2',
   },
   'message.leading-user': { kind: 'synthesized', reason: 'a conversation begins with a user', source: '2.2' },
-  'message.name': { kind: 'dropped', reason: 'messages have no participant names', source: '2.1' },
-  'message.envelope': { kind: 'dropped', reason: 'messages inside a conversation have no id or status of their own', source: '6.3' },
   'text.blank': { kind: 'dropped', reason: 'text blocks must hold more than white space', source: '2.3' },
   'refusal.as-text': { kind: 'approximated', reason: 'a refusal is a text block here', source: '2.3' },
   'media.unsupported': { kind: 'dropped', reason: 'the target takes no media of this kind or format', source: '2.3' },

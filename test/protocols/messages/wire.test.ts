@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type TranslateOptions, translateRequest } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { written } from '../../support/written.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
 
@@ -135,7 +136,7 @@ test('a mark on instructions that are hoisted stands in the order of the field',
       { role: 'system' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 's', cache: { ttl: '1h' as const } }] },
     ],
   }
-  const { wire } = messages.encodeRequest({ model: 'm', maxOutputTokens: 1, ...asked }, { systemPlacement: 'hoist' })
+  const { wire } = written({ model: 'm', maxOutputTokens: 1, ...asked }, messages, { systemPlacement: 'hoist' })
   expect(wire).toMatchObject({ system: text('s', '1h'), messages: [{ content: text('u', '5m') }] })
 })
 

@@ -43,6 +43,8 @@ export const examples: Record<string, Example> = {
   'event.unknown': makers('responses').stream('messages')(blocks.stream([{ type: 'novelty' }, ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, [
     'response.created',
   ]),
+  'message.name': asks.request('chat-completions')(chat.says({ role: 'user', content: 'hi', name: 'alice' })),
+  'message.envelope': asks.request('responses')(items.says({ ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'message.role': makers('chat-completions').reply('responses')(items.reply([{ ...items.text('yes'), role: 'user' }], { created_at: 1 })),
   'error.status': makers('chat-completions').error('messages')(overloaded),
   'error.details': makers('chat-completions').error('messages')(detailed),

@@ -34,13 +34,7 @@ const older = 'gemini-2.5-pro'
 
 /** One for each note that the codecs of generate-content make. */
 export const examples: Record<string, Example> = {
-  'system.mid-conversation-as-user': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
-  'system.hoisted': fromChat(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }),
-  'system.developer-role': fromChat(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/systemInstruction' } }),
-  'system.not-text': fromItems(items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user)),
-  'message.name': fromChat(chat.says({ ...user, name: 'alice' })),
   'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
-  'message.envelope': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'text.empty': fromBlocks(
     blocks.says(
       user,

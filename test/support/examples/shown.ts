@@ -23,7 +23,6 @@ export const shown: Record<string, Record<string, string>> = {
   },
   messages: {
     'reasoning.off': '/thinking',
-    'system.hoisted': '/system',
     'reasoning.prefix-mismatch': '/choices/0/message/content',
     'tool_choice.not-allowed': '/choices/0/message/tool_calls/0',
     'stream.final-differs': '/2/delta',
@@ -42,7 +41,6 @@ export const shown: Record<string, Record<string, string>> = {
     'finish.refusal': '/stop_details',
   },
   'generate-content': {
-    'system.hoisted': '/systemInstruction',
     'tool.server-mapped': '/tools/0',
     'finish.approximated': '/candidates/0/finishReason',
     'stream.final-differs': '/0/candidates/0/content/parts/0',

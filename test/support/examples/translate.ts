@@ -4,6 +4,9 @@ import { blocks, chat, gemini, items } from './wires.ts'
 const { reply, stream } = makers('chat-completions')
 const itemsReply = makers('responses').reply
 
+const toMessages = makers('messages').request('chat-completions')
+const png = 'iVBORw0KGgo='
+const assistant = { role: 'assistant', content: 'yes' }
 const user = { role: 'user', content: 'hi' }
 const called = { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }
 const result = (content: string) => ({ role: 'tool', tool_call_id: 'c1', content })
@@ -33,9 +36,20 @@ export const examples: Record<string, Example> = {
   'output.unwrap-failed': makers('generate-content').reply('chat-completions')(chat.reply({ content: '["a"]' }), {
     context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
   }),
-  'tool-result.orphan-as-text': makers('messages').request('chat-completions')(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
-  'tool-result.moved': makers('messages').request('chat-completions')(chat.says(user, called, user, result('done'))),
-  'tool-result.duplicate': makers('messages').request('chat-completions')(chat.says(user, called, result('old'), result('new'))),
+  'tool-result.orphan-as-text': toMessages(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
+  'system.developer-role': toMessages(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/system' } }),
+  'system.joined': makers('chat-completions').request('responses')(
+    items.says({ role: 'system', content: 'be terse' }, { role: 'system', content: 'be kind' }, user),
+  ),
+  'system.mid-conversation-as-user': toMessages(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
+  'system.hoisted': toMessages(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }, [], {
+    shows: { target: '/system' },
+  }),
+  'system.not-text': makers('messages').request('responses')(
+    items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user),
+  ),
+  'tool-result.moved': toMessages(chat.says(user, called, user, result('done'))),
+  'tool-result.duplicate': toMessages(chat.says(user, called, result('old'), result('new'))),
   'tool.added-late': makers('messages').request('responses')(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
   'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
   'response.id-renewed': reply('messages')(blocks.reply([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [

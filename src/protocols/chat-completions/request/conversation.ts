@@ -15,7 +15,6 @@ import { opensEnvelopes, type Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import type { ChatBlock, ChatMessage, ChatWrittenMessage } from '../schema.ts'
-import { placeInstructions } from './instructions.ts'
 
 type PlainMessage = Extract<ChatMessage, { role: 'user' | 'system' | 'developer' }>
 type ResultMessage = Extract<ChatMessage, { role: 'tool' | 'function' }>
@@ -77,7 +76,7 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
  * message per turn, then the results of its calls in the order of the calls, then everything else.
  */
 export function encodeMessages(messages: readonly Message[], writing: Writing): ChatWrittenMessage[] {
-  const turns = writing.native ? [...messages] : placeInstructions(regroup(messages, writing), writing)
+  const turns = writing.native ? [...messages] : regroup(messages, writing)
   const inToolTurns = toolTurns(turns)
   const written: ChatWrittenMessage[] = []
   let media: ChatBlock[] = []

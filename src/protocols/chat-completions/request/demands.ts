@@ -1,11 +1,18 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { hashId, mapCallId } from '../../../kit/conversation/ids.ts'
-import type { Demands } from '../../../protocol.ts'
+import type { Demands, InstructionDemands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import type { Options } from '../options.ts'
 
-/** Servers refuse a result that does not follow its call. */
-export function demands({ mistralIds }: Options): Demands {
-  return { lateTools: 'list', toolPairs: { resultsFollowCalls: true, callId: mistralIds ? mistralId : id => mapCallId(id, validCallId) } }
+const later = { auto: 'user', user: 'user', hoist: 'front', keep: 'keep' } as const satisfies Record<string, InstructionDemands['later']>
+
+/** Servers refuse a result that does not follow its call; many refuse more than one system message, and one inside the conversation. */
+export function demands(_request: CanonicalRequest, { mistralIds, systemPlacement = 'auto', instructionsRole }: Options): Demands {
+  return {
+    lateTools: 'list',
+    instructions: { later: later[systemPlacement], joined: true, developer: instructionsRole === 'developer' },
+    toolPairs: { resultsFollowCalls: true, callId: mistralIds ? mistralId : id => mapCallId(id, validCallId) },
+  }
 }
 
 const mistralId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))

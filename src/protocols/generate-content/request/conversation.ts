@@ -1,5 +1,4 @@
 import type { Message, Part, Place, ToolCallPart } from '../../../canonical/message.ts'
-import { isInstruction } from '../../../kit/conversation/turns.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
@@ -174,12 +173,10 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const { report, options } = writing
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer')
   const leading = first < 0 ? messages : messages.slice(0, first)
-  const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
-  if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeInstructions(leading, writing)
   const turns = groupTurns(first < 0 ? [] : messages.slice(first))
   const unsigned = unsignedCalls(turns, writing)
-  const contents = encodeTurns(turns, { ...writing, unsigned }, parts => system.push(...parts))
+  const contents = encodeTurns(turns, { ...writing, unsigned })
   if (options.amLeadingUser === 'synthesize' && (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
@@ -189,34 +186,13 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
 }
 
 function encodeInstructions(messages: readonly Message[], writing: RequestWriting): GeminiWrittenPart[] {
-  const instructions = flatMap(messages, ({ parts }) =>
-    parts.filter(part => {
-      if (isInstruction(part)) return true
-      writing.report.leave('system.not-text', part)
-      return false
-    }),
-  )
+  const instructions = flatMap(messages, ({ parts }) => parts)
   return instructions.length === 0 ? [] : encodeParts(instructions, { ...writing, instructs: true })
 }
 
-type Wire = { role: 'user' | 'model'; parts: GeminiWrittenPart[]; isResults: boolean }
-
-function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (parts: GeminiWrittenPart[]) => void): GeminiWrittenContent[] {
-  const { report, options } = writing
-  const hoists = options.systemPlacement === 'hoist'
-  const wires: Wire[] = []
-  for (const { role, parts, sources } of turns) {
-    if (role === 'system') {
-      const [source] = sources
-      const written = source ? encodeInstructions([{ ...source, parts }], writing) : []
-      if (written.length === 0) continue
-      if (source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
-      report.add(hoists ? 'system.hoisted' : 'system.mid-conversation-as-user', source?.at)
-      if (hoists) hoist(written)
-      else instruct(wires, written)
-      continue
-    }
-    const isResults = parts.some(({ type }) => type === 'tool-result')
+function encodeTurns(turns: readonly Turn[], writing: RequestWriting): GeminiWrittenContent[] {
+  const { report } = writing
+  return flatMap(turns, ({ role, parts }) => {
     const written = flatMap(parts, part => {
       const one = encodePart(part, writing)
       if (part.type === 'tool-result' && part.synthesized) for (const made of one) report.addMade('tool-result.synthesized', made)
@@ -224,15 +200,6 @@ function encodeTurns(turns: readonly Turn[], writing: RequestWriting, hoist: (pa
       if (first && writing.unsigned?.has(part)) report.addMade('reasoning.placeholder-signature', first, '/thoughtSignature')
       return one
     })
-    if (written.length > 0) wires.push({ role: role === 'model' ? 'model' : 'user', parts: written, isResults })
-  }
-  return wires.map(({ role, parts }) => ({ role, parts }))
-}
-
-/** Instructions in mid-conversation: at the end of the user content before them, or in one of their own. */
-function instruct(wires: Wire[], told: GeminiWrittenPart[]): void {
-  const tagged = told.map(part => (typeof part.text === 'string' ? { ...part, text: `<system>${part.text}</system>` } : part))
-  const before = wires.at(-1)
-  if (before?.role === 'user' && !before.isResults) before.parts.push(...tagged)
-  else wires.push({ role: 'user', parts: tagged, isResults: false })
+    return written.length > 0 ? [{ role: role === 'model' ? 'model' : 'user', parts: written }] : []
+  })
 }

@@ -1,5 +1,4 @@
 import type { ControlPart, Message, Part, Place } from '../../../canonical/message.ts'
-import { isInstruction } from '../../../kit/conversation/turns.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
@@ -7,12 +6,12 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { signedByProxy } from '../content/calls.ts'
 import { decodeBlock, decodeContent, encodeParts, encodeWithCarrier } from '../content/content.ts'
 import { keep, ownOf, protocolName } from '../content/own.ts'
-import { contentOf, malformed, type RequestWriting, type Writing } from '../content/writing.ts'
+import { contentOf, malformed, type RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions } from '../options.ts'
 import type { MessagesMessage, MessagesRawBlock, MessagesRequest, MessagesWrittenBlock, MessagesWrittenMessage } from '../schema.ts'
-import { refusesPrefill, takesMidSystem } from './models.ts'
-import { groupTurns, type Turn } from './turns.ts'
+import { refusesPrefill } from './models.ts'
+import { groupTurns } from './turns.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
@@ -65,14 +64,13 @@ function splitConfig(parts: readonly Part[]): { content: readonly Part[]; config
   return config ? { content: parts.filter(part => !isEffort(part)), config } : { content: parts }
 }
 
-/** The effort of the next turn. Only a system message inside the conversation can hold it; `inPlace`: the model takes one here. */
+/** The effort of the next turn. */
 function encodeTurnConfig(
   { effort, at }: ControlPart & { effort: string },
-  inPlace: boolean,
   { options, report }: RequestWriting,
 ): Pick<MessagesWrittenMessage, 'output_config'> {
   const word = effort === 'minimal' ? 'low' : effort
-  if (!inPlace || options.amTurnEffort !== 'write' || word === 'none') {
+  if (options.amTurnEffort !== 'write' || word === 'none') {
     report.add('part.unsupported', at)
     return {}
   }
@@ -93,10 +91,8 @@ export function encodeMessages(
   const first = messages.findIndex(({ role, origin }) => (native ? origin !== 'instructions' : role !== 'system' && role !== 'developer'))
   const leading = first < 0 ? messages : messages.slice(0, first)
   const others = first < 0 ? [] : messages.slice(first)
-  const developer = leading.find(({ role, parts }) => role === 'developer' && parts.some(({ type }) => type !== 'control'))
-  if (developer) report.once('system.developer-role', developer.at, 'role')
   const system = encodeSystem(leading, writing)
-  const wires = native ? others.map(message => encodeNative(message, writing)) : encodeTurns(others, { writing, hoist: blocks => system.push(...blocks) })
+  const wires = native ? others.map(message => encodeNative(message, writing)) : encodeTurns(others, writing)
   if (!native && options.amLeadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
@@ -113,19 +109,7 @@ function encodeEnvelope({ at, ext, name, id, status, phase }: Message, report: M
 }
 
 function encodeSystem(leading: readonly Message[], writing: RequestWriting): MessagesWrittenBlock[] {
-  return flatMap(leading, message =>
-    encodeParts(
-      message.parts.filter(part => isTold(part, writing)),
-      { ...writing, place: 'system' },
-      'system',
-    ),
-  )
-}
-
-function isTold(part: Part, { native, report }: Writing): boolean {
-  if (native || isInstruction(part)) return true
-  report.leave('system.not-text', part)
-  return false
+  return flatMap(leading, ({ parts }) => encodeParts(parts, { ...writing, place: 'system' }, 'system'))
 }
 
 function encodeNative(message: Message, writing: RequestWriting): MessagesWrittenMessage {
@@ -145,33 +129,19 @@ function wireOfMessage({ role, blocks, own }: Wire): MessagesWrittenMessage {
   return blocks.length === 0 && role === 'system' ? { ...own, role } : { ...own, role, content: contentOf(blocks) }
 }
 
-/** `wires`: the messages written so far. `waiting`: instructions for the head of the next user message, after its tool results. */
-type Written = { wires: Wire[]; waiting: MessagesWrittenBlock[] }
-
-/** `hoist`: adds instructions to the field `system`. */
-type Placing = { writing: RequestWriting; hoist(blocks: MessagesWrittenBlock[]): void }
-
-function encodeTurns(messages: readonly Message[], placing: Placing): MessagesWrittenMessage[] {
-  const { writing } = placing
+function encodeTurns(messages: readonly Message[], writing: RequestWriting): MessagesWrittenMessage[] {
   const { report, options } = writing
-  const written: Written = { wires: [], waiting: [] }
-  const { wires } = written
-  for (const turn of groupTurns(messages)) {
-    const hoists = turn.role === 'system' && options.systemPlacement === 'hoist'
-    const { content, config } = splitConfig(turn.parts)
-    const blocks = encodeTurn(turn.role, content, hoists ? { ...writing, place: 'system' } : writing)
-    const own: Own = turn.sources.length === 1 ? { ...ownOf(turn.sources[0]?.ext) } : {}
-    if (turn.role === 'system') addInstructions(written, { source: turn.sources[0], blocks, own, config }, placing)
-    else if (turn.role === 'assistant') {
-      settleWaiting(written)
-      if (blocks.length > 0) wires.push({ role: 'assistant', blocks, own })
-    } else if (blocks.length > 0) {
-      if (written.waiting.length > 0) blocks.splice(blocks.findLastIndex(({ type }) => type === 'tool_result') + 1, 0, ...written.waiting)
-      wires.push({ role: 'user', blocks, own })
-      written.waiting = []
-    }
+  const wires: Wire[] = []
+  for (const { role, parts, sources } of groupTurns(messages)) {
+    const { content, config } = role === 'system' ? splitConfig(parts) : { content: parts }
+    const blocks = flatMap(content, part => encodeWithCarrier(part, writing, role))
+    const own: Own = { ...(sources.length === 1 && ownOf(sources[0]?.ext)), ...(config && encodeTurnConfig(config, writing)) }
+    const last = wires.at(-1)
+    if (role === 'system' && last?.role === 'system') {
+      last.blocks.push(...blocks)
+      Object.assign(last.own, own)
+    } else if (blocks.length > 0 || own.output_config !== undefined) wires.push({ role, blocks, own })
   }
-  settleWaiting(written)
   if (options.amLeadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
     report.add('message.leading-user', '/messages/0')
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
@@ -187,48 +157,4 @@ function encodeTurns(messages: readonly Message[], placing: Placing): MessagesWr
   const wire = wires.map(wireOfMessage)
   report.settle(wire, '/messages')
   return wire
-}
-
-type Instructions = { source: Message | undefined; blocks: MessagesWrittenBlock[]; own: Own; config: ReturnType<typeof splitConfig>['config'] }
-
-/** Instructions in mid-conversation: as a system message where the model takes one, in the field `system`, or as text of the user. */
-function addInstructions(written: Written, { source, blocks, own, config }: Instructions, { writing, hoist }: Placing): void {
-  const { wires, waiting } = written
-  const { report, model, options } = writing
-  const placement = options.systemPlacement ?? 'auto'
-  const last = wires.at(-1)
-  const inPlace =
-    (placement === 'keep' || (placement === 'auto' && takesMidSystem(model))) && waiting.length === 0 && (last?.role === 'user' || last?.role === 'system')
-  if (config) Object.assign(own, encodeTurnConfig(config, inPlace, writing))
-  if (blocks.length === 0 && own.output_config === undefined) return
-  if (blocks.length > 0 && source?.role === 'developer') report.once('system.developer-role', source.at, 'role')
-  if (placement === 'hoist') {
-    report.add('system.hoisted', source?.at)
-    hoist(blocks)
-  } else if (!inPlace) {
-    report.add('system.mid-conversation-as-user', source?.at)
-    waiting.push(...blocks.map(asTagged))
-  } else if (last?.role === 'system') {
-    last.blocks.push(...blocks)
-    Object.assign(last.own, own)
-  } else wires.push({ role: 'system', blocks, own })
-}
-
-/** Waiting instructions that no user message follows are added to the user message before them, or become one. */
-function settleWaiting(written: Written): void {
-  const { wires, waiting } = written
-  if (waiting.length === 0) return
-  const before = wires.at(-1)
-  if (before?.role === 'user') before.blocks.push(...waiting)
-  else wires.push({ role: 'user', blocks: waiting, own: {} })
-  written.waiting = []
-}
-
-function asTagged(block: MessagesWrittenBlock): MessagesWrittenBlock {
-  return block.type === 'text' ? { ...block, text: `<system>${block.text}</system>` } : block
-}
-
-function encodeTurn(role: Turn['role'], parts: readonly Part[], writing: Writing): MessagesWrittenBlock[] {
-  const known = role === 'system' ? parts.filter(part => isTold(part, writing)) : parts
-  return flatMap(known, part => encodeWithCarrier(part, writing, role))
 }

@@ -1,11 +1,19 @@
+import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
-import type { Demands } from '../../../protocol.ts'
+import type { Demands, InstructionDemands } from '../../../protocol.ts'
 import type { Options } from '../options.ts'
+import { takesMidSystem } from './models.ts'
 
 const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
 
+const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<string, InstructionDemands['later']>
+
 /** The server refuses a turn with calls that the results of all of them do not follow, and an id that occurs twice. */
-export function demands({ amToolAddition }: Options): Demands {
-  const lateTools = amToolAddition === 'block' ? 'controls' : 'list'
-  return { lateTools, toolPairs: { resultsFollowCalls: true, callId: id => mapCallId(id, validCallId), uniqueCallIds: true } }
+export function demands({ model }: CanonicalRequest, { amToolAddition, systemPlacement = 'auto' }: Options): Demands {
+  const placement = systemPlacement === 'auto' ? (takesMidSystem(model) ? 'keep' : 'user') : systemPlacement
+  return {
+    lateTools: amToolAddition === 'block' ? 'controls' : 'list',
+    instructions: { later: later[placement] },
+    toolPairs: { resultsFollowCalls: true, callId: id => mapCallId(id, validCallId), uniqueCallIds: true },
+  }
 }

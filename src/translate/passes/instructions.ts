@@ -1,0 +1,126 @@
+import type { Message, Part, TextPart } from '../../canonical/message.ts'
+import { isInstruction } from '../../kit/conversation/turns.ts'
+import type { InstructionDemands } from '../../protocol.ts'
+import type { PassReport } from '../notes.ts'
+
+const isSystem = ({ role }: Message) => role === 'system' || role === 'developer'
+
+/**
+ * System and developer messages where the target takes them: those before the conversation at its front, and later ones as text of the
+ * user, at the front, or where they are. Absent demands: the target takes them anywhere, in both roles.
+ */
+export function placeInstructions(messages: Message[], wanted: InstructionDemands | undefined, report: PassReport): Message[] {
+  if (!wanted || !messages.some(isSystem)) return messages
+  const placing = new Placing(wanted, report)
+  for (const message of messages) {
+    const known = isSystem(message) ? asInstruction(message, wanted, report) : message
+    if (known) placing.add(known)
+  }
+  return placing.end()
+}
+
+class Placing {
+  readonly #wanted: InstructionDemands
+  readonly #report: PassReport
+  readonly #front: Message[] = []
+  readonly #placed: Message[] = []
+  /** Instructions for the beginning of the next user message. */
+  #waiting: Part[] = []
+
+  constructor(wanted: InstructionDemands, report: PassReport) {
+    this.#wanted = wanted
+    this.#report = report
+  }
+
+  add(message: Message): void {
+    if (isSystem(message)) this.#instruct(message)
+    else if (message.role === 'user' && this.#waiting.length > 0) {
+      this.#placed.push({ ...message, parts: [...this.#waiting, ...message.parts] })
+      this.#waiting = []
+    } else {
+      if (message.role === 'assistant') this.#settle()
+      this.#placed.push(message)
+    }
+  }
+
+  end(): Message[] {
+    this.#settle()
+    return [...this.#front, ...this.#placed]
+  }
+
+  #instruct(message: Message): void {
+    const { later, joined } = this.#wanted
+    const isLeading = this.#placed.length === 0 && this.#waiting.length === 0
+    if (later === 'keep' || (!isLeading && later === 'behind-user' && this.#isBehindUser())) this.#placed.push(message)
+    else if (!isLeading && later !== 'front') {
+      if (message.parts.some(says)) this.#report.add('system.mid-conversation-as-user', message.at)
+      this.#leaveEnvelope(message)
+      this.#waiting.push(...message.parts.map(asTagged))
+    } else {
+      const head = joined ? this.#front.find(({ parts }) => parts.some(says)) : undefined
+      if (head && message.parts.some(says)) {
+        this.#report.add(isLeading ? 'system.joined' : 'system.hoisted', message.at)
+        this.#leaveEnvelope(message)
+        head.parts = join(head.parts, message.parts)
+      } else {
+        if (!isLeading) this.#report.add('system.hoisted', message.at)
+        this.#front.push({ ...message })
+      }
+    }
+  }
+
+  #isBehindUser(): boolean {
+    return this.#waiting.length === 0 && this.#placed.at(-1)?.role !== 'assistant'
+  }
+
+  /** Waiting instructions that no user message follows join the user message before them, or become one. */
+  #settle(): void {
+    if (this.#waiting.length === 0) return
+    const last = this.#placed.at(-1)
+    if (last?.role === 'user') this.#placed[this.#placed.length - 1] = { ...last, parts: [...last.parts, ...this.#waiting] }
+    else this.#placed.push({ role: 'user', origin: 'message', parts: this.#waiting })
+    this.#waiting = []
+  }
+
+  /** Notes what belongs to a message that becomes a part of another one. */
+  #leaveEnvelope({ name, id, status, phase, ext, at }: Message): void {
+    if (name !== undefined) this.#report.add('message.name', at, 'name')
+    this.#report.onceEach('message.envelope', at, { itemId: id, status })
+    if (phase !== undefined && phase !== null) this.#report.add('field.unsupported', at, 'phase')
+    this.#report.ext(ext, at)
+  }
+}
+
+/** The message with the role that the target accepts, and without parts that no instruction can hold. Undefined: nothing is left. */
+function asInstruction(message: Message, { developer, joined }: InstructionDemands, report: PassReport): Message | undefined {
+  const { role, origin, at } = message
+  const parts = message.parts.filter(part => {
+    if (isInstruction(part)) return true
+    report.leave('system.not-text', part)
+    return false
+  })
+  const isSilent = joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !says(part) && !part.cache)
+  if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
+    report.ext(message.ext, at)
+    if (message.name !== undefined) report.add('message.name', at, 'name')
+    return undefined
+  }
+  if (developer) return { ...message, role: origin === 'instructions' ? 'developer' : role, parts }
+  if (role === 'developer' && parts.some(says)) report.once('system.developer-role', at, 'role')
+  return { ...message, role: 'system', parts }
+}
+
+/** Two texts become one, because many servers take only a string here. */
+function join(before: readonly Part[], added: readonly Part[]): Part[] {
+  const [first] = before
+  const [next] = added
+  const isOne = before.length === 1 && added.length === 1 && first && next && isPlain(first) && isPlain(next)
+  return isOne ? [{ ...first, text: `${first.text}\n\n${next.text}` }] : [...before, ...added]
+}
+
+const isPlain = (part: Part): part is TextPart => part.type === 'text' && !part.cache && !part.ext && !part.citations
+
+/** Does the part instruct the model? Control parts and empty texts do not. */
+const says = (part: Part) => part.type !== 'control' && !(part.type === 'text' && part.text === '')
+
+const asTagged = (part: Part): Part => (part.type === 'text' && says(part) ? { ...part, text: `<system>${part.text}</system>` } : part)
