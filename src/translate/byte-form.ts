@@ -1,3 +1,4 @@
+import { endOfLiteral, quote } from '../kit/json/scan.ts'
 import { encoded, textOf } from '../sse/bytes.ts'
 import type { Form } from './shortcut.ts'
 
@@ -31,9 +32,9 @@ export function matchBytes({ form: { holes }, pieces, places }: ByteForm, bytes:
     const piece = pieces[i] as Piece
     if (!isAt(view, place, piece)) return undefined
     place += piece.bytes.length
-    const end = bytes[place] === 0x22 ? endOfString(bytes, place) : holes[i] === 'padding' ? endOfInteger(bytes, place) : undefined
+    const end = bytes[place] === quote ? endOfLiteral(bytes, place) : holes[i] === 'padding' ? endOfInteger(bytes, place) : -1
     // The empty text is no delta.
-    if (end === undefined || (holes[i] === 'text' && end - place <= 2)) return undefined
+    if (end < 0 || (holes[i] === 'text' && end - place <= 2)) return undefined
     places[2 * i] = place
     places[2 * i + 1] = end
     place = end
@@ -55,27 +56,11 @@ function isAt(view: DataView, at: number, { bytes, words }: Piece): boolean {
   return true
 }
 
-function endOfString(bytes: Uint8Array, at: number): number | undefined {
-  for (let i = at + 1; i < bytes.length; i++) {
-    const byte = bytes[i] as number
-    if (byte === 0x22) return i + 1
-    if (byte < 0x20) return undefined
-    if (byte !== 0x5c) continue
-    i++
-    if (escapes.has(bytes[i])) continue
-    if (bytes[i] !== 0x75 || !isHex(bytes[i + 1]) || !isHex(bytes[i + 2]) || !isHex(bytes[i + 3]) || !isHex(bytes[i + 4])) return undefined
-    i += 4
-  }
-  return undefined
-}
-
 /** Frames with other numbers are parsed. */
-function endOfInteger(bytes: Uint8Array, at: number): number | undefined {
+function endOfInteger(bytes: Uint8Array, at: number): number {
   let end = at
   while (isDigit(bytes[end])) end++
-  return end > at && (bytes[at] !== 0x30 || end === at + 1) ? end : undefined
+  return end > at && (bytes[at] !== 0x30 || end === at + 1) ? end : -1
 }
 
-const escapes: ReadonlySet<number | undefined> = new Set(encoded('"\\/bfnrt'))
 const isDigit = (byte = 0) => byte >= 0x30 && byte <= 0x39
-const isHex = (byte = 0) => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)

@@ -1,4 +1,5 @@
 import type { CanonicalEvent, PartDelta } from '../canonical/event.ts'
+import { colon, comma, endOfLiteral, nextToken, quote, startScan, word } from '../kit/json/scan.ts'
 import type { Shortcut } from '../protocol.ts'
 import { escapeLineSeparators } from '../sse/line-separators.ts'
 
@@ -63,37 +64,21 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
   return form
 }
 
-const jsonString = /"(?:[^"\\]|\\.)*"/y
-const between = /[^"]+/y
-const number = /^\s*:\s*(-?\d[\d.eE+-]*)/
-
 type Scalar = { key: string; depth: number; begin: number; end: number }
 
 /** All strings and numbers that are values of a key, at any depth. */
 function* scalarsOf(text: string, start: number): Generator<Scalar> {
-  let at = start
-  let depth = 0
+  const scan = startScan()
   let key: string | undefined
-  while (at < text.length) {
-    jsonString.lastIndex = at
-    if (jsonString.test(text)) {
-      const end = jsonString.lastIndex
-      if (key !== undefined) yield { key, depth, begin: at, end }
-      key = key === undefined ? text.slice(at + 1, end - 1) : undefined
-      at = end
-      continue
-    }
-    between.lastIndex = at
-    if (!between.test(text)) return
-    const plain = text.slice(at, between.lastIndex)
-    const [told, digits] = number.exec(plain) ?? []
-    if (key !== undefined && told && digits) yield { key, depth, begin: at + told.length - digits.length, end: at + told.length }
-    if (plain.trim() !== ':') key = undefined
-    for (const char of plain) depth += char === '{' || char === '[' ? 1 : char === '}' || char === ']' ? -1 : 0
-    at = between.lastIndex
+  for (let end = nextToken(scan, text, start); end >= 0; end = nextToken(scan, text, end)) {
+    const { token, separator, depth, start: begin } = scan
+    const isString = token === quote
+    if (separator !== colon) key = isString ? text.slice(begin + 1, end - 1) : undefined
+    else if (key !== undefined && (isString || (token === word && beginsNumber.test(text.slice(begin, end))))) yield { key, depth, begin, end }
   }
 }
 
+const beginsNumber = /^-?\d/
 const anyNumber = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
 /** Reads the frame at this place into `form`. Returns where the next frame begins; undefined: the frame has another form, or no text. */
@@ -107,8 +92,8 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
     if (!isAt(text, place, piece)) return undefined
     place += piece.length
     // When the delta is not a string, the decoder has to take the frame.
-    const end = holes[i] === 'text' ? endOfText(text, place) : endOfScalar(text, place)
-    if (end === undefined) return undefined
+    const end = holes[i] === 'text' || text.charCodeAt(place) === quote ? endOfLiteral(text, place) : endOfNumber(text, place)
+    if (end < 0) return undefined
     if (holes[i] === 'text') {
       begin = place
       behind = end
@@ -117,7 +102,10 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
   }
   const last = pieces[holes.length] ?? ''
   if (!isAt(text, place, last) || behind - begin <= 2) return undefined
-  takeLiteral(form, text.slice(begin, behind))
+  const literal = text.slice(begin, behind)
+  // Half of a surrogate pair is written in another way than it was read.
+  if (!literal.isWellFormed()) return undefined
+  takeLiteral(form, literal)
   return place + last.length
 }
 
@@ -125,45 +113,16 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
 const isAt = (text: string, at: number, piece: string) =>
   text.length - at < 4096 ? text.indexOf(piece, at) === at : text.slice(at, at + piece.length) === piece
 
-const endOfText = (text: string, at: number) => (text.charCodeAt(at) === 0x22 ? endOfString(text, at) : undefined)
-
-function endOfScalar(text: string, at: number): number | undefined {
-  const first = text.charCodeAt(at)
-  if (first === 0x22) return endOfString(text, at)
+function endOfNumber(text: string, at: number): number {
   let end = at
   while (isDigit(text.charCodeAt(end))) end++
   // The common case: an integer.
-  if (end > at && first !== 0x30 && text.charCodeAt(end) === 0x2c) return end
+  if (end > at && text.charCodeAt(at) !== 0x30 && text.charCodeAt(end) === comma) return end
   anyNumber.lastIndex = at
-  return anyNumber.test(text) ? anyNumber.lastIndex : undefined
+  return anyNumber.test(text) ? anyNumber.lastIndex : -1
 }
 
 const isDigit = (char: number) => char >= 0x30 && char <= 0x39
-
-const isLowHalf = (char: number) => char >= 0xdc00 && char <= 0xdfff
-
-const escapes = new Set([...'"\\/bfnrt'].map(char => char.charCodeAt(0)))
-const fourDigits = /[\da-fA-F]{4}/y
-
-function endOfString(text: string, at: number): number | undefined {
-  for (let i = at + 1; ; i++) {
-    const char = text.charCodeAt(i)
-    if (char === 0x22) return i + 1
-    // Also where the text is over.
-    if (!(char >= 0x20)) return undefined
-    if (char !== 0x5c) {
-      if (char < 0xd800 || char > 0xdfff) continue
-      // Half of a surrogate pair is written in another way than it was read.
-      if (char > 0xdbff || !isLowHalf(text.charCodeAt(++i))) return undefined
-      continue
-    }
-    i++
-    if (escapes.has(text.charCodeAt(i))) continue
-    fourDigits.lastIndex = i + 1
-    if (text[i] !== 'u' || !fourDigits.test(text)) return undefined
-    i += 4
-  }
-}
 
 function takeLiteral(form: Form, literal: string): void {
   const { delta } = form.delta

@@ -30,3 +30,22 @@ test('with one character less or another one it has a fault where JSON.parse has
     }),
   )
 })
+
+test('a text of any depth is checked', () => {
+  const deep = 100_000
+  expect(jsonFault('['.repeat(deep) + ']'.repeat(deep))).toBeUndefined()
+  expect(jsonFault('['.repeat(deep))).toBe(deep)
+})
+
+test.each([
+  ['{,}', 1],
+  ['{"a":1,}', 7],
+  ['[1 2]', 3],
+  ['[1,,2]', 3],
+  ['{"a" "b"}', 5],
+  ['{"a":1} , ', 8],
+  ['{"a":"b\nc"}', 7],
+  ['{"a":01}', 6],
+  ['', 0],
+  [' x', 1],
+])('the fault of %j is at %i', (text, at) => expect(jsonFault(text)).toBe(at))

@@ -118,14 +118,14 @@ export const mutants: Mutant[] = [
   {
     fault: 'JSON is whole at its first closing brace',
     room: 'kit',
-    find: 'progress.depth--\n      if (progress.depth === 0)',
-    replace: 'progress.depth--\n      if (progress.depth >= 0)',
+    find: 'progress.whole = depth === 0 && (',
+    replace: 'progress.whole = isClosing(token) || depth === 0 && (',
   },
   {
     fault: 'an escaped quote ends a string',
     room: 'kit',
-    find: 'else if (char === 0x5c) progress.escaped = true',
-    replace: 'else if (char === 0x5c) progress.escaped = false',
+    find: 'code === backslash && ++at === text.length',
+    replace: 'code === backslash && at + 1 === text.length',
   },
   {
     fault: 'the grammar of a freeform tool is lost',
@@ -161,8 +161,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'escapes in freeform input are given as they are',
     room: 'translate',
-    find: "out += kind === 'u' ? String.fromCharCode(Number.parseInt(rest.slice(i + 2, i + 6), 16)) : (simpleEscapes[kind] ?? kind)",
-    replace: 'out += rest.slice(i, i + length)',
+    find: 'return simpleEscapes[kind] ?? kind',
+    replace: 'return found',
   },
   {
     fault: 'answers keep the changed names of tools',
@@ -684,7 +684,12 @@ export const mutants: Mutant[] = [
     find: 'const named = model ?? restored.model ?? request?.model',
     replace: 'const named = restored.model ?? request?.model',
   },
-  { fault: 'a character by its number takes one digit more', room: 'translate', find: 'rest.slice(i + 2, i + 6)', replace: 'rest.slice(i + 2, i + 7)' },
+  {
+    fault: 'a character by its number loses its first digit',
+    room: 'translate',
+    find: 'Number.parseInt(hex, 16)',
+    replace: 'Number.parseInt(hex.slice(1), 16)',
+  },
   {
     fault: 'an error does not say whose it is',
     room: chat,

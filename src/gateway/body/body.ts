@@ -1,10 +1,11 @@
 import type { JsonObject } from '../../kit/json/json.ts'
+import { nesting } from '../../kit/json/scan.ts'
 import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, textOf } from '../../sse/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
-import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
-import { type Member, nesting, outlineOf, scan } from './outline.ts'
+import { isUtf8, mayHoldAny, searchable, strictTextOf } from './bytes.ts'
+import { type Member, outlineOf, scan } from './outline.ts'
 import { readInPieces } from './pieces.ts'
 
 export type ReadBody = {
@@ -44,7 +45,7 @@ export async function readJson(
   const found = bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, found?.members)
   if (found && outline) return new LongBody(bytes, outline, found)
-  if (nesting(bytes) > depthLimit) throw tooDeep(depthLimit)
+  if (nesting(searchable(bytes), depthLimit) > depthLimit) throw tooDeep(depthLimit)
   const text = strictTextOf(bytes)
   if (text === undefined) throw refuse(400, 'invalid_request', 'the body is not UTF-8')
   const value = parse(text)

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
+import { isSpace, openList, openObject, quote } from '../../kit/json/scan.ts'
 import { beginsEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, textOf } from '../../sse/bytes.ts'
 import { mayHoldAny, mayHoldTwice, searchable } from './bytes.ts'
@@ -79,10 +80,6 @@ function isModel(bytes: Uint8Array, member: Member): boolean {
   return key.length === '"model"'.length && textOf(key) === '"model"'
 }
 
-const quote = 0x22
-const openList = 0x5b
-const openObject = 0x7b
-
 /** What may come next: the states of the parser in `membersOf`. */
 const aValue = 0
 const aValueOrEnd = 1
@@ -101,7 +98,8 @@ export function membersOf(body: Uint8Array, limits?: Parameters<typeof scan>[1])
 
 /**
  * Reads the outermost object of a JSON text. `apart`: the minimum number of bytes between two cuts of a list. Undefined: no object, not
- * JSON, or more than `deepest` levels. Long because it is one loop over all bytes of a body, where calls cost time.
+ * JSON, or more than `deepest` levels. Long because it is one loop over all bytes of a body: by calls of `nextToken` the same checks take
+ * 1.7 times as long, 75 µs instead of 44 for 170 KB.
  */
 export function scan(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 } = {}): Scan | undefined {
   const bytes = searchable(body)
@@ -181,30 +179,6 @@ export function scan(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 }
   return undefined
 }
 
-/** How deep a JSON text is nested, without recursion. Strings, which are most of a body, are skipped. */
-export function nesting(body: Uint8Array): number {
-  const bytes = searchable(body)
-  let depth = 0
-  let deepest = 0
-  for (let i = 0; i < bytes.length; i++) {
-    switch (bytes[i]) {
-      case 0x22:
-        i = endOfString(bytes, i + 1)
-        break
-      case 0x5b:
-      case 0x7b:
-        deepest = Math.max(deepest, ++depth)
-        break
-      case 0x5d:
-      case 0x7d:
-        depth--
-        break
-      default:
-    }
-  }
-  return deepest
-}
-
 /** The position of the quote that closes a string, or the end of the bytes. */
 function endOfString(bytes: Uint8Array, from: number): number {
   // Most strings are short, and a call of `indexOf` takes as long as looking at some twenty bytes.
@@ -235,7 +209,5 @@ function endOfWord(bytes: Uint8Array, from: number): number | undefined {
 }
 
 const beginsWithMark = (bytes: Uint8Array) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
-
-const isSpace = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const isBlank = (bytes: Uint8Array, from: number) => bytes.subarray(from).every(isSpace)

@@ -1,7 +1,7 @@
+import { nesting } from '../../kit/json/scan.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { isProtocolName, protocols } from '../../protocols/index.ts'
 import { readJson, tooDeep } from '../body/body.ts'
-import { nesting } from '../body/outline.ts'
 import { refuse } from '../error.ts'
 import type { Identity, UsageRecord } from '../hooks.ts'
 import type { Settled } from '../options.ts'
@@ -45,7 +45,7 @@ export function createPlayground({ bodyLimitBytes, depthLimit }: Settled['defaul
     async translate(request) {
       const { value } = await readJson(request, { bodyLimitBytes, depthLimit })
       const { text, protocol, kind } = asked(value)
-      if (nesting(new TextEncoder().encode(text)) > depthLimit) throw tooDeep(depthLimit)
+      if (nesting(text, depthLimit) > depthLimit) throw tooDeep(depthLimit)
       const { examine, kinds } = await load()
       const known = kinds.find(one => one === kind)
       if (kind !== undefined && known === undefined) throw refuse(400, 'invalid_request', `the kind is one of ${kinds.join(', ')}`, { param: 'kind' })

@@ -1,5 +1,6 @@
 import { setOwn } from '../../canonical/copy.ts'
 import { flatMap } from '../text/flat-map.ts'
+import { isClosing, isOpening, type JsonScan, nesting, nextToken, quote, startScan, word } from './scan.ts'
 
 export { setOwn }
 
@@ -69,21 +70,10 @@ export function parseShallow(text: string): JsonObject | undefined {
 export function isBottomless(text: string): boolean {
   if (text.length <= 2 * deepest) return false
   let left = deepest
-  for (const bracket of ['{', '[']) for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return isDeep(text)
+  // Searching for brackets is faster than reading tokens, and most texts have few.
+  for (const bracket of ['{', '['])
+    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) if (left-- === 0) return nesting(text, deepest) > deepest
   return false
-}
-
-function isDeep(text: string): boolean {
-  let inString = false
-  let depth = 0
-  for (let i = 0; i < text.length && depth <= deepest; i++) {
-    const char = text.charCodeAt(i)
-    if (char === 0x5c) i++
-    else if (char === 0x22) inString = !inString
-    else if (!inString && (char === 0x7b || char === 0x5b)) depth++
-    else if (!inString && (char === 0x7d || char === 0x5d)) depth--
-  }
-  return depth > deepest
 }
 
 /** Does every number of this JSON text keep its value when it is parsed? Numbers with many digits, such as long ids, do not. */
@@ -97,20 +87,13 @@ export function holdsNumber(value: unknown): boolean {
   return typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber))
 }
 
-/** The numbers of a JSON text, as written. A single pattern that also skips strings would overflow the stack on long ones. */
+/** The numbers of a JSON text, as written. */
 function numbersIn(text: string): string[] {
   const found: string[] = []
-  const token = /"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
-  const mark = /["\\]/g
-  for (let next = token.exec(text); next; next = token.exec(text)) {
-    if (next[0] !== '"') {
-      found.push(next[0])
-      continue
-    }
-    mark.lastIndex = token.lastIndex
-    for (let inside = mark.exec(text); inside?.[0] === '\\'; inside = mark.exec(text)) mark.lastIndex++
-    if (mark.lastIndex === 0) break
-    token.lastIndex = mark.lastIndex
+  const scan = startScan()
+  for (let at = nextToken(scan, text, 0); at >= 0; at = nextToken(scan, text, at)) {
+    const token = scan.token === word ? text.slice(scan.start, at) : ''
+    if (/^-?\d/.test(token)) found.push(token)
   }
   return found
 }
@@ -124,37 +107,25 @@ function digitsOf(number: string): string {
 }
 
 /**
- * Follows JSON text as it arrives. `whole`: one object, array or string is complete. Numbers and literals are never complete, because
- * more digits may follow. Plain data.
+ * How far the JSON text of one value has arrived. `begun`: an object, array or string has. `whole`: it is complete. Numbers and literals
+ * are never complete, because more digits may follow. Plain data.
  */
-export type JsonProgress = { depth: number; inString: boolean; escaped: boolean; begun: boolean; whole: boolean }
+export type JsonProgress = JsonScan & { begun: boolean; whole: boolean }
 
 export function startJson(): JsonProgress {
-  return { depth: 0, inString: false, escaped: false, begun: false, whole: false }
+  // A spread would have a hidden class of its own each time.
+  return Object.assign(startScan(), { begun: false, whole: false })
 }
 
 /** Takes the next piece of text; changes `progress`. Returns where in the text the value ends; its length, if it does not end there. */
 export function advanceJson(progress: JsonProgress, text: string): number {
-  for (let i = 0; i < text.length; i++) {
-    if (progress.whole) return i
-    const char = text.charCodeAt(i)
-    if (progress.inString) {
-      if (progress.escaped) progress.escaped = false
-      else if (char === 0x5c) progress.escaped = true
-      else if (char === 0x22) {
-        progress.inString = false
-        if (progress.depth === 0) progress.whole = true
-      }
-    } else if (char === 0x22) {
-      progress.inString = true
-      progress.begun = true
-    } else if (char === 0x7b || char === 0x5b) {
-      progress.depth++
-      progress.begun = true
-    } else if (char === 0x7d || char === 0x5d) {
-      progress.depth--
-      if (progress.depth === 0) progress.whole = true
-    }
+  for (let at = 0; !progress.whole; ) {
+    at = nextToken(progress, text, at)
+    const { token, depth } = progress
+    progress.begun ||= token === quote || isOpening(token)
+    if (at < 0) break
+    progress.whole = depth === 0 && (token === quote || isClosing(token))
+    if (progress.whole) return at
   }
-  return text.length
+  return progress.whole ? 0 : text.length
 }

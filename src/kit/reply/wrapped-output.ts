@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../../canonical/tool.ts'
 import { isObject, type JsonObject } from '../json/json.ts'
+import { type JsonScan, nextToken, startScan } from '../json/scan.ts'
 
 const shared = ['$defs', 'definitions'] as const
 const describing = ['enum', 'const', 'anyOf', 'oneOf', 'items', 'prefixItems']
@@ -32,13 +33,11 @@ export type OutputUnwrapping = {
   form: 'value' | 'word'
   phase: 'before' | 'opened' | 'inside' | 'closed' | 'raw'
   held: string
-  depth: number
-  inString: boolean
-  escaped: boolean
+  scan: JsonScan
 }
 
 export function startUnwrappingOutput(form: OutputUnwrapping['form']): OutputUnwrapping {
-  return { form, phase: 'before', held: '', depth: 0, inString: false, escaped: false }
+  return { form, phase: 'before', held: '', scan: startScan() }
 }
 
 /** Reads the next piece of the text and returns the next piece of the value. A text of another form is returned as it is. */
@@ -83,21 +82,11 @@ export function endOutput(state: OutputUnwrapping): string {
 
 /** Where the value ends, which is before the brace that closes the object around it. Changes the state. */
 function endOfValue(state: OutputUnwrapping, text: string): number {
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charAt(i)
-    if (state.inString) {
-      if (state.escaped) state.escaped = false
-      else if (char === '\\') state.escaped = true
-      else if (char === '"') state.inString = false
-    } else if (char === '"') state.inString = true
-    else if (char === '{' || char === '[') state.depth++
-    else if (char === '}' || char === ']') {
-      if (state.depth === 0) {
-        state.phase = 'closed'
-        return i
-      }
-      state.depth--
+  const { scan } = state
+  for (let at = nextToken(scan, text, 0); at >= 0; at = nextToken(scan, text, at))
+    if (scan.depth < 0) {
+      state.phase = 'closed'
+      return scan.start
     }
-  }
   return text.length
 }
