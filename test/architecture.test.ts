@@ -13,7 +13,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'errors.ts': { rooms: ['canonical'], packages: [] },
   'protocol.ts': { rooms: ['canonical'], packages: [] },
   kit: { rooms: ['canonical', 'errors.ts', 'protocol.ts'], packages: ['@noble/hashes', 'zod/mini'] },
-  sse: { rooms: [], packages: ['eventsource-parser'] },
+  sse: { rooms: ['kit/json/scan.ts'], packages: ['eventsource-parser'] },
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts'], packages: ['zod/mini'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
   'schemas.ts': { rooms: ['protocol folder'], packages: [] },

@@ -1,6 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Frames, Protocol } from '../protocol.ts'
-import { encoded, joined } from '../sse/bytes.ts'
+import { encoded, joined, textOf } from '../sse/bytes.ts'
+import { endOfFrames, endOfLine } from '../sse/split.ts'
 import { createTextReader } from '../sse/text.ts'
 import type { StreamTranslator as Translator } from '../translate/stream-translator.ts'
 import { type Clock, createClock, ping } from './clock.ts'
@@ -309,18 +310,14 @@ function plus(out: Chunk, more: Chunk): Chunk {
   return typeof out === 'string' && typeof more === 'string' ? out + more : joined([encoded(out), encoded(more)])
 }
 
-function endOfLine(bytes: Uint8Array, from: number): number {
-  for (let i = from; i < bytes.length; i++) if (bytes[i] === 0x0a || (bytes[i] === 0x0d && bytes[i + 1] !== 0x0a)) return i + 1
-  return bytes.length
-}
-
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
 /** The output without whole frames after the end of the reply, which clients would take for a part of it. */
 function upToEnd(out: Uint8Array, after: string): Uint8Array {
-  const [more = ''] = /^[\s\S]*(\r\n\r\n|\n\n|\r\r)/.exec(after.replace(/^\s*data:\s*\[DONE\]\s*/, '')) ?? []
-  if (!/^(data|event)\s*:/m.test(more) || more.includes('\ufffd')) return out
-  return out.subarray(0, out.length - encoded(more).length)
+  const rest = encoded(after.replace(/^\s*data:\s*\[DONE\]\s*/, ''))
+  const end = endOfFrames(rest)
+  const more = textOf(rest.subarray(0, end))
+  return /^(data|event)\s*:/m.test(more) && !more.includes('\ufffd') ? out.subarray(0, out.length - end) : out
 }
 
 /** Some protocols send an error as two frames, of which only the second one ends the stream. */

@@ -1,7 +1,7 @@
 import type { Detection, Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 import { named, parseData } from '../sse/data.ts'
-import { createFrameParser } from '../sse/parse.ts'
+import { parseFrames } from '../sse/parse.ts'
 
 export type Kind = 'request' | 'response' | 'stream'
 
@@ -23,13 +23,7 @@ export const looksLikeStream = (text: string): boolean => /^\uFEFF?\s*(\[|(data|
 
 /** Does it contain any frame with data? JSON alone is none, though a stream may have lines of it. */
 export function hasEvents(text: string): boolean {
-  let found = false
-  const parser = createFrameParser(() => {
-    found = true
-  })
-  parser.push(text)
-  parser.end()
-  return found && looksLikeStream(text)
+  return parseFrames(text).length > 0 && looksLikeStream(text)
 }
 
 /** By unmistakable signs; without any, by which protocols can read it. `asked`: what is already known. */
@@ -51,16 +45,11 @@ export const isEvent = (body: unknown): boolean => all.some(({ detect }) => dete
 
 export function recognizeStream(text: string, asked: Partial<Reading>): Recognized {
   const votes = new Map<Protocol, string[]>()
-  let events = 0
-  const parser = createFrameParser(({ data, event }) => {
-    if (events++ >= lookedAt) return
+  for (const { data, event } of parseFrames(text).slice(0, lookedAt))
     for (const protocol of all) {
       const reasons = ofStream(protocol.detect(named(parseData(data), event)))
       if (reasons.length > 0 && !votes.has(protocol)) votes.set(protocol, reasons)
     }
-  })
-  parser.push(text)
-  parser.end()
   const found = [...votes].filter(([protocol]) => asked.protocol === undefined || asked.protocol === protocol)
   return { readings: found.map(([protocol]) => ({ protocol, kind: 'stream' })), reasons: found.flatMap(([, reasons]) => reasons) }
 }

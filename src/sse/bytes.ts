@@ -3,7 +3,7 @@ type Node = {
   isAscii(bytes: Uint8Array): boolean
   isUtf8(bytes: Uint8Array): boolean
   transcode(bytes: Uint8Array, from: 'utf8', to: 'utf16le'): NodeBytes
-  Buffer: { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes; from(text: string): NodeBytes }
+  Buffer: (new (...given: never) => NodeBytes) & { from(buffer: ArrayBufferLike, start: number, length: number): NodeBytes; from(text: string): NodeBytes }
 }
 export type NodeBytes = Uint8Array & {
   toString(encoding: 'latin1' | 'utf16le' | 'utf8', from?: number, to?: number): string
@@ -24,7 +24,10 @@ function nodeBuffer(): Node | undefined {
   }
 }
 
-export const viewOf = ({ Buffer }: Node, { buffer, byteOffset, byteLength }: Uint8Array) => Buffer.from(buffer, byteOffset, byteLength)
+/** The same bytes as a Buffer. */
+export function viewOf({ Buffer }: Node, bytes: Uint8Array): NodeBytes {
+  return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+}
 
 /** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in pieces. */
 const lenient = new TextDecoder()
@@ -71,6 +74,28 @@ const encoder = new TextEncoder()
 export function encoded(chunk: Uint8Array | string): Uint8Array {
   if (typeof chunk !== 'string') return chunk
   return node ? node.Buffer.from(chunk) : encoder.encode(chunk)
+}
+
+/** Chunks as bytes. The halves of a character that is cut between two texts belong together. */
+export function createChunkEncoder(): (chunk: Uint8Array | string) => Uint8Array {
+  let high = ''
+  return chunk => {
+    if (typeof chunk !== 'string') return chunk
+    const last = chunk.charCodeAt(chunk.length - 1)
+    if (high === '' && !(last >= 0xd800 && last <= 0xdbff)) return encoded(chunk)
+    const text = high + chunk
+    const isCut = /[\ud800-\udbff]$/.test(text)
+    high = isCut ? text.slice(-1) : ''
+    return encoded(isCut ? text.slice(0, -1) : text)
+  }
+}
+
+/** Without copying bytes. */
+export const partOf = (chunk: Uint8Array | string, from: number, to: number) => (typeof chunk === 'string' ? chunk.slice(from, to) : chunk.subarray(from, to))
+
+/** The same bytes as a Buffer, if there is one: its `indexOf` takes 1 µs for 170 KB, that of a Uint8Array 47. */
+export function searchable(bytes: Uint8Array): Uint8Array {
+  return node ? viewOf(node, bytes) : bytes
 }
 
 const isUnshared = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> => bytes.buffer instanceof ArrayBuffer

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CodecOptions, MachineState, Protocol, StreamMachine } from '../protocol.ts'
-import { createFrameParser } from '../sse/parse.ts'
+import { parseFrames } from '../sse/parse.ts'
 import { normalizeEvent, startNormalizing } from '../translate/normalizer.ts'
 import { cleanEvents } from './events.ts'
 import { json } from './from-schema.ts'
@@ -46,11 +46,7 @@ export function* normalize(protocol: Protocol, events: Iterable<CanonicalEvent>,
 
 /** The parsed data of each frame of a stream, with the frame's event name. */
 export function framesOf(text: string | Uint8Array): { event: string | undefined; wire: unknown }[] {
-  const frames: { event: string | undefined; wire: unknown }[] = []
-  const parser = createFrameParser(({ event, data }) => frames.push({ event, wire: data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data) }))
-  parser.push(text)
-  parser.end()
-  return frames
+  return parseFrames(text).map(({ event, data }) => ({ event, wire: data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data) }))
 }
 
 /** A legal stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere. */

@@ -1,17 +1,17 @@
 import { endedEarly } from '../kit/errors/failed-reply.ts'
 import type { Protocol, StreamUsage } from '../protocol.ts'
-import { encoded, joined } from '../sse/bytes.ts'
+import { createChunkEncoder, encoded, joined } from '../sse/bytes.ts'
 import { parseData } from '../sse/data.ts'
+import { FrameFields } from '../sse/fields.ts'
 import { escapeLineSeparatorBytes, escapeLineSeparators } from '../sse/line-separators.ts'
-import { createFrameParser } from '../sse/parse.ts'
-import { createFrameRewriter, type FrameRewriter } from '../sse/rewrite.ts'
+import { parseFrames } from '../sse/parse.ts'
 import { createTextReader } from '../sse/text.ts'
 import { beforeDone, WholeFrames } from '../sse/whole-frames.ts'
 import { type ByteForm, byteFormOf, textIn } from './byte-form.ts'
 import { renamedFrame } from './renamed-frame.ts'
 import type { Settings } from './settings.ts'
 import { formOf } from './shortcut.ts'
-import { createStreamWatcher } from './stream-reader.ts'
+import { createStreamWatcher, type OnFrame, type StreamReader } from './stream-reader.ts'
 import { type Own, type StreamTranslator, Translator } from './stream-translator.ts'
 
 /** What differs between streams that pass as bytes and as text. */
@@ -19,12 +19,12 @@ type Passing<C> = {
   none: C
   /** A chunk as it passes. */
   of(chunk: Uint8Array | string): C
-  /** Frames that were edited: whole characters, independent of what is left of a chunk. */
-  edited(frames: Uint8Array): C
   /** What is left of a character that was cut. */
   rest(): C
   join(chunks: readonly C[]): C
   escape(out: C): C
+  /** Frames that were edited, or that are added. */
+  written(frames: Uint8Array | string): C
 }
 
 /** Between equal protocols: the same bytes, in whole frames, while usage and the end are read from them. */
@@ -32,36 +32,39 @@ export function createPassThrough(protocol: Protocol, options: Settings): Stream
   const none = new Uint8Array()
   return passThrough<Uint8Array>(protocol, options, {
     none,
-    of: encoded,
-    edited: frames => frames,
+    of: createChunkEncoder(),
     rest: () => none,
     join: joined,
     escape: escapeLineSeparatorBytes,
+    written: encoded,
   })
 }
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** The same as text. */
+/** The same as text, which is split as text: as bytes, it takes twice as long. */
 export function createTextPassThrough(protocol: Protocol, options: Settings): StreamTranslator {
   const { read, end } = createTextReader()
   return passThrough<string>(protocol, options, {
     none: '',
     of: read,
-    edited: frames => utf8.decode(frames),
     rest: end,
     join: texts => texts.join(''),
     escape: escapeLineSeparators,
+    written: frames => (typeof frames === 'string' ? frames : utf8.decode(frames)),
   })
 }
 
 function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model, hideUsage, ...options }: Settings, form: Passing<C>): StreamTranslator<C> {
   const { frames, streamUsage } = protocol
-  const { none } = form
-  const whole = new WholeFrames<C>(form.join, options)
   const isEdited = model !== undefined || (hideUsage && streamUsage !== undefined)
-  const editor = isEdited ? new FrameEditor(protocol, { model, hideUsage: hideUsage === true }, () => (isBroken() ? watcher.frames() : Infinity)) : undefined
-  const watcher = createStreamWatcher(protocol, options, editor && ((bytes, from, to, form) => editor.take(bytes, from, to, form)))
+  const editing = { model, hideUsage: hideUsage === true, maxEventLength: options.maxEventLength }
+  const editor = isEdited
+    ? new FrameEditor(protocol, editing, { list: () => watcher.list, limit: () => (isBroken() ? watcher.frames() : Infinity) })
+    : undefined
+  const watcher = createStreamWatcher(protocol, options, editor && ((bytes, piece, form) => editor.take(bytes, piece, form)))
+  const whole = new WholeFrames<C>(watcher, form.join, options)
+  const bytesOf = createChunkEncoder()
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isTold = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unheard
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isTold()
@@ -70,35 +73,31 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   const untilError = (out: C) => (isBroken() ? beforeDone(out) : out)
   const own: Own<C> = {
     push(chunk) {
-      const given = form.of(chunk)
       if (editor) {
-        const frames = whole.push(given)
-        if (frames === undefined) return none
-        watcher.push(encoded(frames))
+        watcher.push(bytesOf(chunk))
         // It is not what is sent.
         watcher.seen.after = ''
-        return untilError(escaped(form.edited(editor.taken())))
+        return untilError(escaped(form.written(editor.taken())))
       }
-      watcher.push(given)
-      return untilError(escaped(whole.push(given) ?? none))
+      const given = form.of(chunk)
+      const end = watcher.push(given)
+      return untilError(escaped(whole.push(given, end) ?? form.none))
     },
     end(why) {
-      const left = form.join([whole.rest(), form.rest()])
-      if (editor) watcher.push(encoded(left))
       watcher.end(why)
       const { clean, lacksEnding, cutFrame, error } = watcher.seen
       const failure = () => frames.failure(error ?? endedEarly, watcher.frames())
       const isWell = clean || isTold()
-      if (whole.isList && !editor) {
-        const { rest = none, owed } = whole.ending(left, isWell ? '' : failure())
-        return form.join([escaped(rest), form.of(owed)])
+      const last = editor ? form.written(editor.end()) : form.join([whole.rest(), form.rest()])
+      if (watcher.list && !editor) {
+        const { rest = form.none, owed } = whole.ending(last, isWell ? '' : failure())
+        return form.join([escaped(rest), form.written(owed)])
       }
-      const last = editor ? form.edited(editor.end()) : left
-      const rest = cutFrame ? none : untilError(escaped(last))
-      if (lacksEnding && frames.ending) return form.join([rest, form.of(`\n\n${frames.ending}`)])
-      return isWell ? rest : form.join([rest, form.of(`\n\n${failure()}`)])
+      const rest = cutFrame ? form.none : untilError(escaped(last))
+      if (lacksEnding && frames.ending) return form.join([rest, form.written(`\n\n${frames.ending}`)])
+      return isWell ? rest : form.join([rest, form.written(`\n\n${failure()}`)])
     },
-    ping: () => (whole.isBetween ? frames.ping : ''),
+    ping: () => ((editor?.whole ?? whole).isBetween ? frames.ping : ''),
     // Notes of the decoder do not apply: the bytes pass unchanged.
     notes: () => watcher.unreadable(),
     signatures: () => ({}),
@@ -107,16 +106,20 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   return new Translator(own, watcher)
 }
 
+type Editing = { model: string | undefined; hideUsage: boolean; maxEventLength: number | undefined }
+
 /** Frames with another model name, or without those that contain only usage. Frames of one form are only copied. */
 class FrameEditor {
   readonly #protocol: Protocol
   readonly #model: string | undefined
-  readonly #limit: () => number
+  readonly #usage: StreamUsage | undefined
+  readonly #stream: { list: () => StreamReader['list']; limit: () => number }
   readonly #text = createTextReader()
-  readonly #filter: FrameRewriter | undefined
-  readonly #parser = createFrameParser(frame => {
-    if (this.#count++ < this.#limit()) this.#renamed += renamedFrame(this.#protocol, frame, this.#model ?? '')
-  })
+  readonly #fields = new FrameFields(frame => {
+    if (this.#count++ < this.#stream.limit()) this.#renamed += renamedFrame(this.#protocol, frame, this.#model ?? '')
+  }, Infinity)
+  /** Frames that are cut: only whole ones are edited. */
+  readonly whole: WholeFrames<Uint8Array>
   #renamed = ''
   #out: Uint8Array[] = []
   #count = 0
@@ -125,22 +128,30 @@ class FrameEditor {
   #written: ByteForm | undefined
 
   /** `limit`: the number of frames that may be renamed. The frame that made the stream fail is not sent, nor any after it. */
-  constructor(protocol: Protocol, { model, hideUsage }: { model: string | undefined; hideUsage: boolean }, limit: () => number) {
-    const { streamUsage } = protocol
+  constructor(protocol: Protocol, { model, hideUsage, maxEventLength }: Editing, stream: { list: () => StreamReader['list']; limit: () => number }) {
     this.#protocol = protocol
     this.#model = model
-    this.#limit = limit
-    // Comments are removed as well: on their own they would look like the beginning of an answer.
-    if (hideUsage && streamUsage) this.#filter = createFrameRewriter(frame => (!/^data/m.test(frame) || isCounts(frame, streamUsage) ? '' : frame))
+    this.#stream = stream
+    this.#usage = hideUsage ? protocol.streamUsage : undefined
+    this.whole = new WholeFrames<Uint8Array>(
+      {
+        get list() {
+          return stream.list()
+        },
+      },
+      joined,
+      { maxEventLength },
+    )
   }
 
-  take(bytes: Uint8Array, from: number, to: number, form: ByteForm | undefined): void {
+  take(bytes: Uint8Array, { from, to, isEnd }: Parameters<OnFrame>[1], form: ByteForm | undefined): void {
     if (form && this.#model === undefined) this.#out.push(bytes.subarray(from, to))
     else if (form && form === this.#form && this.#written) this.#copy(bytes, form, this.#written)
     else {
-      const text = this.#edited(this.#model === undefined ? this.#text.read(bytes.subarray(from, to)) : this.#rename(bytes.subarray(from, to)))
+      const frame = this.whole.push(bytes.subarray(from, to), isEnd ? to - from : 0)
+      const text = frame && this.#edited(this.#text.read(frame), true)
       if (text) this.#out.push(encoded(text))
-      if (form && form !== this.#form) this.#learn(form, bytes, text)
+      if (form && form !== this.#form) this.#learn(form, bytes, text ?? '')
     }
   }
 
@@ -153,30 +164,23 @@ class FrameEditor {
 
   /** The same at the end of the stream. */
   end(): Uint8Array {
-    const last = this.#model === undefined ? this.#text.end() : this.#endRenaming()
-    return joined([this.taken(), encoded(this.#edited(last) + (this.#filter?.end() ?? ''))])
+    const text = this.#edited(this.#text.read(this.whole.rest()) + this.#text.end(), false)
+    return joined([this.taken(), encoded(text)])
   }
 
-  #edited(text: string): string {
-    return this.#filter ? this.#filter.push(text) : text
+  /** A frame as it is sent. `isEnd`: it has its blank line. */
+  #edited(frame: string, isEnd: boolean): string {
+    const text = this.#model === undefined ? frame : this.#renamedIn(frame, isEnd)
+    // The LF of a CRLF that was cut belongs to the frame before.
+    if (!this.#usage || text === '\n') return text
+    // Comments are removed as well: on their own they would look like the beginning of an answer.
+    return !/^data/m.test(text) || isCounts(text, this.#usage) ? '' : text
   }
 
-  #rename(bytes: Uint8Array): string {
-    return this.#renamedBy(() => this.#parser.push(bytes))
-  }
-
-  #endRenaming(): string {
-    return this.#renamedBy(() => this.#parser.end())
-  }
-
-  #renamedBy(act: () => void): string {
+  #renamedIn(frame: string, isEnd: boolean): string {
     this.#renamed = ''
-    try {
-      act()
-    } catch (tooLong) {
-      // The watcher has reported it.
-      if (!(tooLong instanceof RangeError)) throw tooLong
-    }
+    this.#fields.take(frame, isEnd, this.#stream.list() !== undefined)
+    if (!isEnd) this.#fields.end()
     return this.#renamed
   }
 
@@ -190,7 +194,7 @@ class FrameEditor {
   }
 
   #copy(bytes: Uint8Array, { places }: ByteForm, { pieces }: ByteForm): void {
-    if (this.#count++ >= this.#limit()) return
+    if (this.#count++ >= this.#stream.limit()) return
     for (let i = 0; i < pieces.length; i++) {
       this.#out.push((pieces[i] as ByteForm['pieces'][number]).bytes)
       if (2 * i < places.length) this.#out.push(bytes.subarray(places[2 * i], places[2 * i + 1]))
@@ -201,11 +205,5 @@ class FrameEditor {
 /** Does the frame contain usage and nothing else? Most frames need not be parsed to see that they do not. */
 function isCounts(frame: string, { isOnlyCounts }: StreamUsage): boolean {
   if (!frame.includes('usage')) return false
-  let only = false
-  const parser = createFrameParser(({ data }) => {
-    only = isOnlyCounts(parseData(data))
-  })
-  parser.push(frame)
-  parser.end()
-  return only
+  return parseFrames(frame).some(({ data }) => isOnlyCounts(parseData(data)))
 }

@@ -6,9 +6,10 @@ import { TranslationError } from '../errors.ts'
 import { failedEnd } from '../kit/errors/failed-reply.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Emit, FieldNames, MachineState, Protocol } from '../protocol.ts'
-import { textOf } from '../sse/bytes.ts'
+import { partOf, textOf } from '../sse/bytes.ts'
 import { named, parseData } from '../sse/data.ts'
-import { createFrameParser, type Frame, type FrameParser } from '../sse/parse.ts'
+import { type Frame, FrameFields } from '../sse/fields.ts'
+import { FrameSplitter } from '../sse/split.ts'
 import { createTextReader } from '../sse/text.ts'
 import { type ByteForm, byteFormOf, matchBytes, textIn, viewOf } from './byte-form.ts'
 import { translateNotes } from './notes.ts'
@@ -35,8 +36,8 @@ export type Seen = {
   after: string
 }
 
-/** Gets each frame of the bytes in order. `form`: it differs from the one before only in the holes of this form. */
-export type OnFrame = (bytes: Uint8Array, from: number, to: number, form: ByteForm | undefined) => void
+/** Gets each piece of the bytes in order, with the end of the frame or what has come of it. `form`: the frame differs from the one before only in the holes of this form. */
+export type OnFrame = (bytes: Uint8Array, piece: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
 
 /** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
@@ -60,8 +61,7 @@ export function createStreamReader(
 }
 
 /**
- * A reader for streams that pass unchanged: it learns how they end, and their usage. Where it gets bytes, deltas that only repeat the form
- * of the one before are not decoded.
+ * A reader for streams that pass unchanged: it learns how they end, and their usage. Deltas that only repeat the form
  */
 export function createStreamWatcher(from: Protocol, settings: Settings, onFrame?: OnFrame): StreamReader {
   return new StreamReader(
@@ -77,18 +77,17 @@ export function createStreamWatcher(from: Protocol, settings: Settings, onFrame?
 export class StreamReader {
   readonly seen: Seen
   readonly #frames: FrameReader
-  readonly #chunks = createTextReader()
+  readonly #splitter = new FrameSplitter()
+  readonly #text = createTextReader()
   readonly #shortcut: Protocol['shortcut']
   readonly #maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
-  /** Set: bytes are only watched. */
+  /** Set: the stream is only watched. */
   readonly #onFrame: OnFrame | undefined
-  /** The form of the frame before. */
-  #byteForm: ByteForm | undefined
   #isBetweenFrames = true
-  /** The blank line between two frames, with the line ends of this source. */
-  #gap = '\n\n'
+  /** The form of the frame before; of a stream that is only watched, also for bytes. */
   #form: Form | undefined
+  #byteForm: ByteForm | undefined
   /** The number of frames that had the form. */
   #uses = 0
   /** The number of forms in a row that no other frame had. */
@@ -103,19 +102,19 @@ export class StreamReader {
     this.#onFrame = onFrame
   }
 
-  push(chunk: Uint8Array | string): void {
-    if (this.#onFrame && typeof chunk !== 'string') this.#watch(chunk, this.#onFrame)
-    else this.#read(this.#chunks.read(chunk))
+  /** Returns where the last frame ends that ends in this chunk, or 0. */
+  push(chunk: Uint8Array | string): number {
+    return this.#onFrame && typeof chunk !== 'string' ? this.#watch(chunk, this.#onFrame) : this.#read(this.#text.read(chunk))
   }
 
-  #read(text: string): void {
-    if (!this.#shortcut) this.#frames.push(text)
-    else for (let at = 0; at < text.length; ) at = this.#takeRepeated(text, at) ?? this.#takeFrame(text, at)
+  /** Set when the stream is one JSON list. */
+  get list(): FrameSplitter['list'] {
+    return this.#splitter.list
   }
 
   /** The source has ended. `why`: the reason, when it is known and the reply had not ended. */
   end(why?: CanonicalError): void {
-    this.#frames.end(this.#chunks.end(), why)
+    this.#frames.end(this.#text.end(), this.list !== undefined, why)
   }
 
   /** Ends the stream with an error, even while its end is being emitted. */
@@ -143,31 +142,37 @@ export class StreamReader {
     return this.#frames.report.notes
   }
 
-  #watch(bytes: Uint8Array, onFrame: OnFrame): void {
-    const view = viewOf(bytes)
-    const { seen } = this
-    for (let at = 0; at < bytes.length; ) {
-      const form = this.#byteForm
-      const next = form && this.#isBetweenFrames && !seen.ended ? matchBytes(form, bytes, view, at) : undefined
-      if (form && next !== undefined && next - at <= this.#maxEventLength && this.#takesUnread(form, bytes)) {
-        this.#uses++
-        this.#frames.count++
-        onFrame(bytes, at, next, form)
-        at = next
-        continue
-      }
-      const end = endOfFrame(bytes, at) ?? bytes.length
-      const wasEnded = seen.ended
-      const known = this.#form
-      // What comes between may change what frames of the form mean, since the state does not follow those that are not read.
-      this.#byteForm = undefined
-      const text = this.#chunks.read(bytes.subarray(at, end))
-      this.#takeFrame(text, 0)
-      if (this.#form && this.#form !== known) this.#byteForm = byteFormOf(this.#form)
-      if (seen.ended && !wasEnded) seen.after = textOf(bytes.subarray(end))
-      onFrame(bytes, at, end, undefined)
-      at = end
+  #read(text: string): number {
+    let whole = 0
+    for (let from = 0; from < text.length; ) {
+      from = this.#takeRepeated(text, from) ?? this.#takeFrame(text, from)
+      if (this.#isBetweenFrames) whole = from
     }
+    return whole
+  }
+
+  #watch(bytes: Uint8Array, onFrame: OnFrame): number {
+    const view = viewOf(bytes)
+    let whole = 0
+    for (let from = 0; from < bytes.length; ) {
+      const form = this.#byteForm
+      const next = form && this.#skipRepeated(form, bytes, { view, from })
+      const to = next ?? this.#watchFrame(bytes, from)
+      if (this.#isBetweenFrames) whole = to
+      onFrame(bytes, { from, to, isEnd: this.#isBetweenFrames }, next === undefined ? undefined : form)
+      from = to
+    }
+    return whole
+  }
+
+  /** Skips a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
+  #skipRepeated(form: ByteForm, bytes: Uint8Array, { view, from }: { view: DataView; from: number }): number | undefined {
+    if (!this.#isBetweenFrames || this.seen.ended) return undefined
+    const to = matchBytes(form, bytes, view, from)
+    if (to === undefined || to - from > this.#maxEventLength || !this.#takesUnread(form, bytes)) return undefined
+    this.#uses++
+    this.#frames.count++
+    return to
   }
 
   /** Whether the arguments of a call are complete may decide whether the reply is, so only they are read. */
@@ -178,34 +183,44 @@ export class StreamReader {
     return this.#shortcut?.read(this.#frames.state, delta) ?? false
   }
 
+  #watchFrame(bytes: Uint8Array, from: number): number {
+    const known = this.#form
+    // What comes between may change what frames of the form mean, since the state does not follow those that are not read.
+    this.#byteForm = undefined
+    const to = this.#takeFrame(bytes, from)
+    if (this.#form && this.#form !== known) this.#byteForm = byteFormOf(this.#form)
+    return to
+  }
+
   /** Reads a frame of the same form as the one before. Returns where the next one begins; undefined: it has another form. */
-  #takeRepeated(text: string, at: number): number | undefined {
+  #takeRepeated(text: string, from: number): number | undefined {
     const form = this.#form
     if (!form || !this.#isBetweenFrames || this.seen.ended) return undefined
-    const end = matchForm(form, text, at)
-    if (end === undefined || end - at > this.#maxEventLength) return undefined
+    const to = matchForm(form, text, from)
+    if (to === undefined || to - from > this.#maxEventLength) return undefined
     if (!this.#shortcut?.read(this.#frames.state, form.delta)) return undefined
     this.#uses++
     this.#frames.count++
     this.#repeated(form.delta, form.literal)
-    return end
+    return to
   }
 
-  /** Reads the text up to the end of this frame, or to the end of the chunk. Returns where it stopped. */
-  #takeFrame(text: string, at: number): number {
+  /** Reads up to the end of this frame, or to the end of the chunk. Returns where it stopped. */
+  #takeFrame(chunk: Uint8Array | string, from: number): number {
     const { seen } = this
-    const found = this.#endOfFrame(text, at)
-    const end = found ?? text.length
-    const frame = text.slice(at, end)
+    const end = this.#splitter.next(chunk, from)
+    const isEnd = end >= 0
+    const to = isEnd ? end : chunk.length
+    const frame = this.#text.read(partOf(chunk, from, to))
     const eventsBefore = this.#frames.events
     const notesBefore = this.#frames.noteCount()
     const wasEnded = seen.ended
-    this.#frames.push(frame)
-    if (seen.ended && !wasEnded) seen.after = text.slice(end)
-    const isWhole = this.#isBetweenFrames && found !== undefined
-    this.#isBetweenFrames = found !== undefined
+    this.#frames.take(frame, isEnd, this.list !== undefined)
+    if (seen.ended && !wasEnded) seen.after = typeof chunk === 'string' ? chunk.slice(to) : textOf(chunk.subarray(to))
+    const isWhole = this.#isBetweenFrames && isEnd
+    this.#isBetweenFrames = isEnd
     if (isWhole && this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()) this.#learnForm(frame)
-    return end
+    return to
   }
 
   /** The frame became one event and made no notes: the next one may have the same form. */
@@ -215,17 +230,6 @@ export class StreamReader {
     if (this.#form) this.#vain = this.#uses === 0 ? this.#vain + 1 : 0
     this.#uses = 0
     this.#form = this.#vain < patience ? formOf(frame, copied(last), this.#shortcut) : undefined
-  }
-
-  /** Where the next frame begins, with either line end. Undefined: the frame is not complete yet. */
-  #endOfFrame(text: string, at: number): number | undefined {
-    let end = text.indexOf(this.#gap, at)
-    if (end === -1) {
-      const other = this.#gap === '\n\n' ? '\r\n\r\n' : '\n\n'
-      end = text.indexOf(other, at)
-      if (end !== -1) this.#gap = other
-    }
-    return end === -1 ? undefined : end + this.#gap.length
   }
 }
 
@@ -240,7 +244,7 @@ class FrameReader {
   events = 0
   last: CanonicalEvent | undefined
   readonly #decoder: Protocol['streamDecoder']
-  readonly #parser: FrameParser
+  readonly #fields: FrameFields
   readonly #emit: Emit<CanonicalEvent>
   #begun = false
   #isEnding = false
@@ -251,28 +255,29 @@ class FrameReader {
     this.#decoder = streamDecoder
     this.state = streamDecoder.initial(options)
     this.#emit = emit
-    this.#parser = createFrameParser(frame => this.#takeFrame(frame), maxEventLength === undefined ? {} : { maxLength: maxEventLength })
+    this.#fields = new FrameFields(frame => this.#takeFrame(frame), maxEventLength)
   }
 
   noteCount(): number {
     return this.state.notes.length + this.report.notes.length
   }
 
-  push(text: string): void {
+  /** See `FrameFields`. */
+  take(text: string, isEnd: boolean, isList: boolean): void {
     try {
-      this.#parser.push(text)
+      this.#fields.take(text, isEnd, isList)
     } catch (error) {
       this.#failBy(error)
     }
   }
 
-  end(rest: string, why: CanonicalError | undefined): void {
+  end(rest: string, isList: boolean, why: CanonicalError | undefined): void {
     this.#isEnding = true
     this.seen.cutFrame = true
     this.#cutBy = why
-    this.push(rest)
+    this.take(rest, false, isList)
     try {
-      this.#parser.end()
+      this.#fields.end()
     } catch (error) {
       this.#failBy(error)
     }
@@ -347,13 +352,4 @@ class FrameReader {
   #failWith(message: string): void {
     this.fail({ status: 502, kind: 'internal', message })
   }
-}
-
-/** Where the next frame begins. Undefined: the frame is not complete yet. */
-function endOfFrame(bytes: Uint8Array, at: number): number | undefined {
-  for (let end = bytes.indexOf(0x0a, at); end >= 0; end = bytes.indexOf(0x0a, end + 1)) {
-    if (bytes[end + 1] === 0x0a) return end + 2
-    if (bytes[end + 1] === 0x0d && bytes[end + 2] === 0x0a) return end + 3
-  }
-  return undefined
 }

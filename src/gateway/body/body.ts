@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../kit/json/json.ts'
 import { nesting } from '../../kit/json/scan.ts'
 import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
-import { join, textOf } from '../../sse/bytes.ts'
+import { join, searchable, textOf } from '../../sse/bytes.ts'
 import { Refusal, refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
-import { isUtf8, mayHoldAny, searchable, strictTextOf } from './bytes.ts'
+import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
 import { type Member, outlineOf, scan } from './outline.ts'
 import { readInPieces } from './pieces.ts'
 

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../kit/json/json.ts'
 import { isSpace, openList, openObject, quote } from '../../kit/json/scan.ts'
 import { beginsEnvelope } from '../../kit/signatures/envelope.ts'
-import { join, textOf } from '../../sse/bytes.ts'
-import { mayHoldAny, mayHoldTwice, searchable } from './bytes.ts'
+import { join, searchable, textOf } from '../../sse/bytes.ts'
+import { mayHoldAny, mayHoldTwice } from './bytes.ts'
 
 /**
  * The position of a member of the outermost object: of its key, with quotes, and of its value. `cuts`: positions of commas between the

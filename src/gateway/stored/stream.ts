@@ -2,11 +2,10 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
 import { endedEarly } from '../../kit/errors/failed-reply.ts'
 import type { Protocol } from '../../protocol.ts'
-import { encoded, joined } from '../../sse/bytes.ts'
+import { createChunkEncoder, encoded, joined, textOf } from '../../sse/bytes.ts'
 import { named, parseData } from '../../sse/data.ts'
-import { createFrameParser, type Frame, type FrameParser } from '../../sse/parse.ts'
-import { createFrameRewriter, type FrameRewriter } from '../../sse/rewrite.ts'
-import { createTextReader } from '../../sse/text.ts'
+import { createFrameParser, type Frame, type FrameParser, parseFrames } from '../../sse/parse.ts'
+import { framesIn } from '../../sse/split.ts'
 import { WholeFrames } from '../../sse/whole-frames.ts'
 import { renamedFrame } from '../../translate/renamed-frame.ts'
 import type { StreamTranslator } from '../../translate/stream-translator.ts'
@@ -33,8 +32,8 @@ export class StoredStream implements StreamTranslator<Chunk> {
   readonly #protocol: Protocol
   readonly #whole: WholeFrames<Uint8Array>
   readonly #parser: FrameParser
-  readonly #text = createTextReader()
-  readonly #rewriter: FrameRewriter | undefined
+  readonly #bytesOf = createChunkEncoder()
+  readonly #model: string | undefined
   /** The data of the last frame; undefined: none since the last check. */
   #data: string | undefined
   /** The data of the last frame with an event. */
@@ -43,14 +42,15 @@ export class StoredStream implements StreamTranslator<Chunk> {
 
   constructor(protocol: Protocol, { model, maxEventLength }: { model: string | undefined; maxEventLength: number }) {
     this.#protocol = protocol
-    this.#whole = new WholeFrames<Uint8Array>(joined, { maxEventLength })
     this.#parser = createFrameParser(frame => this.#take(frame), { maxLength: maxEventLength })
-    this.#rewriter = model === undefined ? undefined : createFrameRewriter(frame => renamed(frame, protocol, model))
+    this.#whole = new WholeFrames<Uint8Array>(this.#parser, joined, { maxEventLength })
+    this.#model = model
   }
 
   push(chunk: Chunk): Chunk {
-    bounded(() => this.#parser.push(chunk))
-    return this.#named(this.#whole.push(encoded(chunk)) ?? none)
+    const bytes = this.#bytesOf(chunk)
+    const end = bounded(() => this.#parser.push(bytes))
+    return this.#named(this.#whole.push(bytes, end) ?? none)
   }
 
   end(why?: CanonicalError): Chunk {
@@ -63,20 +63,19 @@ export class StoredStream implements StreamTranslator<Chunk> {
     const rest = isWhole ? this.#named(this.#whole.rest()) : none
     // A stream that has nothing left to send is empty.
     this.finished = !why && (this.#last === '' || this.#isOver)
-    const out = encoded(rest)
-    const left = encoded(this.#rewriter?.end() ?? '')
-    if (this.finished) return joined([out, left])
+    if (this.finished) return rest
     this.error = why ?? endedEarly
     const { frames } = this.#protocol
-    return joined([out, left, encoded(`\n\n${frames.failure(this.error, frames.countAfter?.(this.#last))}`)])
+    return joined([rest, encoded(`\n\n${frames.failure(this.error, frames.countAfter?.(this.#last))}`)])
   }
 
   ping(): string {
     return this.#whole.isBetween ? this.#protocol.frames.ping : ''
   }
 
-  #named(frames: Uint8Array): Chunk {
-    return this.#rewriter ? this.#rewriter.push(this.#text.read(frames)) : frames
+  #named(frames: Uint8Array): Uint8Array {
+    const model = this.#model
+    return model === undefined ? frames : joined([...framesIn(frames)].map(frame => renamed(frame, this.#protocol, model)))
   }
 
   #take(frame: Frame): void {
@@ -89,24 +88,20 @@ export class StoredStream implements StreamTranslator<Chunk> {
   }
 }
 
-function bounded(parse: () => void): void {
+function bounded<T>(parse: () => T): T {
   try {
-    parse()
+    return parse()
   } catch (error) {
     throw error instanceof RangeError ? refuse(502, 'internal', 'an event of the upstream stream is too long') : error
   }
 }
 
 /** The frame with another model name, if it has one. */
-function renamed(frame: string, protocol: Protocol, model: string): string {
-  if (!frame.includes('"model"')) return frame
-  let written = ''
-  const parser = createFrameParser(one => {
-    written = renamedFrame(protocol, one, model)
-  })
-  parser.push(frame)
-  parser.end()
-  return written || frame
+function renamed(bytes: Uint8Array, protocol: Protocol, model: string): Uint8Array {
+  const text = textOf(bytes)
+  const frame = text.includes('"model"') ? parseFrames(text).at(-1) : undefined
+  const written = frame && renamedFrame(protocol, frame, model)
+  return written ? encoded(written) : bytes
 }
 
 /** Does a stream end with this frame, well or with an error? */

@@ -2,7 +2,7 @@ import { retryHint } from '../../kit/errors/retry-hint.ts'
 import { kindOfStatus } from '../../kit/errors/status.ts'
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
-import { createFrameParser } from '../../sse/parse.ts'
+import { parseFrames } from '../../sse/parse.ts'
 import type { TransportAnswer } from '../../transports/transport.ts'
 import { isRetryableStatus, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
@@ -52,13 +52,9 @@ export function failureOf(
 /** The error of a server that tells it as the event that it would be in a stream, where it is the last. */
 function eventIn(text: string): unknown {
   if (!/^data:/m.test(text)) return undefined
-  let error: unknown
-  const parser = createFrameParser(({ data }) => {
-    error = parseObject(data) ?? error
-  })
-  parser.push(text)
-  parser.end()
-  return error
+  return parseFrames(text)
+    .flatMap(({ data }) => parseObject(data) ?? [])
+    .at(-1)
 }
 
 /** There was no answer: no connection, or it was closed, or the transport of the application has a fault. */
