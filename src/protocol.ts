@@ -100,6 +100,7 @@ export type KeptProofs<Options> = {
 
 /** What the passes over a conversation make of it, see `translate/passes/`. */
 export type Demands = {
+  toolNames: ToolNameDemands
   toolPairs: ToolPairDemands
   /**
    * Where tools are that the conversation adds. `list`: with the others in the request; `parts`: in the parts that add them; `controls`:
@@ -118,6 +119,13 @@ export type Demands = {
  * wire takes it, unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have the same id.
  */
 export type ToolPairDemands = { resultsFollowCalls?: boolean; namesInResults?: boolean; callId?(id: string): string; uniqueCallIds?: boolean }
+
+/**
+ * `spell`: the name as the wire takes it, unchanged if it can stay, at most `longest` characters. `namespaces`: tools have them.
+ * `freeform`: `wrapped`: freeform tools are written as functions; `freeform`: they are written as they are, but servers may call them as
+ * functions; absent: they are written as they are.
+ */
+export type ToolNameDemands = { spell(name: string): string; longest: number; namespaces?: boolean; freeform?: 'wrapped' | 'freeform' }
 
 /**
  * `later`: what becomes of a system message inside the conversation. `user`: text of the user; `front`: it moves before the conversation;

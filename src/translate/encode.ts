@@ -6,6 +6,7 @@ import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
 import { readableResults } from './passes/readable-results.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
+import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
 import type { Settings } from './settings.ts'
 
@@ -18,18 +19,24 @@ export function encodeRequest(request: CanonicalRequest, to: Protocol, options: 
   const { repairToolPairs = 'synthesize', ...mapping } = options
   if (request.source?.protocol === to.name) return to.encodeRequest(request, mapping)
   const report = createReport(to.name, translateNotes, options.fieldNames)
-  const demands = { ...to.demands(request, mapping), protocol: to.name, repair: repairToolPairs !== 'keep' }
-  const encoded = to.encodeRequest(prepare(request, demands, report), mapping)
-  return report.notes.length === 0 ? encoded : { ...encoded, notes: [...report.notes, ...encoded.notes] }
+  const wanted = { ...to.demands(request, mapping), protocol: to.name, repair: repairToolPairs !== 'keep' }
+  const { request: prepared, renamed } = prepare(request, wanted, report)
+  const { context, notes, ...encoded } = to.encodeRequest(prepared, mapping)
+  const changed = Object.keys(renamed).length > 0 ? { ...context, tools: renamed } : context
+  return { ...encoded, notes: [...report.notes, ...notes], ...(changed && { context: changed }) }
 }
 
 type Wanted = Demands & { protocol: string; repair: boolean }
 
-function prepare(request: CanonicalRequest, wanted: Wanted, report: PassReport): CanonicalRequest {
-  const held = wanted.validatedChoice ? request : withStrictTools(request, report)
+function prepare(given: CanonicalRequest, wanted: Wanted, report: PassReport): ReturnType<typeof nameTools> {
+  const held = wanted.validatedChoice ? given : withStrictTools(given, report)
   const gathered = gatherTools(held, wanted, report)
   const paired = pairToolCalls(gathered.messages, { ...wanted.toolPairs, repair: wanted.repair }, report)
-  const readable = readableResults(paired, wanted.protocol, report)
-  const messages = placeInstructions(readable, wanted.instructions, report)
-  return messages === gathered.messages ? gathered : { ...gathered, messages }
+  const { request, renamed } = nameTools(withMessages(gathered, paired), wanted.toolNames, report)
+  const readable = readableResults(request.messages, wanted.protocol, report)
+  return { renamed, request: withMessages(request, placeInstructions(readable, wanted.instructions, report)) }
+}
+
+function withMessages(request: CanonicalRequest, messages: CanonicalRequest['messages']): CanonicalRequest {
+  return messages === request.messages ? request : { ...request, messages }
 }

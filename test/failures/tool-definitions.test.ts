@@ -279,8 +279,8 @@ const rows: Row[] = [
           tools: [{ type: 'function', function: { name: 'mcp__get', parameters: schema, strict: false } }],
           tool_choice: { type: 'function', function: { name: 'mcp__get' } },
         },
-        'dropped /tools/0/description field.unsupported',
         'approximated /tools/0/name tool.namespace',
+        'dropped /tools/0/description field.unsupported',
       ],
       messages: [
         {
@@ -288,8 +288,8 @@ const rows: Row[] = [
           tools: [define.messages('mcp__get')],
           tool_choice: { type: 'tool', name: 'mcp__get' },
         },
-        'dropped /tools/0/description field.unsupported',
         'approximated /tools/0/name tool.namespace',
+        'dropped /tools/0/description field.unsupported',
       ],
     },
   ],

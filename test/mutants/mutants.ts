@@ -917,7 +917,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a forced function is any',
     room: generate,
-    find: "{ mode: 'ANY', allowedFunctionNames: [chosen(choice.name, choice.namespace)] }",
+    find: "{ mode: 'ANY', allowedFunctionNames: [choice.name] }",
     replace: "{ mode: 'ANY' }",
   },
   {

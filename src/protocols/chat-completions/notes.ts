@@ -5,17 +5,6 @@ import { protocolName } from './content/own.ts'
 
 /** Every note that the codecs of this protocol may make, besides the common ones of `kit/notes/report.ts`. */
 export const notes = {
-  'tool.renamed': {
-    kind: 'approximated',
-    reason: 'the name is longer than 64 characters or has others than letters, digits, _ and -; answers get it back',
-    source: '2.7',
-  },
-  'tool.namespace': {
-    kind: 'approximated',
-    reason: 'tools have no namespace here; it became part of the name, and answers get it back',
-    source: '2.4',
-  },
-  'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text is told as a function with one string', source: '2.4' },
   'tools.two-lists': { kind: 'approximated', reason: 'tools stand in two lists, an older and a newer one; they are read as one', source: '13.12' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.expanded': { kind: 'approximated', reason: 'a tool that the client runs is told as a function with its documented input', source: '2.5' },

@@ -38,8 +38,6 @@ export const notes = {
   'reasoning.off': { kind: 'approximated', reason: 'there is no thinking, so there is no measure of it', source: '2.8' },
   'reasoning.shown': { kind: 'approximated', reason: 'the source protocol shows enabled reasoning by default; thoughts are requested here', source: '2.8' },
   'reasoning.summary': { kind: 'approximated', reason: 'a kind of summary is written as whether thoughts are shown', source: '2.8' },
-  'tool.renamed': { kind: 'approximated', reason: 'the name does not fit the target and is replaced; answers get it back', source: '2.7' },
-  'tool.namespace': { kind: 'approximated', reason: 'namespace and name are one name here; answers get them back', source: '2.4' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.server-mapped': { kind: 'approximated', reason: 'a tool that only another provider knows is replaced by the nearest one here', source: '2.5' },
   'tool.invocations': {
@@ -57,7 +55,6 @@ export const notes = {
   'stop.too-many': { kind: 'approximated', reason: 'only the first five stop sequences', source: '2.10' },
   'max_tokens.least': { kind: 'approximated', reason: 'an answer has at least one token', source: '2.10' },
   'tier.unsupported': { kind: 'dropped', reason: 'a service tier that is not offered here', source: '2.12' },
-  'freeform.wrapped': { kind: 'approximated', reason: 'a freeform tool is a function with one text argument here', source: '2.4' },
   'tool-call.cut': { kind: 'dropped', reason: 'the token limit cut off the arguments of the call, and every call here has whole arguments', source: '3.9' },
   'tool-call.input': { kind: 'approximated', reason: 'arguments that are not a JSON object are kept as text inside one', source: '3.9' },
   'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },

@@ -35,11 +35,6 @@ export const notes = {
   'reasoning.shown': { kind: 'approximated', reason: 'the source protocol shows enabled reasoning by default; its summary is requested here', source: '2.8' },
   'reasoning.display-as-summary': { kind: 'approximated', reason: 'a wish to see reasoning is a wish for its summary here', source: '2.8' },
   'signature.unplaced': { kind: 'dropped', reason: 'there is no place for this signature', source: '2.8 rule 1' },
-  'tool.renamed': {
-    kind: 'approximated',
-    reason: 'the name has characters or a length that are not allowed here; the answer gets its own name back',
-    source: '2.7',
-  },
   'tool.loaded': { kind: 'approximated', reason: 'the tool is loaded from the start, because no tool search is left to load it', source: '2.5' },
   'tool.server': { kind: 'dropped', reason: 'a tool that only another provider knows', source: '2.5' },
   'tool.expanded': { kind: 'approximated', reason: 'a tool that the client runs is told as a function with its documented input', source: '2.5' },

@@ -467,11 +467,12 @@ describe('tools of other protocols', () => {
   const tool = { type: 'function' as const, name: 'get', parameters: { type: 'object' } }
 
   test('a namespace becomes part of the name, and the context gives it back', () => {
-    const { wire, notes, context } = encodeRequest({
+    const asked: CanonicalRequest = {
       messages: [say('assistant', { ...(call('c1') as Extract<Part, { type: 'tool-call' }>), name: 'get', namespace: 'web' })],
       tools: [{ ...tool, namespace: 'web' }],
       toolChoice: { mode: 'tool', kind: 'function', name: 'get', namespace: 'web' },
-    })
+    }
+    const { wire, notes, context } = written(asked, chatCompletions)
     expect(wire).toMatchObject({
       tools: [{ function: { name: 'web__get' } }],
       messages: [{ tool_calls: [{ function: { name: 'web__get' } }] }],
@@ -482,10 +483,10 @@ describe('tools of other protocols', () => {
   })
 
   test.each(['a.b:c', 'n'.repeat(80)])('the name %s is made one that is taken, once for all', name => {
-    const { wire, notes, context } = encodeRequest({ messages: [], tools: [{ ...tool, name }] })
-    const written = (wire as { tools: { function: { name: string } }[] }).tools[0]?.function.name ?? ''
-    expect(written).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
-    expect(context?.tools?.[written]).toEqual({ name })
+    const { wire, notes, context } = written({ messages: [], tools: [{ ...tool, name }] }, chatCompletions)
+    const short = (wire as { tools: { function: { name: string } }[] }).tools[0]?.function.name ?? ''
+    expect(short).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
+    expect(context?.tools?.[short]).toEqual({ name })
     expect(codes(notes)).toEqual(['tool.renamed'])
   })
 

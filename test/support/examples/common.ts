@@ -20,6 +20,9 @@ export const examples: Record<string, Example> = {
   'part.foreign': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'input_text', text: 'hi' }] })),
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
   'state.unresolvable': makers('chat-completions').request('responses')(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
+  'tool.renamed': asks.request('chat-completions')(chat.request({ tools: [chat.tool('my tool')] })),
+  'tool.namespace': asks.request('responses')(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
+  'freeform.wrapped': asks.request('chat-completions')(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool-call.id': makers('messages').request('chat-completions')(
     chat.says(
       { role: 'user', content: 'hi' },

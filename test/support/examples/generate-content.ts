@@ -71,7 +71,6 @@ export const examples: Record<string, Example> = {
       model: 'gemini-3-pro',
     }),
   ),
-  'freeform.wrapped': fromChat(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),
   'tool-call.cut': reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
   'stream.trailing-arguments': reply('chat-completions')(
@@ -108,8 +107,6 @@ export const examples: Record<string, Example> = {
   'reasoning.off': fromBlocks(thinks('gemini-2.5-pro', { type: 'disabled' }, { output_config: { effort: 'high' } })),
   'reasoning.shown': fromBlocks(blocks.request({ model: 'gemini-2.5-pro', thinking: { type: 'enabled', budget_tokens: 2048 } })),
   'reasoning.summary': fromItems(items.request({ model: 'gemini-3-pro', reasoning: { effort: 'low', summary: 'detailed' } })),
-  'tool.renamed': fromChat(chat.request({ tools: [chat.tool('my tool')] })),
-  'tool.namespace': fromItems({ ...items.says(user, { ...items.call('c1', '{}'), namespace: 'ns' }, items.result('c1')), model: older }),
   'tool.server': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] })),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
   'tool.invocations': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { serverTools: 'map' }, ['tool.server-mapped']),

@@ -86,7 +86,6 @@ export const examples: Record<string, Example> = {
     {},
     stateless,
   ),
-  'tool.renamed': fromChat(chatAsks({ tools: [chat.tool('my tool')] })),
   'tool.server': fromBlocks(blocks.request({ tools: [blocks.tool('look'), { type: 'web_search_20250305', name: 'web_search' }] }), {}, stateless),
   'tool.loaded': fromBlocks(
     blocks.request({ tools: [blocks.tool('look', { defer_loading: true }), { type: 'tool_search_tool_bm25', name: 'tool_search_tool_bm25' }] }),

@@ -5,9 +5,8 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
-import { wrapInput } from '../../../kit/tools/freeform.ts'
+import { flatName, replyToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
-import { noteName } from '../request/tools.ts'
 import type { ChatCalled, ChatFunctionCall, ChatProof, ChatToolCall, ChatWrittenCall } from '../schema.ts'
 import { keep, protocolName, wireOf, withInner } from './own.ts'
 import type { Reading } from './reading.ts'
@@ -80,7 +79,7 @@ export function encodeLegacyCall(part: ToolCallPart, writing: Writing): ChatCall
   const { report } = writing
   noteBeside(part, writing)
   if (part.signature) report.add('reasoning.signature-dropped', part.at, 'signature')
-  const wire = wireOf<ChatCalled>({ name: writing.nameOf(part.name, part.namespace), arguments: inputOf(part, writing) }, part.ext)
+  const wire = wireOf<ChatCalled>({ name: flatName(part.name, part.namespace), arguments: inputOf(part, writing) }, part.ext)
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/arguments')
   return wire
 }
@@ -118,17 +117,15 @@ export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing,
 export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): ChatWrittenCall {
   const { id, name, namespace, at } = part
   const { report } = writing
-  const wraps = towards === 'server' && writing.wraps === true && part.kind === 'freeform'
   noteBeside(part, writing)
   // In a request, the passes over the conversation have set it.
   const written = towards === 'server' || writing.native ? id : mapCallId(id, validCallId)
   if (written !== id) report.add('tool-call.id', at, 'id')
   const proof = encodeProof(part, written, { towards, writing })
-  if (wraps) report.add('freeform.wrapped', at)
-  const called = noteName(name, namespace, { at, writing })
+  const called = replyToolName(name, namespace, at, report)
   const known: ChatWrittenCall =
-    wraps || part.kind === 'function'
-      ? { id: proof.id, type: 'function', function: { name: called, arguments: wraps ? wrapInput(part.input) : inputOf(part, writing) } }
+    part.kind === 'function'
+      ? { id: proof.id, type: 'function', function: { name: called, arguments: inputOf(part, writing) } }
       : { id: proof.id, type: 'custom', custom: { name: called, input: part.input } }
   const wire = wireOf<ChatWrittenCall>(proof.beside ? Object.assign(known, proof.beside) : known, part.ext)
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/function/arguments')

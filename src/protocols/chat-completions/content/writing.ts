@@ -10,16 +10,8 @@ export type Writing = {
   options: Options
   /** The request or reply was read from this protocol, so it is written without limits and repairs. */
   native: boolean
-  /** The wire name of a tool. Makes no notes, see `noteName`. */
-  nameOf(name: string, namespace?: string): string
-  /** The namespace of a tool that is chosen by its name alone. */
-  spaceOf?(name: string): string | undefined
   /** Is the tool of this name one that cannot be declared here? */
   isLost?(name: string): boolean
-  /** Freeform tools and their calls are written as functions. */
-  wraps?: boolean
-  /** Names that already have their note. Absent: no tool is declared, so each call makes its own note. */
-  told?: Set<string>
   /** How the reply's text is wrapped, see `EncodingContext`. */
   output?: EncodingContext['output']
 }

@@ -1,16 +1,19 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { hashId, mapCallId } from '../../../kit/conversation/ids.ts'
+import { hashId, mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import type { Demands, InstructionDemands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import type { Options } from '../options.ts'
 
+const longest = 64
+
 const later = { auto: 'user', user: 'user', hoist: 'front', keep: 'keep' } as const satisfies Record<string, InstructionDemands['later']>
 
 /** Servers refuse a result that does not follow its call; many refuse more than one system message, and one inside the conversation. */
-export function demands(_request: CanonicalRequest, { mistralIds, systemPlacement = 'auto', instructionsRole }: Options): Demands {
+export function demands(_request: CanonicalRequest, { mistralIds, systemPlacement = 'auto', instructionsRole, ccCustomTools }: Options): Demands {
   return {
     lateTools: 'list',
     instructions: { later: later[systemPlacement], joined: true, developer: instructionsRole === 'developer' },
+    toolNames: { spell: name => mapName(name, longest), longest, freeform: ccCustomTools === 'wrap' ? 'wrapped' : 'freeform' },
     toolPairs: { resultsFollowCalls: true, callId: mistralIds ? mistralId : id => mapCallId(id, validCallId) },
   }
 }

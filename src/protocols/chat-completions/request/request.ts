@@ -1,5 +1,4 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import type { Tool } from '../../../canonical/tool.ts'
 import { holdsNoTurn } from '../../../kit/conversation/turns.ts'
 import { present, some, someOf } from '../../../kit/fields/defined.ts'
 import { keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
@@ -19,7 +18,7 @@ import { fields } from './fields.ts'
 import { decodeFormat, encodeFormat } from './format.ts'
 import { decodePrediction, encodeAuto, encodePrediction, isText, type Put } from './settings.ts'
 import { decodeToolChoice, encodeToolChoice, unknownOfToolChoice } from './tool-choice.ts'
-import { createNames, decodeTools, encodeTools, isLost } from './tools.ts'
+import { decodeTools, encodeTools, isLost } from './tools.ts'
 
 /** The keys that are known in objects that hold only fields of the table. */
 const knownIn = {
@@ -107,19 +106,13 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const report = createChatReport(options.fieldNames)
   const { ext } = value
   const native = value.source?.protocol === protocolName
-  const wraps = !native && options.ccCustomTools === 'wrap'
   const given = value.tools ?? []
-  const { nameOf, renamed } = createNames(native, { tools: given, wraps })
   const writing: RequestWriting = {
     request: value,
     report,
-    wraps,
     isLost: name => isLost(name, value.tools, options),
     options,
     native,
-    nameOf,
-    spaceOf: name => spaceOf(name, value.tools),
-    told: new Set(),
   }
   const { messages, output, reasoning, cache, prediction } = value
   report.unwritten(value, handled, '')
@@ -149,7 +142,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   fields.write(value, writing, begun)
   const wire = wireOf<ChatBody>(begun, ext)
   report.settle(wire)
-  const context = some({ tools: Object.keys(renamed).length > 0 ? { ...renamed } : undefined, output: writing.output })
+  const context = some({ output: writing.output })
   const isEmpty = !native && holdsNoTurn(encoded, messages)
   return { wire, notes: report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }
 }
@@ -164,9 +157,4 @@ function encodeChoice(
   if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool_choice.without-tools', '', 'toolChoice')
   if (parallelToolCalls === false) writing.report.add('tool_choice.without-tools', '', 'parallelToolCalls')
   return {}
-}
-
-function spaceOf(name: string, tools: readonly Tool[] | undefined): string | undefined {
-  const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
-  return owner && 'namespace' in owner ? owner.namespace : undefined
 }

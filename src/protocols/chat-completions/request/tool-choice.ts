@@ -7,7 +7,6 @@ import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
 import { protocolName } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ChatChosen, ChatToolChoice } from '../schema.ts'
-import { noteName } from './tools.ts'
 
 const words = new Map<unknown, ToolChoice>([
   ['auto', { mode: 'auto' }],
@@ -74,12 +73,12 @@ export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writin
         report.add('tool_choice.unsupported', '', 'toolChoice')
         return undefined
       }
-      return encodeNamed(choice.kind, writing, chosenName(choice, choice.namespace, writing))
+      return encodeNamed(choice.kind, choice.name)
     }
     case 'allowed': {
       const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
       const callable = choice.tools.filter(tool => !lost.includes(tool))
-      const tools = callable.map(tool => encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', writing, chosenName(tool, undefined, writing)))
+      const tools = callable.map(tool => encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', tool.name))
       if (tools.length === 0 && lost.length > 0) report.add('tool_choice.unsupported', '', 'toolChoice')
       else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
@@ -97,11 +96,6 @@ export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writin
   }
 }
 
-/** A tool that is not declared is named here first, so its new name is noted here. */
-function chosenName({ name, at }: { name: string; at?: Place }, namespace: string | undefined, writing: Writing): string {
-  return noteName(name, namespace ?? writing.spaceOf?.(name), { at: at ?? writing.report.placeOf('toolChoice'), writing })
-}
-
-function encodeNamed(kind: 'function' | 'freeform', { wraps }: Writing, name: string): ChatChosen {
-  return kind === 'function' || wraps ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
+function encodeNamed(kind: 'function' | 'freeform', name: string): ChatChosen {
+  return kind === 'function' ? { type: 'function', function: { name } } : { type: 'custom', custom: { name } }
 }

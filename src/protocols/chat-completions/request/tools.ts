@@ -1,52 +1,18 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
-import { hashHex, mapName } from '../../../kit/conversation/ids.ts'
 import { defined, present, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import { asRead, type Written } from '../../../kit/schema/written.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { wrapFreeform } from '../../../kit/tools/freeform.ts'
-import { toolKey } from '../../../kit/tools/tool-names.ts'
-import type { EncodingContext } from '../../../protocol.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
 import { controlMark, type Marks, readMark, takeMark } from '../content/cache.ts'
 import { keep, protocolName, wireOf, withInner } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatControlMark, ChatCustomTool, ChatFunction, ChatRequest, ChatSearchOptions, ChatTool, ChatWrittenTool } from '../schema.ts'
-
-const nameLimit = 64
-
-/** `nameOf`: the wire name of a tool; `renamed`: what the reply has to undo. `wraps`: freeform tools are written as functions. */
-export function createNames(
-  native: boolean,
-  { tools, wraps = false }: { tools?: readonly Tool[] | undefined; wraps?: boolean } = {},
-): { nameOf: Writing['nameOf']; renamed: NonNullable<EncodingContext['tools']> } {
-  const renamed: NonNullable<EncodingContext['tools']> = Object.create(null)
-  // On a conflict, the tool without a namespace keeps its name.
-  const owners = new Map(
-    native ? [] : flatMap(tools ?? [], tool => ('name' in tool && !namespaceOf(tool) ? [[tool.name, toolKey(tool.name, undefined)] as const] : [])),
-  )
-  const freeform = new Set(native ? [] : flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
-  return {
-    renamed,
-    nameOf(name, namespace) {
-      const flat = namespace === undefined ? name : `${namespace}__${name}`
-      const key = toolKey(name, namespace)
-      let written = native ? flat : mapName(flat, nameLimit)
-      if (!native && (owners.get(written) ?? key) !== key) written = `${written.slice(0, nameLimit - 9)}_${hashHex(JSON.stringify([namespace, name]), 8)}`
-      if (!native) owners.set(written, key)
-      const shape = freeform.has(key) ? (wraps ? { wrapped: true } : { freeform: true }) : undefined
-      if (written !== name || shape) renamed[written] = defined({ name, namespace, ...shape })
-      return written
-    },
-  }
-}
-
-const namespaceOf = (tool: Tool) => (tool.type === 'function' || tool.type === 'freeform' ? tool.namespace : undefined)
 
 /** All fields that declare tools: `tools`, the older `functions`, and `web_search_options` for a web search. */
 export function decodeTools({ tools, functions, web_search_options }: Pick<ChatRequest, 'tools' | 'functions' | 'web_search_options'>): Tool[] | undefined {
@@ -138,10 +104,7 @@ export function encodeTools(tools: readonly Tool[], writing: Writing): { tools?:
         written.push(encodeFunctionTool(tool, writing))
         break
       case 'freeform':
-        if (writing.wraps) {
-          writing.report.add('freeform.wrapped', tool.at)
-          written.push(encodeFunctionTool(wrapFreeform(tool), writing))
-        } else written.push(encodeFreeform(tool, writing))
+        written.push(encodeFreeform(tool, writing))
         break
       case 'server':
         if (tool.tool === 'web_search' && tool.protocol === protocolName) search = asRead(tool.raw)
@@ -212,7 +175,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunct
   const { name, namespace, description, parameters, strict, at } = tool
   noteBeside(tool, handledOfFunction, writing.report)
   return defined<Written<ChatFunction>>({
-    name: noteName(name, namespace, { at, writing }),
+    name: replyToolName(name, namespace, at, writing.report),
     description,
     parameters: parameters ?? undefined,
     strict: strict === null && !writing.native ? undefined : strict,
@@ -227,25 +190,16 @@ function noteBeside(tool: FunctionTool | FreeformTool, handled: Keys, report: Ch
   report.ext(tool.ext, at)
 }
 
-type Naming = { at: Place | undefined; writing: Pick<Writing, 'report' | 'nameOf' | 'told'> }
-
-/** The wire name of a tool. Makes a note if it differs. */
-export function noteName(name: string, namespace: string | undefined, { at, writing }: Naming): string {
-  const written = writing.nameOf(name, namespace)
-  const key = toolKey(name, namespace)
-  if (writing.told?.has(key)) return written
-  writing.told?.add(key)
-  if (namespace !== undefined) writing.report.add('tool.namespace', at, 'namespace')
-  if (written !== (namespace === undefined ? name : `${namespace}__${name}`)) writing.report.add('tool.renamed', at, 'name')
-  return written
-}
-
 const handledOfFreeform = keysOf<FreeformTool>()('type', 'name', 'namespace', 'description', 'format', 'allowedCallers', 'at', 'ext')
 
 function encodeFreeform(tool: FreeformTool, writing: Writing): ChatWrittenTool {
   const { name, namespace, description, format, at } = tool
   noteBeside(tool, handledOfFreeform, writing.report)
-  const custom = defined<Written<ChatCustomTool>>({ name: noteName(name, namespace, { at, writing }), description, format: format && encodeGrammar(format) })
+  const custom = defined<Written<ChatCustomTool>>({
+    name: replyToolName(name, namespace, at, writing.report),
+    description,
+    format: format && encodeGrammar(format),
+  })
   return wireOf<ChatWrittenTool>({ type: 'custom', custom }, tool.ext)
 }
 

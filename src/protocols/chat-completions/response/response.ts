@@ -26,7 +26,6 @@ import type { Writing } from '../content/writing.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { createNames } from '../request/tools.ts'
 import { type ChatChoice, type ChatErrorBody, type ChatReply, ChatResponse, type ChatWrittenAssistant, type ChatWrittenChoice } from '../schema.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
@@ -148,7 +147,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
     return { wire: encodeErrorBody(failedBy(failed.finish), report, options), notes: report.notes }
   }
 
-  const writing = { report, options, native, nameOf: createNames(true).nameOf, stored: {} }
+  const writing = { report, options, native, stored: {} }
   report.unwritten(value, handledOfResponse, '')
   report.ext(ext, '')
   const choices = candidates.map((candidate, i) => encodeCandidate(markCut(candidate), below('/choices', i), writing))

@@ -1,10 +1,10 @@
 import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
 import { advanceJson, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
 import { noteBeside } from '../content/calls.ts'
 import { ownOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
-import { createNames, noteName } from '../request/tools.ts'
 import type { ChatCallDelta } from '../schema.ts'
 import { type CallOut, type Choice, type EmitWire, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
 import { carriedTo, encodeProof, shownId } from './signatures.ts'
@@ -41,7 +41,7 @@ export function openCall(state: EncoderState, choice: Choice, { part, call, emit
   }
   const shown = shownId(state, head)
   if (shown !== id) report.add('tool-call.id', at, 'id')
-  const called = noteName(name, namespace, { at, writing: { report, nameOf: createNames(true).nameOf } })
+  const called = replyToolName(name, namespace, at, report)
   const inner: Omit<ChatCallDelta, 'index'> =
     kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
   const proof = encodeProof(state, head, shown)

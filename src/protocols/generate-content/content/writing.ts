@@ -1,9 +1,7 @@
 import type { Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { mapName } from '../../../kit/conversation/ids.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
-import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
-import type { EncodingContext, FieldNames } from '../../../protocol.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import type { FieldNames } from '../../../protocol.ts'
 import type { GeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import type { GeminiWrittenPart } from '../schema.ts'
@@ -35,7 +33,7 @@ export type Writing = {
   /** The request or reply came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
   native: boolean
   /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
-  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
+  toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   /** The id that a call and its result are written with. Undefined: none. */
   callId(id: string, part: ToolCallPart | ToolResultPart): string | undefined
   /** Calls without a usable signature, which are written with the documented placeholder. */
@@ -67,15 +65,12 @@ export function isInner({ type, at }: Part, report: GeminiReport): boolean {
 
 export type RequestWriting = Writing & {
   options: Options
-  renamed: NonNullable<EncodingContext['tools']>
 }
 
-export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
-  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
+export function startWriting({ model, messages }: CanonicalRequest, options: Options, report: GeminiReport, native: boolean): RequestWriting {
   // Ids that this protocol's own decoder made.
   const made = new Set<string>()
   if (native) for (const { parts } of messages) for (const part of parts) if (part.type === 'tool-call' && part.idOrigin === 'synthesized') made.add(part.id)
-  const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: asName, native }, report)
   return {
     report,
     options,
@@ -87,25 +82,15 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     instructs: false,
     inResult: false,
     beside: undefined,
-    toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
+    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
     callId(id, part) {
       if (options.gcIds !== 'never') return made.has(id) ? undefined : id
       report.once('tool-call.id-omitted', part.at, part.type === 'tool-call' ? 'id' : 'callId')
       return undefined
     },
-    renamed,
     model,
     parseJson: options.gcParseJson === 'object',
     serverToolHistory: options.serverToolHistory ?? 'drop',
     unresolvable: part => report.unresolvable(part.at, undefined, options),
   }
-}
-
-const nameLimit = 128
-
-/** A name that this wire accepts: it begins with a letter or an underscore, and may hold dots and colons. */
-function asName(name: string): string {
-  if (/^[A-Za-z_][A-Za-z0-9_.:-]{0,127}$/.test(name)) return name
-  const mapped = mapName(name, nameLimit)
-  return /^[A-Za-z_]/.test(mapped) ? mapped : `_${mapped.slice(0, nameLimit - 1)}`
 }

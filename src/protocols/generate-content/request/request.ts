@@ -156,7 +156,6 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wire = merge<GeminiBody>(inside, begun)
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
-    ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
     ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
   }
   const isEmpty = !native && conversation.contents.length === 0

@@ -1,4 +1,3 @@
-import type { Place } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool, ToolChoice } from '../../../canonical/tool.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
@@ -67,7 +66,7 @@ export function encodeToolChoice(
   return calling ? { ...own, functionCallingConfig: calling } : own
 }
 
-function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native, toolName }: RequestWriting): GeminiCalling | undefined {
+function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options, native }: RequestWriting): GeminiCalling | undefined {
   const mapped = options.serverTools === 'map' ? tools.filter(tool => tool.type === 'server') : []
   const hasFunctions = tools.some(({ type }) => type === 'function' || type === 'freeform') || tools.some(tool => asDeclared(tool, options))
   if (!native && !hasFunctions) {
@@ -76,8 +75,6 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     if (isLost) report.add('tool_choice.without-tools', undefined, 'toolChoice')
     return undefined
   }
-  // A tool that is not declared is named here first, so its new name is noted here.
-  const chosen = (name: string, namespace?: string, at: Place | undefined = report.placeOf('toolChoice')) => toolName(name, namespace, at)
   const refuse = (): undefined => {
     report.add('tool_choice.unsupported', undefined, 'toolChoice')
     return undefined
@@ -90,20 +87,20 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     case 'required':
       return { mode: 'ANY' }
     case 'validated':
-      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools?.map(name => chosen(name)) }) }
+      return { mode: 'VALIDATED', ...defined({ allowedFunctionNames: choice.tools }) }
     case 'tool':
       if (choice.kind === 'server') {
         // A mapped tool is declared, but cannot be forced.
         if (options.serverTools !== 'map') refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, options)
         return refuse()
       }
-      return { mode: 'ANY', allowedFunctionNames: [chosen(choice.name, choice.namespace)] }
+      return { mode: 'ANY', allowedFunctionNames: [choice.name] }
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length === 0) return refuse()
       for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
       if (!choice.require) report.add('tool_choice.validated', undefined, 'toolChoice')
-      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name, at }) => chosen(name, undefined, at)) }
+      return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name }) => name) }
     }
     case 'opaque':
       return choice.protocol === protocolName && isObject(choice.raw) ? choice.raw : refuse()

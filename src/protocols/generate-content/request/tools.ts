@@ -9,7 +9,6 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { wrapFreeform } from '../../../kit/tools/freeform.ts'
 import { extOf, ownFields, protocolName } from '../content/own.ts'
 import type { Reading, RequestWriting } from '../content/writing.ts'
 import type { GeminiDeclaration, GeminiTool, GeminiWrittenDeclaration, GeminiWrittenTool, GeminiWrittenToolConfig } from '../schema.ts'
@@ -148,8 +147,9 @@ function encodeTool(tool: Tool, writing: RequestWriting): GeminiWrittenTool | { 
     case 'function':
       return { function: encodeFunction(tool, writing) }
     case 'freeform':
-      report.add('freeform.wrapped', tool.at)
-      return { function: encodeFunction(wrapFreeform(tool), writing, true) }
+      // The passes before the encoder have made it a function.
+      report.add('tool.unknown', tool.at)
+      return undefined
     case 'server':
       return encodeServerTool(tool, writing)
     case 'opaque':
@@ -207,7 +207,7 @@ const handledOfFunction = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting, wrapped = false): GeminiWrittenDeclaration {
+function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting): GeminiWrittenDeclaration {
   const { name, namespace, description, parameters, strict, output, deferLoading, allowedCallers, async, eagerStreaming, at, ext } = tool
   report.unwritten(tool, handledOfFunction, at)
   if (deferLoading) report.rest({ deferLoading }, at)
@@ -217,7 +217,7 @@ function encodeFunction(tool: FunctionTool, { report, toolName }: RequestWriting
   report.ext(ext, at)
   return {
     ...ownFields(ext),
-    name: toolName(name, namespace, at, wrapped),
+    name: toolName(name, namespace, at),
     ...present<Omit<GeminiWrittenDeclaration, 'name'>>({
       description,
       parametersJsonSchema: parameters,

@@ -2,11 +2,8 @@ import type { Part, Place, ToolCallPart, ToolResultPart } from '../../../canonic
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
-import { mapName } from '../../../kit/conversation/ids.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { flatMap } from '../../../kit/text/flat-map.ts'
-import { createToolNames, toolKey } from '../../../kit/tools/tool-names.ts'
-import type { EncodingContext } from '../../../protocol.ts'
+import { replyToolName } from '../../../kit/tools/tool-names.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
 import type { MessagesMark, MessagesWrittenBlock } from '../schema.ts'
@@ -29,8 +26,8 @@ export type Writing = {
   mixed?: boolean
   /** The id that a call and its result are written with. */
   callId(part: ToolCallPart | ToolResultPart): string
-  /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
-  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
+  /** The name on the wire, with the namespace in front. */
+  toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   unsigned: 'drop' | 'text'
   /** The model that the request is for. */
   model?: string | undefined
@@ -79,12 +76,9 @@ function isPlain(block: MessagesWrittenBlock): block is { type: 'text'; text: st
 
 export type RequestWriting = Writing & {
   options: Options
-  renamed: NonNullable<EncodingContext['tools']>
 }
 
-export function startWriting({ model, tools, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
-  const freeform = new Set(flatMap(tools ?? [], tool => (tool.type === 'freeform' ? [toolKey(tool.name, tool.namespace)] : [])))
-  const { renamed, nameOf } = createToolNames({ limit: nameLimit, spell: flat => mapName(flat, nameLimit), native }, report)
+export function startWriting({ model, messages }: CanonicalRequest, options: Options, report: MessagesReport, native: boolean): RequestWriting {
   return {
     report,
     options,
@@ -92,9 +86,8 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
     opens: options.foreignProofs === 'wrap',
     native,
     callId: idOf,
-    toolName: (name, namespace, at, wrapped) => nameOf(name, namespace, at, wrapped ?? freeform.has(toolKey(name, namespace))),
+    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
-    renamed,
     unsigned: options.amUnsigned ?? 'drop',
     model,
     serverToolHistory: options.serverToolHistory ?? 'drop',
@@ -108,8 +101,6 @@ export function startWriting({ model, tools, messages }: CanonicalRequest, optio
 
 /** The id of a call, or of the call that a result answers, unchanged. */
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
-
-const nameLimit = 128
 
 export function malformed(path: Place, message: string): TranslationError {
   return new TranslationError({ code: 'malformed', protocol: protocolName, path }, message)

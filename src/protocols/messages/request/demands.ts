@@ -1,10 +1,12 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import type { Demands, InstructionDemands } from '../../../protocol.ts'
 import type { Options } from '../options.ts'
 import { takesMidSystem } from './models.ts'
 
 const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
+
+const longest = 128
 
 const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<string, InstructionDemands['later']>
 
@@ -14,6 +16,7 @@ export function demands({ model }: CanonicalRequest, { amToolAddition, systemPla
   return {
     lateTools: amToolAddition === 'block' ? 'controls' : 'list',
     instructions: { later: later[placement] },
+    toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: { resultsFollowCalls: true, callId: id => mapCallId(id, validCallId), uniqueCallIds: true },
   }
 }

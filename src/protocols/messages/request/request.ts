@@ -159,7 +159,6 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   for (const key of ['thinking', 'tool_choice', 'output_format'] as const) if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
   const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {
-    ...(Object.keys(writing.renamed).length > 0 && { tools: writing.renamed }),
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }
   return { wire, notes: report.notes, context, ...(!native && conversation.messages.length === 0 && { isEmpty: true }) }

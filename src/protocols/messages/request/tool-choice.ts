@@ -67,7 +67,7 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
     case 'required':
       return { type: 'any' }
     case 'tool': {
-      const { name, namespace, kind } = choice
+      const { name, kind } = choice
       const server = kind === 'server' ? tools?.filter(isHosted).find(tool => (tool.name ?? tool.tool) === name) : undefined
       const mapped = server && isForeign(server) ? nearestOf(server, options)?.name : server && name
       if (mapped !== undefined) return { type: 'tool', name: mapped }
@@ -76,14 +76,11 @@ function encodeMode(choice: ToolChoice, { tools }: CanonicalRequest, writing: Re
         report.add('tool.server', undefined, 'toolChoice')
         return undefined
       }
-      const owner = tools?.find(tool => (tool.type === 'function' || tool.type === 'freeform') && tool.name === name)
-      const space = namespace ?? (owner && 'namespace' in owner ? owner.namespace : undefined)
-      return { type: 'tool', name: writing.toolName(name, space, report.placeOf('toolChoice'), kind === 'freeform') }
+      return { type: 'tool', name }
     }
     case 'allowed': {
       const [only] = choice.tools
-      if (choice.require && choice.tools.length === 1 && only)
-        return { type: 'tool', name: writing.toolName(only.name, undefined, only.at ?? report.placeOf('toolChoice'), only.kind === 'freeform') }
+      if (choice.require && choice.tools.length === 1 && only) return { type: 'tool', name: only.name }
       return { type: choice.require ? 'any' : 'auto' }
     }
     case 'validated':

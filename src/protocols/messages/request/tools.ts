@@ -9,7 +9,6 @@ import { below } from '../../../kit/notes/path.ts'
 import { accepts } from '../../../kit/schema/guard.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { wrapFreeform } from '../../../kit/tools/freeform.ts'
 import { decodeMark, encodeMark, keepMarked, type Mark } from '../content/cache.ts'
 import { ownUnder, protocolName, wireOf } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
@@ -91,7 +90,7 @@ export type ToolWriting = {
   report: MessagesReport
   options: MessagesOptions
   native: boolean
-  toolName(name: string, namespace: string | undefined, at: Place | undefined, wrapped?: boolean): string
+  toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   marks: Mark[]
   /** Collects the `mcp_servers` of the written toolsets. */
   mcpServers: MessagesMcpServer[]
@@ -106,8 +105,9 @@ export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenToo
     case 'function':
       return encodeFunction(tool, writing)
     case 'freeform':
-      report.add('freeform.wrapped', tool.at)
-      return encodeFunction(wrapFreeform(tool), writing, true)
+      // The passes before the encoder have made it a function.
+      report.add('tool.unknown', tool.at)
+      return undefined
     case 'server': {
       if (tool.protocol === protocolName && isObject(tool.raw)) {
         if (tool.mcp?.url !== undefined) writing.mcpServers.push(serverOf(tool.mcp))
@@ -164,7 +164,7 @@ const written = keysOf<FunctionTool>()(
   'ext',
 )
 
-function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = false): MessagesWrittenTool {
+function encodeFunction(tool: FunctionTool, writing: ToolWriting): MessagesWrittenTool {
   const { report, native, marks, loads } = writing
   const { name, namespace, description, parameters, strict, strictImplied, examples, deferLoading, eagerStreaming, cache, at, ext } = tool
   report.unwritten(tool, written, at)
@@ -176,7 +176,7 @@ function encodeFunction(tool: FunctionTool, writing: ToolWriting, wrapped = fals
   const shown = enforced && !strictImplied ? enforceable(enforced, at, 'parameters', report) : parameters
   const wire = wireOf<MessagesWrittenTool>(
     {
-      name: writing.toolName(name, namespace, at, wrapped),
+      name: writing.toolName(name, namespace, at),
       description,
       input_schema: native ? parameters : encodeSchema(shown, () => report.placeOf('parameters', at)),
       strict: (strict && !isUnfit) || undefined,

@@ -5,7 +5,6 @@ import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
 import type { ResponsesReport } from '../notes.ts'
 import { encodeClientCall, encodeClientResult } from '../request/client-tools.ts'
-import { encodeName } from '../request/tools.ts'
 import type {
   ResponsesClientCall,
   ResponsesContent,
@@ -125,7 +124,7 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
     id: target === 'output' ? writing.itemId?.(wanted, isFreeform ? 'ctc_' : 'fc_') : native ? wanted : undefined,
     status,
     call_id: callId,
-    name: encodeName(name, at, writing),
+    name,
     namespace,
   }
   const tail = { caller: native ? caller : undefined, async }

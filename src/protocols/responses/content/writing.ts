@@ -27,8 +27,6 @@ export type Writing = {
   thoughts: Map<ResponsesWrittenItem, Part>
   /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
   expanded: readonly string[]
-  /** Changed tool names, by the name written on the wire. */
-  tools: NonNullable<EncodingContext['tools']>
   /** How the reply's text is wrapped, see `EncodingContext`. */
   output?: EncodingContext['output']
 }
@@ -43,7 +41,6 @@ export function startWriting(target: Writing['target'], native: boolean, options
     uncached: new Set(),
     thoughts: new Map(),
     expanded: [],
-    tools: {},
   }
 }
 

@@ -1,8 +1,14 @@
-import { mapCallId } from '../../../kit/conversation/ids.ts'
+import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import type { Demands } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 
+const longest = 128
+
 /** Calls and results are items of their own, linked by the id alone. */
 export function demands(): Demands {
-  return { lateTools: 'parts', toolPairs: { callId: id => mapCallId(id, validCallId) } }
+  return {
+    lateTools: 'parts',
+    toolNames: { spell: name => mapName(name, longest), longest, namespaces: true },
+    toolPairs: { callId: id => mapCallId(id, validCallId) },
+  }
 }

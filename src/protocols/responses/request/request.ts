@@ -101,8 +101,8 @@ export function encodeRequest(value: CanonicalRequest, options?: Options): Encod
   writing.expanded = writing.native ? expandedIn(value.tools) : []
   const wire = encodeBody(value, writing)
   writing.report.settle(wire)
-  const { tools, output } = writing
-  const context = some({ tools: Object.keys(tools).length > 0 ? tools : undefined, output })
+  const { output } = writing
+  const context = some({ output })
   const { input } = wire
   const isEmpty = !writing.native && holdsNoTurn(input, value.messages)
   return { wire, notes: writing.report.notes, ...(context && { context }), ...(isEmpty && { isEmpty }) }

@@ -12,7 +12,7 @@ import { protocolName } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
 import type { ResponsesChosen, ResponsesNamed, ResponsesWrittenChoice } from '../schema.ts'
 import { serverToolKind } from '../vocabulary.ts'
-import { encodeName, nearestOf } from './tools.ts'
+import { nearestOf } from './tools.ts'
 
 /** `fields`: unknown keys are added to it. */
 export function decodeToolChoice(wire: string | (JsonObject & { type: string }), fields: JsonObject): ToolChoice {
@@ -78,12 +78,9 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], wri
     case 'tool': {
       const { kind, name, namespace, protocol: of, raw } = choice
       if (of === protocolName && raw !== undefined) return asRead(raw)
-      // A tool that is not declared is named here first, so its new name is noted here.
-      const chosenName = (called: string) => encodeName(called, report.placeOf('toolChoice'), writing)
       const server = tools.find(tool => tool.type === 'server' && tool.name === name && tool.protocol !== protocolName)
-      if (kind !== 'server' && !server)
-        return defined<Undefinable<ResponsesNamed>>({ type: kind === 'function' ? 'function' : 'custom', name: chosenName(name), namespace })
-      if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name: chosenName(name) }
+      if (kind !== 'server' && !server) return defined<Undefinable<ResponsesNamed>>({ type: kind === 'function' ? 'function' : 'custom', name, namespace })
+      if (server?.type === 'server' && writing.options.expandClientTools && asFunction(server)) return { type: 'function', name }
       const nearby = server?.type === 'server' && writing.options.serverTools === 'map' ? nearestOf(server)?.type : undefined
       if (nearby !== undefined) return { type: nearby }
       if (writing.target === 'output') return undefined
@@ -110,8 +107,7 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], wri
 
 function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): ResponsesChosen | undefined {
   if (of === protocolName && raw !== undefined) return asRead(raw)
-  if (kind !== 'server')
-    return { type: kind === 'function' ? 'function' : 'custom', name: encodeName(name, at ?? writing.report.placeOf('toolChoice'), writing) }
+  if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name }
   writing.report.add('tool_choice.unsupported', at ?? writing.report.placeOf('toolChoice'))
   return undefined
 }

@@ -1,6 +1,5 @@
 import type { Place } from '../../../canonical/message.ts'
 import type { FreeformTool, FunctionTool, ServerTool, Tool } from '../../../canonical/tool.ts'
-import { mapName } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -282,7 +281,7 @@ function encodeCalling(
   writing: Writing,
 ): Pick<Written<ResponsesFunctionTool>, 'name' | 'description' | 'defer_loading' | 'allowed_callers' | 'async'> {
   return {
-    name: encodeName(tool.name, tool.at, writing),
+    name: tool.name,
     description: tool.description,
     defer_loading: encodeDefer(tool, writing),
     allowed_callers: encodeCallers(tool.allowedCallers, tool, writing),
@@ -317,18 +316,6 @@ function encodeCallers(callers: string[] | undefined, tool: Tool, { native, repo
 }
 
 const isCaller = (word: string) => word === 'direct' || word === 'programmatic'
-
-/** The name of a tool on the wire. A changed name is noted at its first use, and kept for the answer. */
-export function encodeName(name: string, at: Place | undefined, { native, report, target, tools }: Writing): string {
-  // An answer has the names that the client gave its tools.
-  if (native || target === 'output') return name
-  const wire = mapName(name, 128)
-  if (wire !== name && !Object.hasOwn(tools, wire)) {
-    report.add('tool.renamed', at, 'name')
-    tools[wire] = { name }
-  }
-  return wire
-}
 
 function encodeServerTool(tool: ServerTool, writing: Writing): ResponsesWrittenTool | undefined {
   const { raw, common, at } = tool
