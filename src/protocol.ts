@@ -61,6 +61,8 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   streamEncoder: StreamMachine<CanonicalEvent, Wire['event'], MachineState, Options>
   /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
   streamParts?(options: CodecOptions & Options): StreamParts
+  /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */
+  takesLateSignatures?: true
   frames: Frames
   /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut

@@ -178,7 +178,7 @@ const ownFiles: Record<string, { why: string; files: string[] }> = {
       'request/turns.ts',
       'stream/deltas.ts',
       'stream/open-block.ts',
-      'stream/part-queue.ts',
+      'stream/part-writer.ts',
     ],
   },
   'generate-content': {

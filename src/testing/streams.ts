@@ -30,18 +30,17 @@ export function decodeStream(protocol: Protocol, wires: Iterable<unknown>): Cano
 
 /** The text that a client receives. */
 export function encodeStream(protocol: Protocol, events: Iterable<CanonicalEvent>, options?: CodecOptions): { text: string; wires: unknown[]; notes: Note[] } {
-  const { out, notes } = run(protocol.streamEncoder, normalize(protocol, events, options), options ? { options } : {})
-  return { text: out.map(wire => protocol.frames.write(wire)).join(''), wires: out, notes }
+  const { events: normalized, notes: repaired } = normalize(protocol, events, options)
+  const { out, notes } = run(protocol.streamEncoder, normalized, options ? { options } : {})
+  return { text: out.map(wire => protocol.frames.write(wire)).join(''), wires: out, notes: [...repaired, ...notes] }
 }
 
-/** The events in the order that the encoder of a protocol requires. */
-export function* normalize(protocol: Protocol, events: Iterable<CanonicalEvent>, options: CodecOptions = {}): Generator<CanonicalEvent> {
-  const state = startNormalizing(protocol.streamParts?.(options))
-  for (const event of events) {
-    const passed: CanonicalEvent[] = []
-    normalizeEvent(state, event, one => passed.push(one))
-    yield* passed
-  }
+/** The events as the encoder of a protocol requires them, with the notes of the normalizer. */
+export function normalize(protocol: Protocol, events: Iterable<CanonicalEvent>, options: CodecOptions = {}): { events: CanonicalEvent[]; notes: Note[] } {
+  const state = startNormalizing(protocol, options)
+  const passed: CanonicalEvent[] = []
+  for (const event of events) normalizeEvent(state, event, one => passed.push(one))
+  return { events: passed, notes: state.notes }
 }
 
 /** The parsed data of each frame of a stream, with the frame's event name. */

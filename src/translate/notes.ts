@@ -5,6 +5,11 @@ import type { NoteTable } from '../protocol.ts'
 /** Notes that belong to neither of the two protocols. */
 export const translateNotes = {
   'stream.unreadable-frame': { kind: 'dropped', reason: 'a frame of the stream that is not JSON', source: '3.11' },
+  'stream.trailing-arguments': {
+    kind: 'approximated',
+    reason: 'the arguments of a tool call end before this text, which is left out',
+    source: '3.4',
+  },
   'freeform.unwrap-failed': {
     kind: 'approximated',
     reason: 'the model did not answer with the one string that a wrapped tool takes, so its arguments are given as they are',

@@ -4,7 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { defined } from '../kit/fields/defined.ts'
 import type { CodecOptions, FieldNames, MachineState, Protocol, Signatures } from '../protocol.ts'
 import { createJsonWriter } from './json-writer.ts'
-import { isUnordered, type NormalizerState, normalizeEvent, startNormalizing } from './normalizer.ts'
+import { type NormalizerState, normalizeEvent, startNormalizing, takeDirectly } from './normalizer.ts'
 import { ofRenewedId } from './notes.ts'
 import { createPassThrough, createTextPassThrough } from './pass-through.ts'
 import { type RestoreState, restoreEvent, startRestoring } from './restore.ts'
@@ -58,7 +58,7 @@ class Translation implements Own<string> {
     this.#settings = defined({ model, strict, renewId })
     this.#options = options
     this.#restoring = startRestoring(options.context)
-    this.#order = startNormalizing(to.streamParts?.(options))
+    this.#order = startNormalizing(to, { fieldNames: from.fieldNames, ...options })
     this.#encoding = this.#begin(undefined)
     this.reader = strict
       ? createStreamReader(from, options, event => this.#takeStrictly(event))
@@ -87,7 +87,7 @@ class Translation implements Own<string> {
 
   notes(): Note[] {
     const { notes } = this.#encoding
-    return [...this.reader.notes(), ...this.#restoring.notes, ...(this.#isRenewed ? ofRenewedId(notes) : notes)]
+    return [...this.reader.notes(), ...this.#restoring.notes, ...this.#order.notes, ...(this.#isRenewed ? ofRenewedId(notes) : notes)]
   }
 
   signatures(): Signatures {
@@ -122,7 +122,10 @@ class Translation implements Own<string> {
     const { model, renewId } = this.#settings
     const named = model ?? start.model ?? this.#options.context?.request?.model
     const places = this.reader.places()
-    if (places) this.#encoding = this.#begin(places)
+    if (places) {
+      this.#encoding = this.#begin(places)
+      this.#order.fieldNames = { ...this.#from.fieldNames, ...places }
+    }
     const kept = keptId(id, renewId)
     this.#isRenewed = id !== undefined && kept.id === undefined
     this.#encode(Object.assign(start, kept, named !== undefined && { model: named }))
@@ -131,9 +134,12 @@ class Translation implements Own<string> {
   #takeRepeated(delta: TextDelta, literal: string): void {
     const { tools, output } = this.#options.context ?? {}
     const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
-    const isDirect = !isRestored && isUnordered(this.#order, delta.candidate, delta.part)
-    const text = isDirect ? this.#to.shortcut?.write(this.#encoding, delta, literal) : undefined
-    if (text === undefined) this.#take(copied(delta))
+    if (isRestored || !takeDirectly(this.#order, delta)) {
+      this.#take(copied(delta))
+      return
+    }
+    const text = this.#to.shortcut?.write(this.#encoding, delta, literal)
+    if (text === undefined) this.#encode(copied(delta))
     else this.#out += text
   }
 

@@ -1,23 +1,32 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { collect } from '../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { checkGrammar } from '../../src/canonical/grammar.ts'
+import type { Protocol } from '../../src/protocol.ts'
 import { cleanEvents } from '../../src/testing/events.ts'
-import { isUnordered, normalizeEvent, startNormalizing } from '../../src/translate/normalizer.ts'
+import { normalizeEvent, startNormalizing, takeDirectly } from '../../src/translate/normalizer.ts'
 import { runs } from '../support/runs.ts'
 
-/** By event of the source: what is passed on. */
-function passedBy(events: readonly CanonicalEvent[], parts: 'any' | 'sequential') {
-  const state = startNormalizing(parts)
+type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures'>
+
+const sequential: Target = { streamParts: () => 'sequential' }
+const early: Target = { ...sequential, takesLateSignatures: true }
+
+/** By event of the source: what is passed on. `isDirect`: the fast path may take it. */
+function passedBy(events: readonly CanonicalEvent[], target: Target) {
+  const state = startNormalizing(target)
   return events.map(event => {
     const passed: CanonicalEvent[] = []
-    const isDirect = event.type === 'part.delta' && isUnordered(state, event.candidate, event.part)
+    const isDirect = event.type === 'part.delta' && takeDirectly(structuredClone(state), event)
     normalizeEvent(state, event, one => passed.push(one))
     return { event, passed, isDirect }
   })
 }
 
-const passedOf = (events: readonly CanonicalEvent[], parts: 'any' | 'sequential') => passedBy(events, parts).flatMap(({ passed }) => passed)
+const passedOf = (events: readonly CanonicalEvent[], target: Target) => passedBy(events, target).flatMap(({ passed }) => passed)
+
+const start = (part: number) => ({ type: 'part.start' as const, candidate: 0, message: 0, part })
 
 /** The numbers of the parts that are open at the same time as another one of their candidate. */
 function interleaved(events: readonly CanonicalEvent[]): number[] {
@@ -48,9 +57,11 @@ describe('the stream normalizer', () => {
   test('writes parts one after the other when the target is sequential', () => {
     fc.assert(
       fc.property(cleanEvents, events => {
-        const passed = passedOf(events, 'sequential')
-        expect(checkGrammar(passed)).toEqual(checkGrammar(events))
-        expect(interleaved(passed)).toEqual([])
+        for (const target of [sequential, early]) {
+          const passed = passedOf(events, target)
+          expect(checkGrammar(passed)).toEqual([])
+          expect(interleaved(passed)).toEqual([])
+        }
       }),
       runs(500),
     )
@@ -59,7 +70,7 @@ describe('the stream normalizer', () => {
   test('keeps every event, and the order of the events of each part', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
-        const passed = passedOf(events, 'sequential')
+        const passed = passedOf(events, sequential)
         expect(passed).toHaveLength(events.length)
         const ofPart = (list: readonly CanonicalEvent[], candidate: number, part: number) =>
           list.filter(event => 'part' in event && event.candidate === candidate && event.part === part)
@@ -71,11 +82,50 @@ describe('the stream normalizer', () => {
     )
   })
 
+  test('loses nothing when it ends calls with whole arguments early', () => {
+    const contents = (events: readonly CanonicalEvent[]) =>
+      JSON.stringify(collect(events).response, (key, value: unknown) => (key === 'input' && typeof value === 'string' ? value.trim() : value))
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        expect(contents(passedOf(events, early))).toEqual(contents(events))
+      }),
+      runs(500),
+    )
+  })
+
+  test('ends a call with whole arguments when another part waits for it', () => {
+    const begin = (part: number): CanonicalEvent => ({
+      ...start(part),
+      head: { type: 'tool-call', id: `call_${part}`, name: 'lookup', kind: 'function', input: '' },
+    })
+    const input = (part: number, text: string): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'input', text } })
+    const signed: CanonicalEvent = {
+      type: 'part.delta',
+      candidate: 0,
+      part: 0,
+      delta: { kind: 'signature', signature: { value: 'c2ln', issuer: 'elsewhere' } },
+    }
+    const ended = (part: number): CanonicalEvent => ({ type: 'part.end', candidate: 0, part })
+    const events = [begin(0), input(0, '{"a"'), begin(1), input(0, ':1}'), input(1, '{}'), signed, ended(0), ended(1)]
+    const of = passedBy(events, early).map(({ passed }) => passed)
+    expect(of).toEqual([
+      [begin(0)],
+      [input(0, '{"a"')],
+      [],
+      [input(0, ':1}'), { ...ended(0), cut: false }, begin(1)],
+      [input(1, '{}')],
+      [{ ...ended(1), cut: false }, signed],
+      [],
+      [],
+    ])
+    expect(passedOf(events, sequential).filter(({ type }) => type === 'part.end')).toEqual([ended(0), ended(1)])
+  })
+
   test('passes on an event of the open part at once', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
         const open = new Map<number, number>()
-        for (const { event, passed, isDirect } of passedBy(events, 'sequential')) {
+        for (const { event, passed, isDirect } of passedBy(events, sequential)) {
           const of = 'part' in event ? event : undefined
           const isOpen = of !== undefined && open.get(of.candidate) === of.part
           // The end of a call that others wait for needs the next event, which shows whether a limit cut the call off.
@@ -95,24 +145,21 @@ describe('the stream normalizer', () => {
   test('delays nothing when the target takes any order', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
-        for (const { event, passed } of passedBy(events, 'any')) expect(passed).toEqual([event])
+        for (const { event, passed } of passedBy(events, {})) expect(passed).toEqual([event])
       }),
       runs(200),
     )
   })
 
   test('ignores a repeated start of the same part', () => {
-    const begin: CanonicalEvent = { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'text', text: '' } }
+    const begin: CanonicalEvent = { ...start(0), head: { type: 'text', text: '' } }
     const end: CanonicalEvent = { type: 'part.end', candidate: 0, part: 0 }
-    expect(passedOf([begin, begin, end, begin], 'sequential')).toEqual([begin, end])
+    expect(passedOf([begin, begin, end, begin], sequential)).toEqual([begin, end])
   })
 
   test('marks the call that ended last as cut when a token limit ended the stream', () => {
     const begin = (part: number): CanonicalEvent => ({
-      type: 'part.start',
-      candidate: 0,
-      message: 0,
-      part,
+      ...start(part),
       head: { type: 'tool-call', id: `call_${part}`, name: 'lookup', kind: 'function', input: '' },
     })
     const end = (part: number): CanonicalEvent => ({ type: 'part.end', candidate: 0, part })
@@ -120,7 +167,7 @@ describe('the stream normalizer', () => {
       { type: 'message.end', candidate: 0, message: 0 },
       { type: 'finish', candidate: 0, finish: { reason: 'length' } },
     ]
-    const passed = passedOf([begin(0), begin(1), end(1), end(0), ...after], 'sequential')
+    const passed = passedOf([begin(0), begin(1), end(1), end(0), ...after], sequential)
     expect(passed).toEqual([begin(0), { ...end(0), cut: true }, begin(1), { ...end(1), cut: false }, ...after])
   })
 })

@@ -219,7 +219,7 @@ export const mutants: Mutant[] = [
     find: 'if (!state.finish && !state.promptBlocked) {',
     replace: 'if ((false as boolean) && !state.promptBlocked) {',
   },
-  { fault: 'a cut call is closed', room: messages, find: 'if (isCall(open) && !isWhole(open)) return', replace: '' },
+  { fault: 'a cut call is closed', room: messages, find: 'if (!isCall(open) || isWhole(open)) closeOpen', replace: 'closeOpen' },
   { fault: 'segments of reasoning are joined without a gap', room: messages, find: "const joint = '\\n\\n'.repeat(", replace: "const joint = ''.repeat(" },
   {
     fault: 'a signature is streamed bare',
@@ -750,7 +750,7 @@ export const mutants: Mutant[] = [
     find: "throw fault('/message/id', 'another message begins inside this one', 'out-of-order')",
     replace: 'return',
   },
-  { fault: 'deltas of a block that waits are lost', room: messages, find: 'waiting.deltas.push(delta)', replace: 'waiting.deltas.slice()' },
+  { fault: 'deltas of a part that waits are lost', room: 'translate', find: 'part)?.events.push(event)', replace: 'part)?.events.slice()' },
   {
     fault: 'the last counts of a stream are not heard',
     room: messages,

@@ -40,6 +40,8 @@ export const messages: Protocol<MessagesOptions, MessagesWire> = {
   errorJson: messagesError,
   streamDecoder,
   streamEncoder,
+  streamParts: () => 'sequential',
+  takesLateSignatures: true,
   frames,
   shortcut,
 }

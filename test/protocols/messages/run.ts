@@ -2,6 +2,7 @@ import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { CodecOptions } from '../../../src/protocol.ts'
 import { type MessagesOptions, messages } from '../../../src/protocols/messages/index.ts'
 import { createFrameParser } from '../../../src/sse/parse.ts'
+import { normalize } from '../../../src/testing/streams.ts'
 
 type Options = CodecOptions & MessagesOptions
 
@@ -22,12 +23,13 @@ export function encodeStream(events: readonly CanonicalEvent[], options?: Option
   const wires: Record<string, unknown>[] = []
   const emit = (wire: unknown) => wires.push(structuredClone(wire) as Record<string, unknown>)
   let state = messages.streamEncoder.initial(options)
-  for (const event of events) {
+  const normalized = normalize(messages, events, options)
+  for (const event of normalized.events) {
     messages.streamEncoder.step(state, event, emit)
     state = structuredClone(state)
   }
   messages.streamEncoder.end(state, emit)
-  return { wires, notes: state.notes }
+  return { wires, notes: [...normalized.notes, ...state.notes] }
 }
 
 /** Text of an event stream → its wire events. */

@@ -27,7 +27,7 @@ export function run<In, Out>(
 export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder, wire)
 /** Without the counts of 0 that a response gets when its source has none. */
 export const encode = (events: readonly CanonicalEvent[], options?: Options) =>
-  run(responses.streamEncoder, [...normalize(responses, events, options)], { rsMissingUsage: 'null', ...options })
+  run(responses.streamEncoder, normalize(responses, events, options).events, { rsMissingUsage: 'null', ...options })
 
 export function typesOf(wire: readonly unknown[]): string[] {
   return wire.map(event => (isObject(event) ? String(event['type']) : String(event)))

@@ -14,6 +14,17 @@ const result = (content: string) => ({ role: 'tool', tool_call_id: 'c1', content
 /** One for each note that is made between two protocols. */
 export const examples: Record<string, Example> = {
   'stream.unreadable-frame': stream('messages')(blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
+  'stream.trailing-arguments': makers('messages').stream('chat-completions')(
+    [
+      chat.chunk({ tool_calls: [{ index: 0, ...chat.call('c1', '{"a":1}') }] }),
+      chat.chunk({ tool_calls: [{ index: 1, ...chat.call('c2', '{"b":2}') }] }),
+      chat.chunk({ tool_calls: [{ index: 0, function: { arguments: ' so' } }] }),
+      chat.chunk({}, { finish_reason: 'tool_calls' }, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 } }),
+    ],
+    {},
+    ['usage.late'],
+    { shows: { source: '/2/choices/0/delta/tool_calls/0/function/arguments', target: '/2/delta/partial_json' } },
+  ),
   'freeform.unwrap-failed': reply('messages')(
     blocks.reply([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },

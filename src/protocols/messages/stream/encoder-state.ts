@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
+import type { CanonicalEvent } from '../../../canonical/event.ts'
 import type { ExtMap, Part, Place, Role, Signature } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
@@ -39,12 +39,9 @@ export type Block = {
   besideSignature?: JsonObject
   /** The part has ended. The block of a call with incomplete input stays open until the finish reason is known. */
   ended: boolean
-  closed: boolean
   /** Of thinking: the number of thinking blocks before it. */
   thought?: number
 }
-
-export type Waiting = { block: Block; deltas: Delta[]; final?: Part }
 
 export type EncoderState = MachineState & {
   fieldNames: FieldNames
@@ -57,7 +54,6 @@ export type EncoderState = MachineState & {
   nextIndex: number
   /** One block is open at a time, because clients apply deltas to the newest one. */
   open: Block | undefined
-  queue: Waiting[]
   /** Blocks whose signature may still come: thinking, and calls that were closed as soon as their input was complete. */
   closed: Record<string, Block>
   /** The number of thinking blocks so far. */

@@ -15,11 +15,10 @@ import { encodeUsage } from '../response/usage.ts'
 import type { MessagesEvent, MessagesStop } from '../schema.ts'
 import { type EmitWire, type EncoderState, fail, failByInput, isCall, isDone, isWhole, noteUnsigned, reportOf } from './encoder-state.ts'
 import { closeOpen } from './open-block.ts'
-import { endPart, promote, startPart, takeDelta } from './part-queue.ts'
+import { endPart, startPart, takeDelta } from './part-writer.ts'
 
 /**
- * Canonical events → wire events. Blocks are written one after the other, whatever the order of their deltas; `message_delta`
- * waits for the token counts; the last event of a failed reply is an error event.
+ * Canonical events → wire events. `message_delta` waits for the token counts; the last event of a failed reply is an error event.
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, EncoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
@@ -32,7 +31,6 @@ export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, Encoder
     messages: {},
     nextIndex: 0,
     open: undefined,
-    queue: [],
     closed: {},
     thoughts: 0,
     lastProof: options.amLastProof ?? 'block',
@@ -241,37 +239,26 @@ function finishMessage(state: EncoderState, stop: MessagesStop, emit: EmitWire):
 /** The source was cut off. A call that was cut off is never closed. */
 function cutOff(state: EncoderState, emit: EmitWire): void {
   const { open } = state
-  const cut = (open && isCall(open) && !isWhole(open)) || state.queue.some(({ block }) => isCall(block))
+  const cut = open && isCall(open) && !isWhole(open)
   if (state.truncated === 'error' || cut || state.phase === 'held') {
     fail(state, endedEarly, emit)
     return
   }
   closeOpen(state, emit)
-  promote(state, emit)
-  while (state.open && !isDone(state)) {
-    closeOpen(state, emit)
-    promote(state, emit)
-  }
   if (isDone(state)) return
   reportOf(state).add('finish.truncated-as-length', undefined)
   finishMessage(state, { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }, emit)
 }
 
 /**
- * The finish reason is known: closes the calls that were held open. In a reply that reached its limit, an incomplete last call gets no
+ * The finish reason is known: closes the call that was held open. In a reply that reached its limit, an incomplete last call gets no
  * `content_block_stop`, as from the vendor's own server; after a normal finish, incomplete JSON is an error.
  */
 function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {
-  while (state.open && state.phase === 'begun') {
-    const block = state.open
-    const { reason } = finish
-    const isCut = isLimit(finish) && block.kind !== 'freeform' && !isWholeInput(block.text)
-    if (isCall(block) && (isCut || !isWhole(block))) {
-      if (reason === 'error') return
-      if (state.queue.length > 0 || reason === 'stop' || reason === 'tool_calls' || wordOf(finish) === 'end_turn') failByInput(state, 'whole JSON', emit)
-      return
-    }
-    closeOpen(state, emit)
-    promote(state, emit)
-  }
+  const { open, phase } = state
+  if (!open || phase !== 'begun') return
+  const { reason } = finish
+  const isCut = isLimit(finish) && open.kind !== 'freeform' && !isWholeInput(open.text)
+  if (!isCall(open) || (!isCut && isWhole(open))) closeOpen(state, emit)
+  else if (reason === 'stop' || reason === 'tool_calls' || (reason !== 'error' && wordOf(finish) === 'end_turn')) failByInput(state, 'whole JSON', emit)
 }

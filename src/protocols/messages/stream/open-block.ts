@@ -234,7 +234,6 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
   if (!block) return
   const { head, signature } = block
   state.open = undefined
-  block.closed = true
   switch (block.kind) {
     case 'text':
       if (head.type === 'refusal') {
