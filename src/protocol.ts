@@ -169,9 +169,10 @@ export type StreamMachine<In, Out, State extends MachineState, Options extends o
 
 /**
  * `any`: several parts may be open at once, and their deltas may alternate. `sequential`: a part starts only when the one before it has
- * ended; only where the source is cut off may earlier parts lack their end.
+ * ended. `one-per-kind`: the same within the texts, the refusals, the reasoning and the calls of a candidate; all but calls also wait for
+ * the end of earlier messages. Only where the source is cut off may earlier parts lack their end.
  */
-export type StreamParts = 'any' | 'sequential'
+export type StreamParts = 'any' | 'sequential' | 'one-per-kind'
 
 /** Options of every codec. Times and ids are passed in, so that the same input always gives the same output. */
 export type CodecOptions = {

@@ -11,18 +11,24 @@ import { translateNotes } from './notes.ts'
 export type NormalizerState = { parts: StreamParts; endsEarly: boolean; fieldNames: FieldNames; candidates: Record<number, Ordering>; notes: Note[] }
 
 /**
- * `open`: the part that may be written. `parts`: those that have started. `ended`: the end of a call, held back until the next event of
- * the source shows whether a token limit cut it off.
+ * `open`: by lane, the part that may be written. `parts`: those that have started. `messages`: those that have not ended. `ended`: the
+ * end of a call, held back until the next event of the source shows whether a token limit cut it off.
  */
 type Ordering = {
   candidate: number
-  open: number | undefined
+  open: Partial<Record<Lane, number>>
   parts: Record<number, Started>
+  messages: number[]
   ended: PartEnd | undefined
   waiting: Waiting[]
 }
 
+/** Parts of one lane are written one after the other. */
+type Lane = 'any' | 'text' | 'refusal' | 'reasoning' | 'tool-call'
+
 type Started = {
+  lane: Lane | undefined
+  message: number
   /** `early`: its arguments were whole and another part waited, so its end was passed on before the source sent it. */
   phase: 'open' | 'early' | 'ended'
   at: Place | undefined
@@ -31,8 +37,8 @@ type Started = {
   signed: boolean
 }
 
-/** The events of a part, or one event of a message. */
-type Waiting = { part: number | undefined; events: CanonicalEvent[] }
+/** The events of a part, or one event without a lane or a part of its own. */
+type Waiting = { lane: Lane | undefined; message: number; part?: number; events: CanonicalEvent[] }
 
 type Pass = Emit<CanonicalEvent>
 
@@ -77,7 +83,7 @@ export function takeDirectly({ parts, endsEarly, candidates }: NormalizerState, 
 function orderingOf({ candidates }: NormalizerState, index: number): Ordering {
   const known = candidates[index]
   if (known) return known
-  const ordering: Ordering = { candidate: index, open: undefined, parts: {}, ended: undefined, waiting: [] }
+  const ordering: Ordering = { candidate: index, open: {}, parts: {}, messages: [], ended: undefined, waiting: [] }
   candidates[index] = ordering
   return ordering
 }
@@ -90,32 +96,59 @@ function order(state: NormalizerState, ordering: Ordering, event: CanonicalEvent
 function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent, pass: Pass): boolean {
   switch (event.type) {
     case 'part.start':
-      return takeStart(ordering, event, pass)
+      return takeStart(state, ordering, event, pass)
     case 'part.delta':
       return takeDelta(state, ordering, event, pass)
     case 'part.end':
       return takeEnd(ordering, event, pass)
     case 'message.start':
     case 'message.end':
-      return passInTurn(ordering, event, pass)
+      return passInTurn(ordering, { lane: laneOf(state, event.type), message: event.message, events: [event] }, pass)
     default:
       pass(event)
       return false
   }
 }
 
-function takeStart(ordering: Ordering, event: PartStart, pass: Pass): boolean {
-  const { part, head } = event
+/** The lane of a part or an event. Undefined: it waits for no part, but the end of a message waits for those of its parts. */
+function laneOf({ parts }: NormalizerState, type: Part['type'] | CanonicalEvent['type']): Lane | undefined {
+  if (parts === 'sequential') return 'any'
+  return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call' ? type : undefined
+}
+
+function takeStart(state: NormalizerState, ordering: Ordering, event: PartStart, pass: Pass): boolean {
+  const { message, part, head } = event
   // A repeated start is ignored.
   if (ordering.parts[part] || waitingPart(ordering, part)) return false
-  if (ordering.open !== undefined) {
-    ordering.waiting.push({ part, events: [event] })
+  return passInTurn(ordering, { lane: laneOf(state, head.type), message, part, events: [event] }, pass)
+}
+
+/** Passes on a start, an event of a message, or a signature after the end of its part, unless it has to wait. */
+function passInTurn(ordering: Ordering, entry: Waiting, pass: Pass): boolean {
+  if (!mayGo(ordering, entry)) {
+    ordering.waiting.push(entry)
     return true
   }
-  ordering.open = part
-  ordering.parts[part] = { phase: 'open', at: head.at, json: progressOf(head), signed: head.signature !== undefined }
+  for (const event of entry.events) passOn(ordering, entry.lane, event, pass)
+  // Parts of later messages wait for it.
+  return entry.events[0]?.type === 'message.end'
+}
+
+function mayGo({ open, parts, messages, waiting }: Ordering, { lane, message, part, events }: Waiting): boolean {
+  if (lane === 'any' || lane === 'tool-call') return open[lane] === undefined
+  if (lane) return open[lane] === undefined && !messages.some(earlier => earlier < message)
+  if (part !== undefined || events[0]?.type !== 'message.end') return true
+  return !Object.values(open).some(one => parts[one]?.message === message) && !waiting.some(other => other.part !== undefined && other.message === message)
+}
+
+function passOn(ordering: Ordering, lane: Lane | undefined, event: CanonicalEvent, pass: Pass): void {
+  if (event.type === 'part.start') {
+    const { message, part, head } = event
+    if (lane) ordering.open[lane] = part
+    ordering.parts[part] = { lane, message, phase: 'open', at: head.at, json: progressOf(head), signed: head.signature !== undefined }
+  } else if (event.type === 'message.start') ordering.messages.push(event.message)
+  else if (event.type === 'message.end') ordering.messages = ordering.messages.filter(one => one !== event.message)
   pass(event)
-  return false
 }
 
 function progressOf(head: Part): JsonProgress | undefined {
@@ -131,7 +164,8 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
   const { part, delta } = event
   const started = ordering.parts[part]
   if (!started) {
-    waitingPart(ordering, part)?.events.push(event)
+    const waiting = waitingPart(ordering, part)
+    if (waiting && !sign(waiting, event)) waiting.events.push(event)
     return false
   }
   if (delta.kind === 'signature') started.signed = true
@@ -140,10 +174,22 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
     pass(event)
     return state.endsEarly && started.json?.whole === true
   }
-  if (delta.kind === 'signature') return passInTurn(ordering, event, pass)
+  if (delta.kind === 'signature') return passLate(ordering, started, event, pass)
   if (delta.kind === 'input' && delta.text.trim()) reportOf(state).once('stream.trailing-arguments', started.at, 'input')
   return false
 }
+
+/** Adds the signature of a call to its start, which still waits: some encoders write it there. False: another delta. */
+function sign({ events }: Waiting, { delta }: PartDelta): boolean {
+  const [start] = events
+  if (delta.kind !== 'signature' || delta.ext || start?.type !== 'part.start' || start.head.type !== 'tool-call') return false
+  events[0] = { ...start, head: { ...start.head, signature: delta.signature } }
+  return true
+}
+
+/** A signature after the end of its part must not come between the events of another part, unless these may mix. */
+const passLate = (ordering: Ordering, { lane, message }: Started, event: PartDelta, pass: Pass) =>
+  passInTurn(ordering, { lane: lane === 'any' ? lane : undefined, message, events: [event] }, pass)
 
 function takeEnd(ordering: Ordering, event: PartEnd, pass: Pass): boolean {
   const { candidate, part, final } = event
@@ -157,33 +203,22 @@ function takeEnd(ordering: Ordering, event: PartEnd, pass: Pass): boolean {
     started.phase = 'ended'
     const { signature } = final ?? {}
     if (!signature || started.signed) return false
-    return passInTurn(ordering, { type: 'part.delta', candidate, part, delta: { kind: 'signature', signature } }, pass)
+    return passLate(ordering, started, { type: 'part.delta', candidate, part, delta: { kind: 'signature', signature } }, pass)
   }
   if (started.phase === 'ended') return false
   // The next event that the encoder receives is not the next one of the source.
-  if (started.json && !started.json.whole && event.cut === undefined && ordering.waiting.length > 0) {
+  if (started.json && !started.json.whole && event.cut === undefined && ordering.waiting.some(({ lane }) => lane === started.lane)) {
     ordering.ended = event
     return false
   }
-  end(ordering, event, pass)
+  end(ordering, started, event, pass)
   return true
 }
 
-function end(ordering: Ordering, event: PartEnd, pass: Pass, phase: 'early' | 'ended' = 'ended'): void {
-  const started = ordering.parts[event.part]
-  if (started) started.phase = phase
-  ordering.open = undefined
+function end(ordering: Ordering, started: Started, event: PartEnd, pass: Pass, phase: 'early' | 'ended' = 'ended'): void {
+  started.phase = phase
+  if (started.lane) delete ordering.open[started.lane]
   pass(event)
-}
-
-/** An event that must not come between those of a part: of a message, or a signature after the end of its part. */
-function passInTurn(ordering: Ordering, event: CanonicalEvent, pass: Pass): boolean {
-  if (ordering.open === undefined) {
-    pass(event)
-    return false
-  }
-  ordering.waiting.push({ part: undefined, events: [event] })
-  return true
 }
 
 /** Passes on the end that was held back, and what waited for it. */
@@ -194,27 +229,39 @@ function release(state: NormalizerState, ordering: Ordering, cut: boolean, pass:
   order(state, ordering, { ...ended, cut }, pass)
 }
 
-/** Passes on what waits, until a part stays open. A call with whole arguments stays open for nobody. */
+/** Passes on what waits, as far as it may go now. */
 function resume(state: NormalizerState, ordering: Ordering, pass: Pass): void {
   while (ordering.waiting.length > 0) {
-    const { candidate, open } = ordering
-    if (open !== undefined) {
-      if (!state.endsEarly || !ordering.parts[open]?.json?.whole) return
-      end(ordering, { type: 'part.end', candidate, part: open, cut: false }, pass, 'early')
-    }
-    replay(state, ordering, pass)
+    if (state.endsEarly) endWhole(ordering, pass)
+    const next = ordering.waiting.findIndex(entry => mayGo(ordering, entry))
+    if (next < 0) return
+    replay(state, ordering, next, pass)
   }
 }
 
-function replay(state: NormalizerState, ordering: Ordering, pass: Pass): void {
-  for (const event of ordering.waiting.shift()?.events ?? []) take(state, ordering, event, pass)
+/** Ends the open call if its arguments are whole and another part waits for it. */
+function endWhole(ordering: Ordering, pass: Pass): void {
+  const { candidate, waiting } = ordering
+  const lane = ordering.open.any === undefined ? 'tool-call' : 'any'
+  const part = ordering.open[lane]
+  const started = part === undefined ? undefined : ordering.parts[part]
+  if (part !== undefined && started?.json?.whole && waiting.some(entry => entry.lane === lane))
+    end(ordering, started, { type: 'part.end', candidate, part, cut: false }, pass, 'early')
+}
+
+function replay(state: NormalizerState, ordering: Ordering, place: number, pass: Pass): void {
+  for (const { lane, events } of ordering.waiting.splice(place, 1))
+    for (const event of events)
+      if (event.type === 'part.end') takeEnd(ordering, event, pass)
+      else if (event.type === 'part.delta') takeDelta(state, ordering, event, pass)
+      else passOn(ordering, lane, event, pass)
 }
 
 /** The source was cut off while events waited: passes them on, one part after the other, without ends that the source did not send. */
 function flush(state: NormalizerState, ordering: Ordering, pass: Pass): void {
   while (ordering.waiting.length > 0) {
-    ordering.open = undefined
-    replay(state, ordering, pass)
+    ordering.open = {}
+    replay(state, ordering, 0, pass)
   }
 }
 

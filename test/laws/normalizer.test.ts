@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { collect } from '../../src/canonical/collect.ts'
+import { collectEvent, startCollecting } from '../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { checkGrammar } from '../../src/canonical/grammar.ts'
 import type { Protocol } from '../../src/protocol.ts'
@@ -12,6 +12,7 @@ type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures'>
 
 const sequential: Target = { streamParts: () => 'sequential' }
 const early: Target = { ...sequential, takesLateSignatures: true }
+const onePerKind: Target = { streamParts: () => 'one-per-kind', takesLateSignatures: true }
 
 /** By event of the source: what is passed on. `isDirect`: the fast path may take it. */
 function passedBy(events: readonly CanonicalEvent[], target: Target) {
@@ -39,6 +40,57 @@ function interleaved(events: readonly CanonicalEvent[]): number[] {
     else parts.add(event.part)
     return parts.size > 1 ? [event.part] : []
   })
+}
+
+const kinds: readonly string[] = ['text', 'refusal', 'reasoning', 'tool-call']
+
+/** What a target that takes one part per kind cannot write. */
+function mixed(events: readonly CanonicalEvent[]): string[] {
+  const open = new Map<string, number>()
+  const messages = new Map<number, number[]>()
+  return events.flatMap(event => {
+    if (!('candidate' in event)) return []
+    const begun = messages.get(event.candidate) ?? []
+    messages.set(event.candidate, begun)
+    if (event.type === 'message.start') begun.push(event.message)
+    if (event.type === 'message.end') begun.splice(begun.indexOf(event.message), 1)
+    if (event.type === 'part.end') for (const [lane, part] of open) if (lane.startsWith(`${event.candidate}/`) && part === event.part) open.delete(lane)
+    if (event.type !== 'part.start' || !kinds.includes(event.head.type)) return []
+    const lane = `${event.candidate}/${event.head.type}`
+    const before = open.get(lane)
+    open.set(lane, event.part)
+    const isEarly = event.head.type !== 'tool-call' && begun.some(message => message < event.message)
+    return [
+      ...(before === undefined ? [] : [`part ${event.part} starts inside part ${before}`]),
+      ...(isEarly ? [`part ${event.part} starts before an earlier message ends`] : []),
+    ]
+  })
+}
+
+/** The events with parts numbered in the order of their starts. */
+function renumbered(events: readonly CanonicalEvent[]): CanonicalEvent[] {
+  const numbers = new Map<string, number>()
+  const counts = new Map<number, number>()
+  return events.map(event => {
+    if (!('part' in event)) return event
+    const key = `${event.candidate}/${event.part}`
+    const next = counts.get(event.candidate) ?? 0
+    if (event.type === 'part.start') {
+      numbers.set(key, next)
+      counts.set(event.candidate, next + 1)
+    }
+    return { ...event, part: numbers.get(key) ?? -1 }
+  })
+}
+
+/** The parts of a candidate by number, each with its deltas. White space around arguments does not count. */
+function contents(events: readonly CanonicalEvent[]): unknown {
+  const { parts } = events.reduce((into, event) => {
+    collectEvent(into, event)
+    return into
+  }, startCollecting())
+  const keys = Object.keys(parts).toSorted()
+  return keys.map(key => JSON.stringify(parts[key], (name, value: unknown) => (name === 'input' && typeof value === 'string' ? value.trim() : value)))
 }
 
 /** A clean stream, cut off anywhere. */
@@ -82,12 +134,34 @@ describe('the stream normalizer', () => {
     )
   })
 
-  test('loses nothing when it ends calls with whole arguments early', () => {
-    const contents = (events: readonly CanonicalEvent[]) =>
-      JSON.stringify(collect(events).response, (key, value: unknown) => (key === 'input' && typeof value === 'string' ? value.trim() : value))
+  test('writes one part per kind after the other when the target takes one of each kind', () => {
+    fc.assert(
+      fc.property(cleanEvents, events => {
+        const passed = passedOf(events, onePerKind)
+        expect(checkGrammar(renumbered(passed))).toEqual([])
+        expect(mixed(passed)).toEqual([])
+      }),
+      runs(500),
+    )
+  })
+
+  test('passes on what another kind does not hold back', () => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), events => {
-        expect(contents(passedOf(events, early))).toEqual(contents(events))
+        const before: CanonicalEvent[] = []
+        for (const { event, passed } of passedBy(events, onePerKind)) {
+          if (event.type === 'part.start' && mixed([...before, event]).length === 0) expect(passed).toEqual([event])
+          before.push(...passed)
+        }
+      }),
+      runs(200),
+    )
+  })
+
+  test('loses nothing when it ends calls with whole arguments early', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        for (const target of [early, onePerKind]) expect(contents(passedOf(events, target))).toEqual(contents(events))
       }),
       runs(500),
     )

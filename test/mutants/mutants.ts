@@ -74,11 +74,9 @@ export const mutants: Mutant[] = [
   {
     fault: 'the second call of a stream has the index of the first',
     room: chat,
-    find: 'call.index = choice.nextCall++',
-    replace: 'call.index = choice.nextCall',
+    find: 'index: choice.nextCall++',
+    replace: 'index: choice.nextCall',
   },
-  { fault: 'text after whole arguments is passed on', room: chat, find: 'if (call.closed) {', replace: 'if (false as boolean) {' },
-  { fault: 'arguments that wait for their turn are lost', room: chat, find: 'call.buffer += text', replace: "call.buffer += ''" },
   {
     fault: 'signatures are written bare, without who made them',
     room: chat,
@@ -750,7 +748,8 @@ export const mutants: Mutant[] = [
     find: "throw fault('/message/id', 'another message begins inside this one', 'out-of-order')",
     replace: 'return',
   },
-  { fault: 'deltas of a part that waits are lost', room: 'translate', find: 'part)?.events.push(event)', replace: 'part)?.events.slice()' },
+  { fault: 'deltas of a part that waits are lost', room: 'translate', find: 'waiting.events.push(event)', replace: 'waiting.events.slice()' },
+  { fault: 'text after whole arguments is passed on', room: 'translate', find: "if (started.phase === 'open') {", replace: "if (started.phase !== 'ended') {" },
   {
     fault: 'the last counts of a stream are not heard',
     room: messages,

@@ -47,6 +47,8 @@ export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> = {
   errorJson: openaiError,
   streamDecoder,
   streamEncoder,
+  streamParts: () => 'one-per-kind',
+  takesLateSignatures: true,
   frames,
   shortcut,
 }

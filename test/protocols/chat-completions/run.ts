@@ -3,6 +3,7 @@ import type { Note } from '../../../src/canonical/note.ts'
 import type { CodecOptions, MachineState, StreamMachine } from '../../../src/protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { createFrameParser } from '../../../src/sse/parse.ts'
+import { normalize } from '../../../src/testing/streams.ts'
 
 export type Options = CodecOptions & ChatCompletionsOptions
 
@@ -28,8 +29,9 @@ export function decodeStream(frames: readonly unknown[], options?: Options) {
 }
 
 export function encodeStream(events: readonly CanonicalEvent[], options?: Options) {
-  const { out, notes } = run(chatCompletions.streamEncoder, events, options)
-  return { frames: out, notes, text: out.map(chatCompletions.frames.write).join('') }
+  const normalized = normalize(chatCompletions, events, options)
+  const { out, notes } = run(chatCompletions.streamEncoder, normalized.events, options)
+  return { frames: out, notes: [...normalized.notes, ...notes], text: out.map(chatCompletions.frames.write).join('') }
 }
 
 /** The wire events of a recorded stream. */

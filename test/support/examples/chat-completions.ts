@@ -9,7 +9,6 @@ const fromItems = request('responses')
 const fromBlocks = request('messages')
 const blocksReply = reply('messages')
 const itemsReply = reply('responses')
-const blocksStream = stream('messages')
 const elsewhere = makers('messages')
 
 /** Replies of messages tell no time. */
@@ -212,21 +211,6 @@ export const examples: Record<string, Example> = {
     ],
     {},
     countless,
-  ),
-  'stream.trailing-arguments': blocksStream(
-    blocks.stream(
-      [
-        { type: 'content_block_start', index: 0, content_block: { ...blocks.call('c1', {}) } },
-        { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"a":1}' } },
-        ...blocks.block(1, { ...blocks.call('c2', {}) }, { type: 'input_json_delta', partial_json: '{}' }),
-        { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: ' so' } },
-        { type: 'content_block_stop', index: 0 },
-      ],
-      { stop_reason: 'tool_use' },
-    ),
-    {},
-    timeless,
-    { shows: { source: '/6/delta/partial_json' } },
   ),
   'stream.final-differs': stream('responses')([
     ...items.opening,

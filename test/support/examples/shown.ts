@@ -11,7 +11,6 @@ export const shown: Record<string, Record<string, string>> = {
     'finish.missing': '/stop_reason',
     'finish.truncated-as-length': '/choices/0/finish_reason',
     'stream.final-differs': '/1/choices/0/delta',
-    'stream.trailing-arguments': '/2/choices/0/delta/tool_calls/0/function/arguments',
   },
   responses: {
     'tool.loaded': '/tools/0/defer_loading',

@@ -1,7 +1,7 @@
 import type { Delta } from '../../../canonical/event.ts'
-import type { Part, Place, ReasoningPart, Role, Signature, ToolCallPart } from '../../../canonical/message.ts'
+import type { Place, ReasoningPart, Role, Signature, ToolCallPart } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Usage } from '../../../canonical/response.ts'
-import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
+import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { textField } from '../content/carriers.ts'
@@ -17,25 +17,17 @@ export type EmitWire = Emit<ChatWire['event']>
 export type CallOut = {
   kind: 'call'
   head: ToolCallPart
-  /** Index on the wire. Undefined: not written yet. */
-  index: number | undefined
-  /** Input that came while another call was open. */
-  buffer: string
-  json: JsonProgress
+  /** Index on the wire. */
+  index: number
   /** All input so far, to compare with the final part of the source. */
   input: string
   /** Input has been written, or none is to be made up. */
   sent: boolean
-  ended: boolean
-  closed: boolean
   /** The parts that began between the previous call and this one. */
-  since: Laned[]
+  since: Worded[]
 }
 
-/** Deltas of a part that came while another part of its kind, or an earlier message, was open. */
-type Held = { held: Delta[]; ended: boolean; final: Part | undefined }
-
-type TextOut = {
+export type TextOut = {
   kind: 'text'
   at?: Place
   text: string
@@ -48,14 +40,9 @@ type TextOut = {
   signature?: Signature
 }
 
-export type Laned = (TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }) & Held
+export type Worded = TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }
 
-export type PartOut = CallOut | Laned | { kind: 'audio'; id: string; late: ChatAudio; heard: boolean } | { kind: 'none' }
-
-/** All text of a reply is one field, as are all refusals and all reasoning, so deltas of two parts of one kind must not mix. */
-type Lane = { open: number | undefined; queue: Waiting[] }
-
-type Waiting = { part: number; message: number }
+export type PartOut = CallOut | Worded | { kind: 'audio'; id: string; late: ChatAudio; heard: boolean } | { kind: 'none' }
 
 export type Choice = {
   index: number
@@ -64,14 +51,12 @@ export type Choice = {
   /** By part index, in the order in which they came. */
   parts: Map<number, PartOut>
   /** The parts that came after the last call. */
-  since: Laned[]
+  since: Worded[]
   nextCall: number
-  /** The only call that may be written to: clients take a call as complete when another begins. */
-  open: number | undefined
-  queue: number[]
-  lanes: Record<Laned['kind'], Lane>
-  /** The messages that have not ended; parts of later messages wait for them. */
-  openMessages: number[]
+  /** The call that is written to. */
+  open: CallOut | undefined
+  /** The text that is written to. */
+  text: TextOut | undefined
   name: string | undefined
   /** Unknown keys of its messages, for the last delta. */
   unknown: JsonObject
@@ -128,12 +113,10 @@ export function choiceOf(state: EncoderState, index: number): Choice {
       since: [],
       nextCall: 0,
       open: undefined,
-      queue: [],
-      openMessages: [],
+      text: undefined,
       name: undefined,
       unknown: {},
       roles: {},
-      lanes: { text: { open: undefined, queue: [] }, refusal: { open: undefined, queue: [] }, reasoning: { open: undefined, queue: [] } },
       length: 0,
       shown: false,
       reasoned: false,
@@ -171,10 +154,4 @@ export function writeDelta(state: EncoderState, choice: Choice, { delta, emit }:
   if (Object.keys(delta).length === 0) return
   choice.reasoned = textField(state.settings) in delta
   write(state, { index: choice.index, delta, finish_reason: null }, emit)
-}
-
-export const held = (): Held => ({ held: [], ended: false, final: undefined })
-
-export function isLaned(out: PartOut): out is Laned {
-  return out.kind === 'text' || out.kind === 'refusal' || out.kind === 'reasoning'
 }

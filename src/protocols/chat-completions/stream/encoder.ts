@@ -1,33 +1,28 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd, PartStart } from '../../../canonical/event.ts'
-import { deltasOf } from '../../../canonical/explode.ts'
-import type { Part, Place } from '../../../canonical/message.ts'
+import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd } from '../../../canonical/event.ts'
+import type { Place } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
 import { endedEarly } from '../../../kit/errors/failed-reply.ts'
 import { defined } from '../../../kit/fields/defined.ts'
-import { isObject, type JsonObject, merge, startJson } from '../../../kit/json/json.ts'
-import { pointerOf, step } from '../../../kit/notes/path.ts'
+import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
+import { pointerOf } from '../../../kit/notes/path.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
-import { encodeAudioAnswer, isAudible } from '../content/audio.ts'
 import { takesOneCall } from '../content/calls.ts'
 import { unknownBeside } from '../content/carriers.ts'
 import { encodeCitation, noteLostBoundaries } from '../content/citations.ts'
-import { encodeImage } from '../content/images.ts'
 import { ownOf, protocolName, withUnknown } from '../content/own.ts'
 import { encodeBareError } from '../errors.ts'
-import { type ChatReport, createChatReport } from '../notes.ts'
+import { createChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { blockedText, encodeHead, failedBy, noteFinish, refusalText, tierOf } from '../response/response.ts'
 import { encodeUsage } from '../response/usage.ts'
 import type { ChatAnnotation, ChatChunkChoice, ChatDelta, ChatHead, ChatWire } from '../schema.ts'
 import { encodeFinish } from '../vocabulary.ts'
-import { closeCall, makeWay, openCall, promote } from './call-queue.ts'
-import { type Choice, choiceOf, type EmitWire, type EncoderState, held, isLaned, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
-import { addToPart, correct, writeLogprobs } from './part-deltas.ts'
-import { settle, settleAll } from './part-queue.ts'
+import { closeCall } from './call-writer.ts'
+import { type Choice, choiceOf, type EmitWire, type EncoderState, reportOf, write, writeDelta } from './encoder-state.ts'
+import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
 import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
 
 /**
@@ -36,8 +31,7 @@ import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
  *     role ▸ deltas ▸ annotations, reasoning details ▸ finish reason      for each choice
  *     usage ▸ [DONE]                                                       once
  *
- * All chunks share one id. Calls are written one after the other: those that begin while one is open wait until its
- * arguments are complete. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
+ * All chunks share one id. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
@@ -94,7 +88,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], Enc
         endPart(state, event, emit)
         return
       case 'message.end':
-        endMessage(state, event, emit)
+        endMessage(state, event)
         return
       case 'finish':
         finishChoice(state, event, emit)
@@ -126,7 +120,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], Enc
 /** Is it the end of a call without arguments? */
 function hasNoInput(state: EncoderState, { candidate, part, final }: PartEnd): boolean {
   const out = state.choices.get(candidate)?.parts.get(part)
-  return out?.kind === 'call' && !out.closed && out.input.trim() === '' && !(final?.type === 'tool-call' && final.input.trim())
+  return out?.kind === 'call' && out.input.trim() === '' && !(final?.type === 'tool-call' && final.input.trim())
 }
 
 function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<CanonicalEvent, { type: 'start' }>): void {
@@ -153,7 +147,6 @@ function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 's
 
 function startMessage(state: EncoderState, { candidate, message, role, id, name, phase, at, ext }: MessageStart): void {
   const choice = choiceOf(state, candidate)
-  choice.openMessages.push(message)
   choice.name ??= name
   choice.roles[message] = defined({ role, at })
   if (id !== undefined) reportOf(state).once('message.ids', at, 'itemId')
@@ -162,130 +155,9 @@ function startMessage(state: EncoderState, { candidate, message, role, id, name,
   choice.unknown = { ...choice.unknown, ...ownOf(ext) }
 }
 
-/** Makes notes for the unknown keys of a text block, which have no place in a delta. */
-function noteText({ ext, at }: Part, report: ChatReport): void {
-  if (!ext) return
-  report.ext(ext, at)
-  for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
-}
-
-function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
-  const choice = choiceOf(state, candidate)
-  // Ignore a repeated start.
-  if (choice.parts.has(part)) return
-  const { role = 'assistant', at } = choice.roles[message] ?? {}
-  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
-  if (head.type === 'media' && head.kind === 'image') {
-    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: state.native })
-    choice.parts.set(part, { kind: 'none' })
-    if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
-    return
-  }
-  const out = outOf(state, choice, { head, message })
-  choice.parts.set(part, out)
-  if (out.kind === 'none') return
-  if (out.kind === 'call') {
-    choice.since = []
-    makeWay(state, choice, emit)
-    if (choice.open === undefined) openCall(state, choice, { part, call: out, emit })
-    else choice.queue.push(part)
-  }
-  if (isLaned(out)) {
-    choice.since.push(out)
-    const { queue } = choice.lanes[out.kind]
-    queue.push({ part, message })
-    queue.sort((a, b) => a.message - b.message || a.part - b.part)
-    settle(state, choice, { kind: out.kind, emit })
-  }
-  // Content that the head already holds is written as its first deltas.
-  for (const delta of deltasOf(head)) addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
-}
-
-/** The state of a part. `none`, with a note: it has no place here. */
-function outOf(state: EncoderState, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
-  const report = reportOf(state)
-  switch (head.type) {
-    case 'text':
-      noteText(head, report)
-      if (head.cache) report.add('cache.place', head.at, 'cache')
-      return {
-        kind: 'text',
-        text: '',
-        start: choice.length,
-        end: undefined,
-        citations: [],
-        message,
-        phase: choice.phases.get(message)?.phase ?? (head.type === 'text' ? head.phase : undefined),
-        ...(head.at !== undefined && { at: head.at }),
-        ...held(),
-      }
-    case 'refusal':
-      noteText(head, report)
-      if (head.cache) report.add('cache.place', head.at, 'cache')
-      return { kind: 'refusal', text: '', ...held() }
-    case 'reasoning':
-      if (state.settings.ccReasoning === 'omit') {
-        report.add('reasoning.dropped', head.at)
-        return { kind: 'none' }
-      }
-      if (!state.native) report.once('reasoning.dialect-field', head.at)
-      if (head.ext) report.ext(head.ext, head.at)
-      return { kind: 'reasoning', part: { ...head, segments: [] }, ...held() }
-    case 'tool-call':
-      if (state.single && has(choice, 'call')) {
-        report.add('tool-call.single', head.at)
-        return { kind: 'none' }
-      }
-      return { kind: 'call', head, index: undefined, buffer: '', json: startJson(), input: '', sent: false, ended: false, closed: false, since: choice.since }
-    case 'media': {
-      // A message has one field for audio.
-      if (!isAudible(head) || has(choice, 'audio')) break
-      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report, native: state.native })
-      return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, heard: false }
-    }
-    case 'opaque':
-      report.add('part.unknown', head.at)
-      return { kind: 'none' }
-    case 'tool-result':
-    case 'server-tool':
-    case 'search-result':
-    case 'control':
-      break
-    default:
-      head satisfies never
-  }
-  report.add('part.unsupported', head.at)
-  return { kind: 'none' }
-}
-
-const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
-
-function endPart(state: EncoderState, { candidate, part, final, cut }: PartEnd, emit: EmitWire): void {
-  const choice = choiceOf(state, candidate)
-  const out = choice.parts.get(part)
-  if (!out) return
-  if (isLaned(out)) {
-    out.ended = true
-    out.final = final
-    if (choice.lanes[out.kind].open === part) settle(state, choice, { kind: out.kind, emit })
-    return
-  }
-  if (final) correct(state, { candidate, part, out, final }, emit)
-  if (out.kind === 'audio' && out.heard && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
-  if (out.kind !== 'call') return
-  out.ended = true
-  if (choice.open !== part) return
-  closeCall(state, choice, emit, cut)
-  promote(state, choice, emit)
-}
-
-/** The end of a message lets the parts of later messages begin. */
-function endMessage(state: EncoderState, { candidate, message, status, at, ext }: MessageEnd, emit: EmitWire): void {
-  const choice = choiceOf(state, candidate)
+function endMessage(state: EncoderState, { status, at, ext }: MessageEnd): void {
   if (status !== 'completed') reportOf(state).onceEach('message.ids', at, { status })
   reportOf(state).ext(ext, at)
-  choice.openMessages = choice.openMessages.filter(open => open !== message)
-  settleAll(state, choice, emit)
 }
 
 function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: EmitWire): void {
@@ -321,7 +193,6 @@ function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, 
   if (choice.finished) return
   choice.finished = true
   closeCall(state, choice, emit)
-  promote(state, choice, emit)
   const found = encodeAnnotations(state, choice)
   const known: ChatDelta = { ...(found.length > 0 && { annotations: found }), ...encodeReasoning(state, choice) }
   const { annotations, ...rest } = unknownBeside(choice.unknown, known, { at: `${pointerOf(at ?? '')}/message`, report: reportOf(state) })
@@ -396,10 +267,6 @@ function finish(state: EncoderState, clean: boolean, emit: EmitWire): void {
 function cutOff(state: EncoderState, choice: Choice, emit: EmitWire): void {
   reportOf(state).once('finish.truncated-as-length', '')
   // A call that was cut off does not get made-up arguments.
-  for (const out of choice.parts.values())
-    if (out.kind === 'call') Object.assign(out, { ended: true, sent: true })
-    else if (isLaned(out)) out.ended = true
-  choice.openMessages = []
-  settleAll(state, choice, emit)
+  closeCall(state, choice, emit, true)
   conclude(state, choice, { word: 'length', emit })
 }

@@ -45,31 +45,30 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
   const out = choice?.parts.get(part)
   if (state.phase !== 'inside' || !choice?.begun || choice.finished || !out) return undefined
   for (const _ in state.fields) return undefined
-  const field = fieldOf(state, choice, { part, out, delta, literal })
+  const field = fieldOf(state, choice, { out, delta, literal })
   if (field === undefined) return undefined
   const rest = state.writeUsage ? '},"finish_reason":null}],"usage":null}\n\n' : '},"finish_reason":null}]}\n\n'
   return `${headText(state)}${choice.index},"delta":{${field}${rest}`
 }
 
-type Given = { part: number; out: PartOut; delta: PartDelta['delta']; literal: string }
+type Given = { out: PartOut; delta: PartDelta['delta']; literal: string }
 
-function fieldOf({ settings, single }: EncoderState, choice: Choice, { part, out, delta, literal }: Given): string | undefined {
+function fieldOf({ settings, single }: EncoderState, choice: Choice, { out, delta, literal }: Given): string | undefined {
   if (out.kind === 'text' || out.kind === 'refusal') {
-    if (delta.kind !== 'text' || choice.lanes[out.kind].open !== part) return undefined
+    if (delta.kind !== 'text') return undefined
     out.text += delta.text
     choice.shown = true
     choice.reasoned = false
     return out.kind === 'text' ? `"content":${literal}` : `"refusal":${literal}`
   }
   if (out.kind === 'reasoning') {
-    if (delta.kind !== 'reasoning' || choice.lanes.reasoning.open !== part || settings.ccReasoning === 'details') return undefined
+    if (delta.kind !== 'reasoning' || settings.ccReasoning === 'details') return undefined
     if (!out.part.segments[delta.segment]?.text) return undefined
     addDelta(out.part, delta)
     choice.reasoned = true
     return `"${textField(settings)}":${literal}`
   }
-  if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== part || out.closed || single || choice.queue.length > 0) return undefined
-  advanceJson(out.json, delta.text)
+  if (out.kind !== 'call' || delta.kind !== 'input' || choice.open !== out || single) return undefined
   out.input += delta.text
   out.sent = true
   choice.reasoned = false

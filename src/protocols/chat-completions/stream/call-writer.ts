@@ -1,5 +1,5 @@
 import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
-import { advanceJson, type JsonObject, merge } from '../../../kit/json/json.ts'
+import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { replyToolName } from '../../../kit/tools/tool-names.ts'
 import { noteBeside } from '../content/calls.ts'
@@ -9,30 +9,15 @@ import type { ChatCallDelta } from '../schema.ts'
 import { type CallOut, type Choice, type EmitWire, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
 import { carriedTo, encodeProof, shownId } from './signatures.ts'
 
-type Writing = { part: number; call: CallOut; emit: EmitWire }
+type Writing = { call: CallOut; emit: EmitWire }
 
-/** Are its arguments a complete JSON object or list, so that only white space can follow? */
-function isWhole({ head, json }: CallOut): boolean {
-  return head.kind === 'function' && json.whole
-}
-
-/** Closes the open call if its arguments are complete, so that a waiting call can begin. */
-export function makeWay(state: EncoderState, choice: Choice, emit: EmitWire): void {
-  const call = openOf(choice)
-  if (call && isWhole(call)) closeCall(state, choice, emit)
-}
-
-function openOf(choice: Choice): CallOut | undefined {
-  const out = choice.open === undefined ? undefined : choice.parts.get(choice.open)
-  return out?.kind === 'call' ? out : undefined
-}
-
-export function openCall(state: EncoderState, choice: Choice, { part, call, emit }: Writing): void {
+/** Starts a call. Only where the source was cut off is another one open. */
+export function openCall(state: EncoderState, choice: Choice, { call, emit }: Writing): void {
+  closeCall(state, choice, emit, true)
   const { head } = call
   const report = reportOf(state)
   const { id, name, namespace, kind, ext, at, signature } = head
-  choice.open = part
-  call.index = choice.nextCall++
+  choice.open = call
   noteBeside(head, { report, native: state.native })
   if (state.single) {
     if (signature) report.add('reasoning.signature-dropped', at, 'signature')
@@ -66,7 +51,6 @@ export function addCallSignature(
 ): void {
   const known = call.head.signature
   call.head = { ...call.head, signature }
-  if (call.index === undefined) return
   if (state.single) {
     if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
     return
@@ -78,23 +62,10 @@ export function addCallSignature(
   else writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...beside }] }, emit })
 }
 
-export function addInput(state: EncoderState, choice: Choice, { part, call, text, emit }: Writing & { text: string }): void {
+export function addInput(state: EncoderState, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
   if (!text) return
-  if (call.closed) {
-    if (text.trim()) reportOf(state).once('stream.trailing-arguments', call.head.at)
-    return
-  }
-  advanceJson(call.json, text)
   call.input += text
-  if (choice.open !== part) {
-    call.buffer += text
-    return
-  }
-  writeInput(state, choice, { part, call, emit, text })
-  if (isWhole(call) && choice.queue.length > 0) {
-    closeCall(state, choice, emit)
-    promote(state, choice, emit)
-  }
+  writeInput(state, choice, { call, emit, text })
 }
 
 function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: Writing & { text: string }): void {
@@ -104,30 +75,14 @@ function writeInput(state: EncoderState, choice: Choice, { call, text, emit }: W
     return
   }
   const inner: Omit<ChatCallDelta, 'index'> = call.head.kind === 'function' ? { function: { arguments: text } } : { custom: { input: text } }
-  if (call.index !== undefined) writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
+  writeDelta(state, choice, { delta: { tool_calls: [{ index: call.index, ...inner }] }, emit })
 }
 
 /** Ends the open call. A function call without arguments gets an empty object, because clients parse the arguments. */
 export function closeCall(state: EncoderState, choice: Choice, emit: EmitWire, cut = false): void {
-  const call = openOf(choice)
-  const part = choice.open
+  const call = choice.open
   choice.open = undefined
-  if (!call || part === undefined) return
-  call.closed = true
-  if (call.sent || cut || call.head.kind === 'freeform' || state.native) return
+  if (!call || call.sent || cut || call.head.kind === 'freeform' || state.native) return
   reportOf(state).add('tool-call.empty-input', '/choices')
-  writeInput(state, choice, { part, call, emit, text: '{}' })
-}
-
-export function promote(state: EncoderState, choice: Choice, emit: EmitWire): void {
-  for (;;) {
-    const part = choice.queue.shift()
-    const call = part === undefined ? undefined : choice.parts.get(part)
-    if (part === undefined || call?.kind !== 'call') return
-    openCall(state, choice, { part, call, emit })
-    if (call.buffer) writeInput(state, choice, { part, call, emit, text: call.buffer })
-    call.buffer = ''
-    if (!call.ended && !(isWhole(call) && choice.queue.length > 0)) return
-    closeCall(state, choice, emit)
-  }
+  writeInput(state, choice, { call, emit, text: '{}' })
 }

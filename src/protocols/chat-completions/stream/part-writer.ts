@@ -1,0 +1,229 @@
+import { addDelta } from '../../../canonical/collect.ts'
+import type { Delta, PartDelta, PartEnd, PartStart } from '../../../canonical/event.ts'
+import { deltasOf } from '../../../canonical/explode.ts'
+import type { Part, TokenLogprob } from '../../../canonical/message.ts'
+import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { pointerOf, step } from '../../../kit/notes/path.ts'
+import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { beginsWith, lengthOf } from '../../../kit/text/text.ts'
+import { encodeAudioAnswer, isAudible } from '../content/audio.ts'
+import { textField } from '../content/carriers.ts'
+import { encodeImage } from '../content/images.ts'
+import { ownOf, protocolName } from '../content/own.ts'
+import type { ChatReport } from '../notes.ts'
+import { encodeLogprobs } from '../response/logprobs.ts'
+import type { ChatDelta } from '../schema.ts'
+import { addCallSignature, addInput, closeCall, openCall } from './call-writer.ts'
+import { type Choice, choiceOf, type EmitWire, type EncoderState, type PartOut, reportOf, write, writeDelta } from './encoder-state.ts'
+
+/** Writes the parts of one choice: one text, one refusal, one reasoning and one call at a time, as the normalizer passes them on. */
+
+/** Makes notes for the unknown keys of a text block, which have no place in a delta. */
+function noteText({ ext, at }: Part, report: ChatReport): void {
+  if (!ext) return
+  report.ext(ext, at)
+  for (const key in ownOf(ext)) report.add('field.unknown', `${pointerOf(at ?? '')}${step(key)}`)
+}
+
+export function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  const { role = 'assistant', at } = choice.roles[message] ?? {}
+  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
+  if (head.type === 'media' && head.kind === 'image') {
+    const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: state.native })
+    choice.parts.set(part, { kind: 'none' })
+    if (images.length > 0) writeDelta(state, choice, { delta: { images }, emit })
+    return
+  }
+  // Only where the source was cut off is another text open.
+  if (head.type === 'text') closeText(choice)
+  const out = outOf(state, choice, { head, message })
+  choice.parts.set(part, out)
+  if (out.kind === 'none') return
+  if (out.kind === 'call') {
+    choice.since = []
+    openCall(state, choice, { call: out, emit })
+  } else if (out.kind !== 'audio') choice.since.push(out)
+  if (out.kind === 'text') choice.text = out
+  // Content that the head already holds is written as its first deltas.
+  for (const delta of deltasOf(head)) addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
+}
+
+/** The state of a part. `none`, with a note: it has no place here. */
+function outOf(state: EncoderState, choice: Choice, { head, message }: { head: Part; message: number }): PartOut {
+  const report = reportOf(state)
+  switch (head.type) {
+    case 'text':
+      noteText(head, report)
+      if (head.cache) report.add('cache.place', head.at, 'cache')
+      return {
+        kind: 'text',
+        text: '',
+        start: choice.length,
+        end: undefined,
+        citations: [],
+        message,
+        phase: choice.phases.get(message)?.phase ?? (head.type === 'text' ? head.phase : undefined),
+        ...(head.at !== undefined && { at: head.at }),
+      }
+    case 'refusal':
+      noteText(head, report)
+      if (head.cache) report.add('cache.place', head.at, 'cache')
+      return { kind: 'refusal', text: '' }
+    case 'reasoning':
+      if (state.settings.ccReasoning === 'omit') {
+        report.add('reasoning.dropped', head.at)
+        return { kind: 'none' }
+      }
+      if (!state.native) report.once('reasoning.dialect-field', head.at)
+      if (head.ext) report.ext(head.ext, head.at)
+      return { kind: 'reasoning', part: { ...head, segments: [] } }
+    case 'tool-call':
+      if (state.single && has(choice, 'call')) {
+        report.add('tool-call.single', head.at)
+        return { kind: 'none' }
+      }
+      return { kind: 'call', head, index: choice.nextCall++, input: '', sent: false, since: choice.since }
+    case 'media': {
+      // A message has one field for audio.
+      if (!isAudible(head) || has(choice, 'audio')) break
+      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report, native: state.native })
+      return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, heard: false }
+    }
+    case 'opaque':
+      report.add('part.unknown', head.at)
+      return { kind: 'none' }
+    case 'tool-result':
+    case 'server-tool':
+    case 'search-result':
+    case 'control':
+      break
+    default:
+      head satisfies never
+  }
+  report.add('part.unsupported', head.at)
+  return { kind: 'none' }
+}
+
+export const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
+
+export function endPart(state: EncoderState, { candidate, part, final, cut }: PartEnd, emit: EmitWire): void {
+  const choice = choiceOf(state, candidate)
+  const out = choice.parts.get(part)
+  if (!out) return
+  if (final) correct(state, { candidate, part, out, final }, emit)
+  if (out.kind === 'text') closeText(choice)
+  if (out.kind === 'audio' && out.heard && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
+  if (out.kind === 'call') closeCall(state, choice, emit, cut)
+}
+
+/** The length of all texts is known only where one ends. */
+function closeText(choice: Choice): void {
+  const { text } = choice
+  if (!text) return
+  choice.text = undefined
+  choice.length += lengthOf(text.text)
+  text.end = choice.length
+}
+
+/** Writes one delta of a part. Long because each kind of delta has its case. */
+export function addToPart(state: EncoderState, { candidate, part, delta }: PartDelta, emit: EmitWire): void {
+  if (delta.ext) reportOf(state).ext(delta.ext, delta.at)
+  const choice = choiceOf(state, candidate)
+  const out = choice.parts.get(part)
+  if (!out || out.kind === 'none') return
+  const put = (fields: ChatDelta) => writeDelta(state, choice, { delta: fields, emit })
+  switch (delta.kind) {
+    case 'text':
+      if (!delta.text) return
+      if (out.kind === 'text') {
+        out.text += delta.text
+        choice.shown = true
+        put({ content: delta.text })
+      } else if (out.kind === 'refusal') {
+        out.text += delta.text
+        choice.shown = true
+        put({ refusal: delta.text })
+      } else if (out.kind === 'audio') {
+        out.heard = true
+        put({ audio: { id: out.id, transcript: delta.text } })
+      }
+      return
+    case 'reasoning':
+      if (out.kind === 'reasoning') addReasoning(state, choice, { out, delta, put })
+      return
+    case 'input':
+      if (out.kind === 'call') addInput(state, choice, { call: out, text: delta.text, emit })
+      return
+    case 'signature':
+      // This wire never carries an empty signature, see `emptyProof`.
+      if (delta.signature.value === '') return
+      if (out.kind === 'reasoning') addDelta(out.part, delta)
+      else if (out.kind === 'text') out.signature = delta.signature
+      else if (out.kind === 'call') addCallSignature(state, choice, { call: out, signature: delta.signature, emit })
+      return
+    case 'citation':
+      if (out.kind === 'text') out.citations.push(delta.citation)
+      return
+    case 'logprobs':
+      if (out.kind === 'text' || out.kind === 'refusal') writeLogprobs(state, choice, { key: out.kind, logprobs: delta.logprobs, emit })
+      return
+    case 'media':
+      if (out.kind !== 'audio') return
+      out.heard = true
+      put({ audio: { id: out.id, data: delta.base64 } })
+      return
+    default:
+      delta satisfies never
+  }
+}
+
+type AddReasoning = { out: Extract<PartOut, { kind: 'reasoning' }>; delta: Extract<Delta, { kind: 'reasoning' }>; put: (delta: ChatDelta) => void }
+
+/** An empty line separates segments, and also parts that follow each other directly. */
+function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, put }: AddReasoning): void {
+  const { segments } = out.part
+  const begins = !segments[delta.segment]?.text
+  const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
+  addDelta(out.part, delta)
+  if (!delta.text || settings.ccReasoning === 'details') return
+  const text = gap ? `\n\n${delta.text}` : delta.text
+  put(textField(settings) === 'reasoning' ? { reasoning: text } : { reasoning_content: text })
+}
+
+export function writeLogprobs(
+  state: EncoderState,
+  choice: Choice,
+  { key, logprobs, emit }: { key: 'text' | 'refusal'; logprobs: TokenLogprob[]; emit: EmitWire },
+): void {
+  if (logprobs.length === 0) return
+  noteTokens(logprobs, protocolName, reportOf(state))
+  const tokens = encodeLogprobs(logprobs)
+  if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
+  const shown = key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }
+  write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)
+}
+
+/** Compares a part with its final form from the source. What is missing is written now; other differences cannot be corrected. */
+function correct(state: EncoderState, { candidate, part, out, final }: { candidate: number; part: number; out: PartOut; final: Part }, emit: EmitWire): void {
+  const rest = (sent: string, whole: string): string => {
+    if (beginsWith(whole, sent)) return whole.slice(sent.length)
+    reportOf(state).once('stream.final-differs', final.at)
+    return ''
+  }
+  const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
+  if (out.kind !== 'none') reportOf(state).ext(final.ext, final.at)
+  if ((out.kind === 'text' && final.type === 'text') || (out.kind === 'refusal' && final.type === 'refusal')) {
+    event({ kind: 'text', text: rest(out.text, final.text) })
+    if (out.kind === 'text' && final.type === 'text' && final.citations) out.citations = [...final.citations]
+  } else if (out.kind === 'call' && final.type === 'tool-call') {
+    event({ kind: 'input', text: rest(out.input, final.input) })
+    if (final.signature && !out.head.signature) event({ kind: 'signature', signature: final.signature })
+  } else if (out.kind === 'reasoning' && final.type === 'reasoning') {
+    final.segments.forEach(({ kind, text }, segment) => {
+      event({ kind: 'reasoning', segment, of: kind, text: rest(out.part.segments[segment]?.text ?? '', text) })
+    })
+    out.part = { ...final, segments: final.segments.map(segment => ({ ...segment })) }
+  }
+  if (final.type === 'text' && final.signature) event({ kind: 'signature', signature: final.signature })
+}
