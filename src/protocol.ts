@@ -63,6 +63,8 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   streamParts?(options: CodecOptions & Options): StreamParts
   /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */
   takesLateSignatures?: true
+  /** A response has one candidate: the events of further ones do not reach `streamEncoder`. */
+  oneCandidate?: true
   frames: Frames
   /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
   shortcut?: Shortcut

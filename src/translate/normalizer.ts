@@ -1,4 +1,4 @@
-import type { CanonicalEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
+import type { CanonicalEvent, Delta, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
 import type { Part, Place } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { advanceJson, type JsonProgress, startJson } from '../kit/json/json.ts'
@@ -7,24 +7,36 @@ import { isLimit } from '../kit/tools/cut-calls.ts'
 import type { CodecOptions, Emit, FieldNames, Protocol, StreamParts } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 
-/** Between a stream decoder and a stream encoder: orders the events of a candidate as the target protocol requires. Plain data. */
-export type NormalizerState = { parts: StreamParts; endsEarly: boolean; fieldNames: FieldNames; candidates: Record<number, Ordering>; notes: Note[] }
+/**
+ * Between a stream decoder and a stream encoder: orders the events of a candidate as the target protocol requires, and drops what no
+ * encoder can write. `passedOver`: the candidates for which the target has no place. Plain data.
+ */
+export type NormalizerState = {
+  parts: StreamParts
+  endsEarly: boolean
+  isSingle: boolean
+  fieldNames: FieldNames
+  candidates: Record<number, Ordering>
+  passedOver: Record<number, true>
+  notes: Note[]
+}
 
 /**
- * `open`: by lane, the part that may be written. `parts`: those that have started. `messages`: those that have not ended. `ended`: the
- * end of a call, held back until the next event of the source shows whether a token limit cut it off.
+ * `open`: by lane, the part that may be written. `parts`: those that have started. `begun`: the messages of the source so far;
+ * `messages`: those that have not ended. `ended`: the end of a call, held back until the next event of the source shows whether a token limit cut it off.
  */
 type Ordering = {
   candidate: number
   open: Partial<Record<Lane, number>>
   parts: Record<number, Started>
+  begun: Record<number, true>
   messages: number[]
   ended: PartEnd | undefined
   waiting: Waiting[]
 }
 
 /** Parts of one lane are written one after the other. */
-type Lane = 'any' | 'text' | 'refusal' | 'reasoning' | 'tool-call'
+type Lane = 'all' | 'text' | 'refusal' | 'reasoning' | 'tool-call'
 
 type Started = {
   lane: Lane | undefined
@@ -42,19 +54,30 @@ type Waiting = { lane: Lane | undefined; message: number; part?: number; events:
 
 type Pass = Emit<CanonicalEvent>
 
-type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures'>
+type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures' | 'oneCandidate'>
 
 /** `options`: those of the encoder, with the field names of the source. */
-export function startNormalizing({ streamParts, takesLateSignatures }: Target, options: CodecOptions = {}): NormalizerState {
-  const { fieldNames = {} } = options
-  return { parts: streamParts?.(options) ?? 'any', endsEarly: takesLateSignatures === true, fieldNames, candidates: {}, notes: [] }
+export function startNormalizing({ streamParts, takesLateSignatures, oneCandidate }: Target, options: CodecOptions = {}): NormalizerState {
+  return {
+    parts: streamParts?.(options) ?? 'any',
+    endsEarly: takesLateSignatures === true,
+    isSingle: oneCandidate === true,
+    fieldNames: options.fieldNames ?? {},
+    candidates: {},
+    passedOver: {},
+    notes: [],
+  }
 }
 
 /** Passes on the event, and those that waited for it. An event that may be written at once is passed on at once. */
 export function normalizeEvent(state: NormalizerState, event: CanonicalEvent, pass: Pass): void {
-  if (state.parts === 'any') pass(event)
-  else if ('candidate' in event) {
-    const ordering = orderingOf(state, event.candidate)
+  if ('candidate' in event) {
+    const { candidate } = event
+    if (state.isSingle && candidate !== 0) {
+      passOver(state, candidate)
+      return
+    }
+    const ordering = orderingOf(state, candidate)
     if (event.type !== 'message.end') release(state, ordering, event.type === 'finish' && isLimit(event.finish), pass)
     order(state, ordering, event, pass)
   } else {
@@ -67,8 +90,15 @@ export function normalizeEvent(state: NormalizerState, event: CanonicalEvent, pa
   }
 }
 
+function passOver(state: NormalizerState, candidate: number): void {
+  if (state.passedOver[candidate]) return
+  state.passedOver[candidate] = true
+  reportOf(state).add('candidates.first-only', `/${state.fieldNames['candidates'] ?? 'candidates'}/${candidate}`)
+}
+
 /** Takes a delta if it may be written at once; then the caller passes it on. */
-export function takeDirectly({ parts, endsEarly, candidates }: NormalizerState, { candidate, part, delta }: PartDelta): boolean {
+export function takeDirectly({ parts, endsEarly, isSingle, candidates }: NormalizerState, { candidate, part, delta }: PartDelta): boolean {
+  if (isSingle && candidate !== 0) return false
   if (parts === 'any') return true
   const { ended, waiting, parts: started } = candidates[candidate] ?? {}
   const { phase, json } = started?.[part] ?? {}
@@ -83,7 +113,7 @@ export function takeDirectly({ parts, endsEarly, candidates }: NormalizerState, 
 function orderingOf({ candidates }: NormalizerState, index: number): Ordering {
   const known = candidates[index]
   if (known) return known
-  const ordering: Ordering = { candidate: index, open: {}, parts: {}, messages: [], ended: undefined, waiting: [] }
+  const ordering: Ordering = { candidate: index, open: {}, parts: {}, begun: {}, messages: [], ended: undefined, waiting: [] }
   candidates[index] = ordering
   return ordering
 }
@@ -102,6 +132,12 @@ function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent,
     case 'part.end':
       return takeEnd(ordering, event, pass)
     case 'message.start':
+      if (ordering.begun[event.message]) {
+        reportOf(state).once('stream.repeated-start', event.at)
+        return false
+      }
+      ordering.begun[event.message] = true
+      return passInTurn(ordering, { lane: laneOf(state, event.type), message: event.message, events: [event] }, pass)
     case 'message.end':
       return passInTurn(ordering, { lane: laneOf(state, event.type), message: event.message, events: [event] }, pass)
     default:
@@ -112,14 +148,17 @@ function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent,
 
 /** The lane of a part or an event. Undefined: it waits for no part, but the end of a message waits for those of its parts. */
 function laneOf({ parts }: NormalizerState, type: Part['type'] | CanonicalEvent['type']): Lane | undefined {
-  if (parts === 'sequential') return 'any'
+  if (parts === 'sequential') return 'all'
+  if (parts === 'any') return undefined
   return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call' ? type : undefined
 }
 
 function takeStart(state: NormalizerState, ordering: Ordering, event: PartStart, pass: Pass): boolean {
   const { message, part, head } = event
-  // A repeated start is ignored.
-  if (ordering.parts[part] || waitingPart(ordering, part)) return false
+  if (ordering.parts[part] || waitingPart(ordering, part)) {
+    reportOf(state).once('stream.repeated-start', head.at)
+    return false
+  }
   return passInTurn(ordering, { lane: laneOf(state, head.type), message, part, events: [event] }, pass)
 }
 
@@ -135,7 +174,7 @@ function passInTurn(ordering: Ordering, entry: Waiting, pass: Pass): boolean {
 }
 
 function mayGo({ open, parts, messages, waiting }: Ordering, { lane, message, part, events }: Waiting): boolean {
-  if (lane === 'any' || lane === 'tool-call') return open[lane] === undefined
+  if (lane === 'all' || lane === 'tool-call') return open[lane] === undefined
   if (lane) return open[lane] === undefined && !messages.some(earlier => earlier < message)
   if (part !== undefined || events[0]?.type !== 'message.end') return true
   return !Object.values(open).some(one => parts[one]?.message === message) && !waiting.some(other => other.part !== undefined && other.message === message)
@@ -165,7 +204,8 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
   const started = ordering.parts[part]
   if (!started) {
     const waiting = waitingPart(ordering, part)
-    if (waiting && !sign(waiting, event)) waiting.events.push(event)
+    if (!waiting) reportOf(state).once('stream.stray-delta', delta.at)
+    else if (!sign(waiting, event)) waiting.events.push(event)
     return false
   }
   if (delta.kind === 'signature') started.signed = true
@@ -175,8 +215,13 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
     return state.endsEarly && started.json?.whole === true
   }
   if (delta.kind === 'signature') return passLate(ordering, started, event, pass)
-  if (delta.kind === 'input' && delta.text.trim()) reportOf(state).once('stream.trailing-arguments', started.at, 'input')
+  noteStray(state, started, delta)
   return false
+}
+
+function noteStray(state: NormalizerState, { phase, at }: Started, delta: Delta): void {
+  if (phase !== 'early' || delta.kind !== 'input') reportOf(state).once('stream.stray-delta', at)
+  else if (delta.text.trim()) reportOf(state).once('stream.trailing-arguments', at, 'input')
 }
 
 /** Adds the signature of a call to its start, which still waits: some encoders write it there. False: another delta. */
@@ -189,7 +234,7 @@ function sign({ events }: Waiting, { delta }: PartDelta): boolean {
 
 /** A signature after the end of its part must not come between the events of another part, unless these may mix. */
 const passLate = (ordering: Ordering, { lane, message }: Started, event: PartDelta, pass: Pass) =>
-  passInTurn(ordering, { lane: lane === 'any' ? lane : undefined, message, events: [event] }, pass)
+  passInTurn(ordering, { lane: lane === 'all' ? lane : undefined, message, events: [event] }, pass)
 
 function takeEnd(ordering: Ordering, event: PartEnd, pass: Pass): boolean {
   const { candidate, part, final } = event
@@ -242,7 +287,7 @@ function resume(state: NormalizerState, ordering: Ordering, pass: Pass): void {
 /** Ends the open call if its arguments are whole and another part waits for it. */
 function endWhole(ordering: Ordering, pass: Pass): void {
   const { candidate, waiting } = ordering
-  const lane = ordering.open.any === undefined ? 'tool-call' : 'any'
+  const lane = ordering.open.all === undefined ? 'tool-call' : 'all'
   const part = ordering.open[lane]
   const started = part === undefined ? undefined : ordering.parts[part]
   if (part !== undefined && started?.json?.whole && waiting.some(entry => entry.lane === lane))

@@ -4,6 +4,7 @@ import { collectEvent, startCollecting } from '../../src/canonical/collect.ts'
 import { explode } from '../../src/canonical/explode.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
+import { encodeStream } from '../../src/testing/streams.ts'
 import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { corpusFiles, shared, skipReason } from './data.ts'
@@ -79,17 +80,12 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
           const { wire, notes } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
           expectHeard(await clientOf(to).readResponse(wire), value, notes)
           expectToldAlike(protocols[to].decodeResponse(wire).value, value, notes)
-          const state = protocols[to].streamEncoder.initial({ now: 1_750_000_000, ccAlwaysUsage: true })
-          let out = ''
-          const write = (event: unknown) => {
-            out += protocols[to].frames.write(event)
-          }
-          for (const event of explode(value)) protocols[to].streamEncoder.step(state, event, write)
-          protocols[to].streamEncoder.end(state, write)
-          expectHeard(await clientOf(to).readStream(out), value, state.notes)
-          const back = collectText(to, out).response
-          expectEnding(back, value, state.notes)
-          expectToldAlike(back, value, state.notes)
+          const options = { now: 1_750_000_000, ccAlwaysUsage: true }
+          const streamed = encodeStream(protocols[to], explode(value), options)
+          expectHeard(await clientOf(to).readStream(streamed.text), value, streamed.notes)
+          const back = collectText(to, streamed.text).response
+          expectEnding(back, value, streamed.notes)
+          expectToldAlike(back, value, streamed.notes)
         })
       })
     }

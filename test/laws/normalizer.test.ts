@@ -8,7 +8,7 @@ import { cleanEvents } from '../../src/testing/events.ts'
 import { normalizeEvent, startNormalizing, takeDirectly } from '../../src/translate/normalizer.ts'
 import { runs } from '../support/runs.ts'
 
-type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures'>
+type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures' | 'oneCandidate'>
 
 const sequential: Target = { streamParts: () => 'sequential' }
 const early: Target = { ...sequential, takesLateSignatures: true }
@@ -225,10 +225,38 @@ describe('the stream normalizer', () => {
     )
   })
 
-  test('ignores a repeated start of the same part', () => {
-    const begin: CanonicalEvent = { ...start(0), head: { type: 'text', text: '' } }
+  test('leaves out further candidates with one note each when the target has one', () => {
+    fc.assert(
+      fc.property(fc.oneof(cleanEvents, cutEvents), events => {
+        const state = startNormalizing({ ...sequential, oneCandidate: true })
+        const passed: CanonicalEvent[] = []
+        for (const event of events) {
+          if (event.type === 'part.delta' && event.candidate > 0) expect(takeDirectly(state, event)).toBe(false)
+          normalizeEvent(state, event, one => passed.push(one))
+        }
+        const isFirst = (event: CanonicalEvent) => !('candidate' in event) || event.candidate === 0
+        expect(passed).toEqual(passedOf(events.filter(isFirst), sequential))
+        expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(events.every(isFirst) ? [] : ['candidates.first-only /candidates/1'])
+      }),
+      runs(200),
+    )
+  })
+
+  test.each([{}, sequential, early, onePerKind])('drops repeated starts and stray deltas with a note, target %#', target => {
+    const begin: CanonicalEvent = { ...start(0), head: { type: 'text', text: '', at: '/text' } }
+    const said = (part: number): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'text', text: 'yes' } })
     const end: CanonicalEvent = { type: 'part.end', candidate: 0, part: 0 }
-    expect(passedOf([begin, begin, end, begin], sequential)).toEqual([begin, end])
+    const open: CanonicalEvent = { type: 'message.start', candidate: 0, message: 0, role: 'assistant' }
+    const state = startNormalizing(target)
+    const passed: CanonicalEvent[] = []
+    for (const event of [open, open, begin, begin, said(0), end, end, said(0), said(1), begin]) normalizeEvent(state, event, one => passed.push(one))
+    expect(passed).toEqual([open, begin, said(0), end])
+    expect(state.notes.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
+      'stream.repeated-start ',
+      'stream.repeated-start /text',
+      'stream.stray-delta ',
+      'stream.stray-delta /text',
+    ])
   })
 
   test('marks the call that ended last as cut when a token limit ended the stream', () => {

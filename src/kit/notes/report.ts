@@ -34,6 +34,7 @@ export const commonNotes = {
   'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answers this call, and servers refuse a call without one', source: '2.2' },
   'message.name': { kind: 'dropped', reason: 'a message has no participant name here', source: '2.1' },
   'message.envelope': { kind: 'dropped', reason: 'a message inside a conversation has no id or status of its own here', source: '6.3' },
+  'candidates.first-only': { kind: 'dropped', reason: 'the target protocol has one answer, so the others are left out', source: '3.10' },
   'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
   'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
   'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },

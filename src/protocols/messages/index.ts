@@ -41,6 +41,7 @@ export const messages: Protocol<MessagesOptions, MessagesWire> = {
   streamDecoder,
   streamEncoder,
   streamParts: () => 'sequential',
+  oneCandidate: true,
   takesLateSignatures: true,
   frames,
   shortcut,

@@ -109,7 +109,6 @@ export const notes = {
   'finish.refusal': { kind: 'approximated', reason: 'a blocked or refused reply stops with a refusal', source: '2.16' },
   'response.id': { kind: 'synthesized', reason: 'a reply has an id', source: '3.9' },
   'response.model': { kind: 'synthesized', reason: 'a reply names its model', source: '2.13' },
-  'candidates.first-only': { kind: 'dropped', reason: 'a reply has one answer', source: '3.10' },
   'usage.unknown': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.late': { kind: 'synthesized', reason: 'token counts are not known at the start; the end carries them', source: '3.6' },
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },

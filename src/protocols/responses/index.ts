@@ -50,6 +50,7 @@ export const responses: Protocol<ResponsesOptions, ResponsesWire> = {
   streamDecoder,
   streamEncoder,
   streamParts: ({ rsSequential }) => (rsSequential ? 'sequential' : 'any'),
+  oneCandidate: true,
   frames,
   shortcut,
 }

@@ -95,7 +95,6 @@ export const notes = {
   'user.hashed': { kind: 'approximated', reason: 'the safety identifier has at most 64 characters here, so its hash is sent', source: '2.12' },
   'tier.unsupported': { kind: 'dropped', reason: 'a service tier that is not offered here', source: '2.12' },
   'tier.nearest': { kind: 'approximated', reason: 'a service tier that has no word here is told as the default', source: '2.12' },
-  'candidates.first-only': { kind: 'dropped', reason: 'there is room for one answer', source: '3.10' },
   'finish.approximated': { kind: 'approximated', reason: 'how it ended has no exact word here', source: '2.17' },
   'usage.unknown': { kind: 'synthesized', reason: 'token counts are demanded and were not told', source: '2.18' },
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },

@@ -26,8 +26,11 @@ export function run<In, Out>(
 
 export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder, wire)
 /** Without the counts of 0 that a response gets when its source has none. */
-export const encode = (events: readonly CanonicalEvent[], options?: Options) =>
-  run(responses.streamEncoder, normalize(responses, events, options).events, { rsMissingUsage: 'null', ...options })
+export function encode(events: readonly CanonicalEvent[], options?: Options) {
+  const normalized = normalize(responses, events, options)
+  const { out, notes } = run(responses.streamEncoder, normalized.events, { rsMissingUsage: 'null', ...options })
+  return { out, notes: [...normalized.notes, ...notes] }
+}
 
 export function typesOf(wire: readonly unknown[]): string[] {
   return wire.map(event => (isObject(event) ? String(event['type']) : String(event)))

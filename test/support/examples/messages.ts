@@ -160,7 +160,6 @@ export const examples: Record<string, Example> = {
   'finish.refusal': chatReply(chat.reply({ refusal: 'no' }), {}, ['refusal.as-text']),
   'response.id': chatReply(chat.reply({ content: 'yes' }, {}, { id: undefined })),
   'response.model': chatReply(chat.reply({ content: 'yes' }, {}, { model: undefined })),
-  'candidates.first-only': fromChat(chat.request({ n: 2 })),
   'usage.unknown': chatReply(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
   'usage.late': chatStream([chat.chunk({ content: 'yes' }), done]),
   'citation.version': request('canonical')(

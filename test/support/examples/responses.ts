@@ -209,10 +209,6 @@ export const examples: Record<string, Example> = {
   'user.hashed': fromChat(chatAsks({ safety_identifier: 'u'.repeat(65) })),
   'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), { strictEnums: true }),
   'tier.nearest': chatReply(timed({ content: 'yes' }, {}, { service_tier: 'novel' })),
-  'candidates.first-only': chatReply({
-    ...timed({}),
-    choices: [0, 1].map(index => ({ index, message: { role: 'assistant', content: 'yes' }, finish_reason: 'stop' })),
-  }),
   'error.code': stream('chat-completions')(
     [chat.chunk({ content: 'ye' }, {}, { created: 1 }), { error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_api_key' } }],
     { rsMidStreamError: 'failed-only' },

@@ -11,6 +11,23 @@ const user = { role: 'user', content: 'hi' }
 const called = { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }
 const result = (content: string) => ({ role: 'tool', tool_call_id: 'c1', content })
 
+const text = { type: 'text', text: '', at: '/2' }
+const begin = { type: 'part.start', candidate: 0, message: 0, part: 0, head: text }
+const give = { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'text', text: 'yes' } }
+const ended = { type: 'part.end', candidate: 0, part: 0 }
+
+/** A stream of one message, which no decoder emits. */
+const strange = (...events: object[]) =>
+  makers('generate-content').stream('canonical')([
+    { type: 'start' },
+    { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
+    ...events,
+    { type: 'message.end', candidate: 0, message: 0 },
+    { type: 'finish', candidate: 0, finish: { reason: 'stop' } },
+    { type: 'usage', usage: { input: 5, output: 2 } },
+    { type: 'end', clean: true },
+  ])
+
 /** One for each note that is made between two protocols. */
 export const examples: Record<string, Example> = {
   'stream.unreadable-frame': stream('messages')(blocks.stream(['<html>', ...blocks.block(0, { type: 'text', text: 'yes' })]), {}, ['response.created']),
@@ -25,6 +42,8 @@ export const examples: Record<string, Example> = {
     ['usage.late'],
     { shows: { source: '/2/choices/0/delta/tool_calls/0/function/arguments', target: '/2/delta/partial_json' } },
   ),
+  'stream.stray-delta': strange(begin, give, ended, give),
+  'stream.repeated-start': strange(begin, give, begin, ended),
   'freeform.unwrap-failed': reply('messages')(
     blocks.reply([blocks.call('c1', { cmd: 'ls' }, 'sh')], { stop_reason: 'tool_use' }),
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },

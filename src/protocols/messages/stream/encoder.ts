@@ -49,12 +49,6 @@ export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, Encoder
   /** Long because each kind of event has its case. */
   step(state, event, emit) {
     if (state.phase === 'done') return
-    if ('candidate' in event) {
-      if (event.candidate !== 0) {
-        if (event.type === 'message.start' || event.type === 'finish') reportOf(state).add('candidates.first-only', otherAt(state, event.candidate))
-        return
-      }
-    }
     switch (event.type) {
       case 'start': {
         const { type: _, ...start } = event
@@ -162,8 +156,6 @@ function noteVoice(state: EncoderState, { message, head }: PartStart): void {
   const { role = 'assistant', at } = state.messages[message] ?? {}
   if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
 }
-
-const otherAt = ({ fieldNames }: EncoderState, candidate: number) => `/${fieldNames['candidates'] ?? 'candidates'}/${candidate}`
 
 // ---- the frame around the blocks
 

@@ -23,8 +23,8 @@ function read(state: DecoderState, { part, delta }: PartDelta): boolean {
   return delta.kind === 'text' || delta.kind === 'reasoning' || (delta.kind === 'input' && block.json !== '')
 }
 
-function write({ phase, open: block }: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
-  if (phase !== 'begun' || candidate !== 0 || block?.index === undefined || block.key !== String(part)) return undefined
+function write({ phase, open: block }: EncoderState, { part, delta }: PartDelta, literal: string): string | undefined {
+  if (phase !== 'begun' || block?.index === undefined || block.key !== String(part)) return undefined
   switch (delta.kind) {
     case 'text':
       if (block.kind !== 'text') return undefined

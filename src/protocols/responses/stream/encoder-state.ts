@@ -80,8 +80,6 @@ export type EncoderState = MachineState &
     finishAt: Place | undefined
     blocked: CanonicalResponse['promptBlocked']
     usage: Usage | undefined
-    /** Indexes of the candidates after the first that were noted. */
-    passedOver: number[]
   }
 
 export const reportOf = ({ options, notes }: EncoderState): ResponsesReport => createResponsesReport(options.fieldNames, notes)

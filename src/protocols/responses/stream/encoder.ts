@@ -53,13 +53,11 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event']
     finishAt: undefined,
     blocked: undefined,
     usage: undefined,
-    passedOver: [],
     late: {},
   }),
 
   step: holdCutCalls(hasNoInput, (state, event, emit) => {
     if (state.phase === 'ended') return
-    if ('candidate' in event && event.candidate !== 0) return passOver(state, event.candidate)
     take(state, event, emit)
   }),
 
@@ -131,12 +129,6 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
   }
 }
 
-function passOver(state: EncoderState, candidate: number): void {
-  if (state.passedOver.includes(candidate)) return
-  state.passedOver.push(candidate)
-  reportOf(state).add('candidates.first-only', `/${state.options.fieldNames?.['candidates'] ?? 'candidates'}/${candidate}`)
-}
-
 function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, echo, ext }: CanonicalEvent & { type: 'update' }): void {
   reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
@@ -164,8 +156,6 @@ function startMessage(state: EncoderState, { type: _t, candidate: _c, message, .
 
 function startPart(state: EncoderState, { message, part, head }: PartStart, emit: EmitWire): void {
   open(state, emit)
-  // A second start of a part is ignored.
-  if (state.parts[part]) return
   const { head: around } = state.messages[message] ?? {}
   if (around && head.type === 'text' && head.phase) around.phase ??= head.phase
   const opened = startPartState(message, head)

@@ -19,9 +19,9 @@ function read({ latest, ending }: DecoderState, { part, delta }: PartDelta): boo
   return true
 }
 
-function write(state: EncoderState, { candidate, part: key, delta }: PartDelta, literal: string): string | undefined {
+function write(state: EncoderState, { part: key, delta }: PartDelta, literal: string): string | undefined {
   const part = state.parts[key]
-  if (state.phase !== 'inside' || candidate !== 0 || part?.item === undefined) return undefined
+  if (state.phase !== 'inside' || part?.item === undefined) return undefined
   const { value, waiting } = part
   switch (delta.kind) {
     case 'text':
