@@ -60,7 +60,10 @@ export type PartStart = { type: 'part.start'; candidate: number; message: number
 
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
 
-/** `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. */
+/**
+ * `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. Encoders receive it with the
+ * content that the deltas added up to, for what deltas do not carry.
+ */
 /** `cut`: whether a token limit cut off the arguments of the call, if they are not whole. Absent: the next event of the candidate shows it. */
 export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part; cut?: boolean }
 

@@ -1,3 +1,5 @@
+import { addDelta } from '../canonical/collect.ts'
+import { copyOf } from '../canonical/copy.ts'
 import type { CanonicalEvent, Delta, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
 import type { Part, Place } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
@@ -5,6 +7,7 @@ import { advanceJson, type JsonProgress, startJson } from '../kit/json/json.ts'
 import { createReport } from '../kit/notes/report.ts'
 import { isLimit } from '../kit/tools/cut-calls.ts'
 import type { CodecOptions, Emit, FieldNames, Protocol, StreamParts } from '../protocol.ts'
+import { settleFinal } from './final-part.ts'
 import { translateNotes } from './notes.ts'
 
 /**
@@ -44,9 +47,11 @@ type Started = {
   /** `early`: its arguments were whole and another part waited, so its end was passed on before the source sent it. */
   phase: 'open' | 'early' | 'ended'
   at: Place | undefined
-  /** Of a function call: the progress of its arguments. */
+  /** What was streamed of it, to compare with its final form. Undefined: it has no deltas, or has ended. */
+  content: Part | undefined
+  /** Of a function call: the progress of the first `scanned` characters of its arguments, see `isWhole`. */
   json: JsonProgress | undefined
-  signed: boolean
+  scanned: number
 }
 
 /** The events of a part, or one event without a lane or a part of its own. */
@@ -96,17 +101,16 @@ function passOver(state: NormalizerState, candidate: number): void {
   reportOf(state).add('candidates.first-only', `/${state.fieldNames['candidates'] ?? 'candidates'}/${candidate}`)
 }
 
+const nothing: Pick<Ordering, 'ended' | 'waiting' | 'parts'> = { ended: undefined, waiting: [], parts: {} }
+
 /** Takes a delta if it may be written at once; then the caller passes it on. */
-export function takeDirectly({ parts, endsEarly, isSingle, candidates }: NormalizerState, { candidate, part, delta }: PartDelta): boolean {
+export function takeDirectly({ endsEarly, isSingle, candidates }: NormalizerState, { candidate, part, delta }: PartDelta): boolean {
   if (isSingle && candidate !== 0) return false
-  if (parts === 'any') return true
-  const { ended, waiting, parts: started } = candidates[candidate] ?? {}
-  const { phase, json } = started?.[part] ?? {}
-  if (phase !== 'open' || ended) return false
-  if (json && delta.kind === 'input') {
-    if (endsEarly && waiting?.length) return false
-    advanceJson(json, delta.text)
-  }
+  const { ended, waiting, parts } = candidates[candidate] ?? nothing
+  const started = parts[part]
+  if (started?.phase !== 'open' || ended) return false
+  if (endsEarly && waiting.length > 0 && delta.kind === 'input') return false
+  if (started.content) addDelta(started.content, delta)
   return true
 }
 
@@ -130,7 +134,7 @@ function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent,
     case 'part.delta':
       return takeDelta(state, ordering, event, pass)
     case 'part.end':
-      return takeEnd(ordering, event, pass)
+      return takeEnd(state, ordering, event, pass)
     case 'message.start':
       if (ordering.begun[event.message]) {
         reportOf(state).once('stream.repeated-start', event.at)
@@ -184,17 +188,37 @@ function passOn(ordering: Ordering, lane: Lane | undefined, event: CanonicalEven
   if (event.type === 'part.start') {
     const { message, part, head } = event
     if (lane) ordering.open[lane] = part
-    ordering.parts[part] = { lane, message, phase: 'open', at: head.at, json: progressOf(head), signed: head.signature !== undefined }
+    ordering.parts[part] = { lane, message, phase: 'open', at: head.at, content: contentOf(head), json: progressOf(head), scanned: 0 }
   } else if (event.type === 'message.start') ordering.messages.push(event.message)
   else if (event.type === 'message.end') ordering.messages = ordering.messages.filter(one => one !== event.message)
   pass(event)
 }
 
-function progressOf(head: Part): JsonProgress | undefined {
-  if (head.type !== 'tool-call' || head.kind !== 'function') return undefined
-  const json = startJson()
-  advanceJson(json, head.input)
-  return json
+function contentOf(head: Part): Part | undefined {
+  const { type } = head
+  return type === 'text' || type === 'refusal' || type === 'reasoning' || type === 'tool-call' ? copyOf(head) : undefined
+}
+
+const progressOf = (head: Part) => (head.type === 'tool-call' && head.kind === 'function' ? startJson() : undefined)
+
+/** Are the arguments of the call a whole JSON value? Read only when somebody asks, because most deltas are passed on without it. */
+function isWhole(started: Started): boolean {
+  const { content, json, scanned } = started
+  if (content?.type !== 'tool-call' || !json) return false
+  if (scanned < content.input.length) advanceJson(json, content.input.slice(scanned))
+  started.scanned = content.input.length
+  return json.whole
+}
+
+/** Adds a delta to what was streamed. A slice of a growing text is slow, so arguments that are read up to here are read on. */
+function collect(started: Started, delta: Delta): void {
+  const { content, json, scanned } = started
+  if (!content) return
+  if (delta.kind === 'input' && json && content.type === 'tool-call' && scanned === content.input.length) {
+    advanceJson(json, delta.text)
+    started.scanned += delta.text.length
+  }
+  addDelta(content, delta)
 }
 
 const waitingPart = ({ waiting }: Ordering, part: number) => waiting.find(one => one.part === part)
@@ -208,11 +232,10 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
     else if (!sign(waiting, event)) waiting.events.push(event)
     return false
   }
-  if (delta.kind === 'signature') started.signed = true
+  collect(started, delta)
   if (started.phase === 'open') {
-    if (delta.kind === 'input' && started.json) advanceJson(started.json, delta.text)
     pass(event)
-    return state.endsEarly && started.json?.whole === true
+    return state.endsEarly && delta.kind === 'input'
   }
   if (delta.kind === 'signature') return passLate(ordering, started, event, pass)
   noteStray(state, started, delta)
@@ -236,28 +259,42 @@ function sign({ events }: Waiting, { delta }: PartDelta): boolean {
 const passLate = (ordering: Ordering, { lane, message }: Started, event: PartDelta, pass: Pass) =>
   passInTurn(ordering, { lane: lane === 'all' ? lane : undefined, message, events: [event] }, pass)
 
-function takeEnd(ordering: Ordering, event: PartEnd, pass: Pass): boolean {
-  const { candidate, part, final } = event
+function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pass: Pass): boolean {
+  const { part, final, cut } = event
   const started = ordering.parts[part]
   if (!started) {
     // Its call is not the last one, so no token limit cut it off.
     waitingPart(ordering, part)?.events.push({ ...event, cut: false })
     return false
   }
+  if (started.phase === 'ended') return false
+  const whole = final && settle(state, ordering, event, final, pass)
   if (started.phase === 'early') {
     started.phase = 'ended'
-    const { signature } = final ?? {}
-    if (!signature || started.signed) return false
-    return passLate(ordering, started, { type: 'part.delta', candidate, part, delta: { kind: 'signature', signature } }, pass)
+    started.content = undefined
+    return true
   }
-  if (started.phase === 'ended') return false
+  const told: PartEnd = { ...event }
+  if (whole) told.final = whole
+  else delete told.final
   // The next event that the encoder receives is not the next one of the source.
-  if (started.json && !started.json.whole && event.cut === undefined && ordering.waiting.some(({ lane }) => lane === started.lane)) {
-    ordering.ended = event
+  if (cut === undefined && started.json && ordering.waiting.some(({ lane }) => lane === started.lane) && !isWhole(started)) {
+    ordering.ended = told
     return false
   }
-  end(ordering, started, event, pass)
+  end(ordering, started, told, pass)
+  started.content = undefined
   return true
+}
+
+/** Passes on what the final part has beyond the deltas. Returns it with the content that was passed on. */
+function settle(state: NormalizerState, ordering: Ordering, { candidate, part }: PartEnd, final: Part, pass: Pass): Part | undefined {
+  const { content, at } = ordering.parts[part] ?? {}
+  if (!content) return final
+  const { deltas, final: whole, differs } = settleFinal(content, final)
+  if (differs) reportOf(state).add('stream.final-differs', at)
+  for (const delta of deltas) takeDelta(state, ordering, { type: 'part.delta', candidate, part, delta }, pass)
+  return whole
 }
 
 function end(ordering: Ordering, started: Started, event: PartEnd, pass: Pass, phase: 'early' | 'ended' = 'ended'): void {
@@ -290,14 +327,14 @@ function endWhole(ordering: Ordering, pass: Pass): void {
   const lane = ordering.open.all === undefined ? 'tool-call' : 'all'
   const part = ordering.open[lane]
   const started = part === undefined ? undefined : ordering.parts[part]
-  if (part !== undefined && started?.json?.whole && waiting.some(entry => entry.lane === lane))
+  if (part !== undefined && started && waiting.some(entry => entry.lane === lane) && isWhole(started))
     end(ordering, started, { type: 'part.end', candidate, part, cut: false }, pass, 'early')
 }
 
 function replay(state: NormalizerState, ordering: Ordering, place: number, pass: Pass): void {
   for (const { lane, events } of ordering.waiting.splice(place, 1))
     for (const event of events)
-      if (event.type === 'part.end') takeEnd(ordering, event, pass)
+      if (event.type === 'part.end') takeEnd(state, ordering, event, pass)
       else if (event.type === 'part.delta') takeDelta(state, ordering, event, pass)
       else passOn(ordering, lane, event, pass)
 }

@@ -10,6 +10,7 @@ export const translateNotes = {
     reason: 'the arguments of a tool call end before this text, which is left out',
     source: '3.4',
   },
+  'stream.final-differs': { kind: 'approximated', reason: 'the end of a part differs from what was already streamed', source: '3.2' },
   'stream.stray-delta': { kind: 'dropped', reason: 'a delta of a part that has not started or has ended', source: '3.2' },
   'stream.repeated-start': { kind: 'dropped', reason: 'a part or a message of the stream starts a second time', source: '3.2' },
   'freeform.unwrap-failed': {

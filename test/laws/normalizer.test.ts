@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { collectEvent, startCollecting } from '../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { checkGrammar } from '../../src/canonical/grammar.ts'
+import type { Part } from '../../src/canonical/message.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { cleanEvents } from '../../src/testing/events.ts'
 import { normalizeEvent, startNormalizing, takeDirectly } from '../../src/translate/normalizer.ts'
@@ -91,6 +92,38 @@ function contents(events: readonly CanonicalEvent[]): unknown {
   }, startCollecting())
   const keys = Object.keys(parts).toSorted()
   return keys.map(key => JSON.stringify(parts[key], (name, value: unknown) => (name === 'input' && typeof value === 'string' ? value.trim() : value)))
+}
+
+const withoutFinals = (events: readonly CanonicalEvent[]) =>
+  events.map(event => (event.type === 'part.end' ? { type: event.type, candidate: event.candidate, part: event.part } : event))
+
+/** Text, arguments and segments of each part. Empty segments do not count. */
+function words(events: readonly CanonicalEvent[]): [string, unknown][] {
+  const { parts } = events.reduce((into, event) => {
+    collectEvent(into, event)
+    return into
+  }, startCollecting())
+  return Object.entries(parts).map(([key, part]) => {
+    if (part.type === 'reasoning') return [key, part.segments.filter(({ text }) => text !== '').map(({ text }) => text)]
+    return [key, part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'tool-call' ? part.input.trim() : part.type]
+  })
+}
+
+/** The stream with its whole parts at their ends, and without the last deltas of some parts. */
+function endingInFull(events: readonly CanonicalEvent[], kept: (part: number) => number): CanonicalEvent[] {
+  const into = startCollecting()
+  for (const event of events) collectEvent(into, event)
+  const counts = new Map<string, number>()
+  return events.flatMap((event): CanonicalEvent[] => {
+    if (!('part' in event)) return [event]
+    const key = `${event.candidate}/${event.part}`
+    const final = into.parts[key]
+    if (event.type === 'part.end' && final) return [{ ...event, final }]
+    if (event.type !== 'part.delta') return [event]
+    const count = counts.get(key) ?? 0
+    counts.set(key, count + 1)
+    return count < kept(event.part) || event.delta.kind === 'signature' ? [event] : []
+  })
 }
 
 /** A clean stream, cut off anywhere. */
@@ -193,6 +226,42 @@ describe('the stream normalizer', () => {
       [],
     ])
     expect(passedOf(events, sequential).filter(({ type }) => type === 'part.end')).toEqual([ended(0), ended(1)])
+  })
+
+  test('adds the deltas that only the final part has', () => {
+    fc.assert(
+      fc.property(cleanEvents, fc.nat(5), (events, kept) => {
+        for (const target of [{}, sequential, early, onePerKind]) {
+          const state = startNormalizing(target)
+          const passed: CanonicalEvent[] = []
+          for (const event of endingInFull(events, part => (part % 2 ? kept : 99))) normalizeEvent(state, event, one => passed.push(one))
+          expect(Object.fromEntries(words(withoutFinals(passed)))).toEqual(Object.fromEntries(words(events)))
+          expect(state.notes).toEqual([])
+        }
+      }),
+      runs(300),
+    )
+  })
+
+  test('keeps what was streamed when the final part contradicts it, and notes it once', () => {
+    const heads: Part[] = [
+      { type: 'text', text: 'yes', at: '/text' },
+      { type: 'refusal', text: 'yes', at: '/text' },
+      { type: 'tool-call', id: 'c1', name: 'look', kind: 'function', input: '{"a":1', at: '/text' },
+      { type: 'reasoning', segments: [{ kind: 'summary', text: 'yes' }], at: '/text' },
+    ]
+    for (const head of heads) {
+      const other: Part = JSON.parse(JSON.stringify(head).replace('yes', 'no').replace('{\\"a', '{\\"b'))
+      const events: CanonicalEvent[] = [
+        { ...start(0), head },
+        { type: 'part.end', candidate: 0, part: 0, final: other },
+      ]
+      const state = startNormalizing(onePerKind)
+      const passed: CanonicalEvent[] = []
+      for (const event of events) normalizeEvent(state, event, one => passed.push(one))
+      expect(passed).toEqual([events[0], { ...events[1], final: head }])
+      expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['stream.final-differs /text'])
+    }
   })
 
   test('passes on an event of the open part at once', () => {

@@ -88,7 +88,6 @@ export const notes = {
   'usage.merged': { kind: 'approximated', reason: 'tokens of one kind are counted among the others, and not told apart', source: '2.18' },
   'usage.repaired': { kind: 'approximated', reason: 'the counts did not add up, were text or less than nothing; the total is trusted', source: '2.18' },
   'logprobs.unattached': { kind: 'dropped', reason: 'token probabilities of something other than text', source: '3.2' },
-  'stream.final-differs': { kind: 'approximated', reason: 'the source corrected what had been sent already', source: '3.2' },
 } as const satisfies NoteTable
 
 export type ChatReport = Report<typeof notes & typeof commonNotes>

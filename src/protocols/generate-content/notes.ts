@@ -78,7 +78,6 @@ export const notes = {
   'usage.overlap': { kind: 'approximated', reason: 'a part of the tokens is told to be larger than the whole', source: '2.18' },
   'stream.stray-call': { kind: 'dropped', reason: 'arguments of a call that nobody has begun', source: '3.2' },
   'stream.partial-path': { kind: 'dropped', reason: 'a piece of arguments at a place that cannot be read, or that is taken', source: '3.2' },
-  'stream.final-differs': { kind: 'approximated', reason: 'the end of a part tells other content than was streamed already', source: '3.1' },
   'error.reworded': { kind: 'approximated', reason: 'clients know a full context by its wording, which stands before the message', source: '2.19' },
 } as const satisfies NoteTable
 

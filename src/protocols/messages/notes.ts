@@ -118,7 +118,6 @@ export const notes = {
   'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },
   'stream.stray-delta': { kind: 'dropped', reason: 'a delta that does not fit its block', source: '8.1' },
   'stream.repeated-start': { kind: 'dropped', reason: 'a second start inside one stream', source: '3.2' },
-  'stream.final-differs': { kind: 'approximated', reason: 'the end of a part differs from what was already streamed', source: '3.2' },
   'finish.truncated-as-length': { kind: 'approximated', reason: 'a stream that was cut off ends as if the length limit was reached', source: '3.8' },
 } as const satisfies NoteTable
 

@@ -4,7 +4,7 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply, stream } = makers('chat-completions')
+const { request, reply } = makers('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
 const blocksReply = reply('messages')
@@ -212,9 +212,4 @@ export const examples: Record<string, Example> = {
     {},
     countless,
   ),
-  'stream.final-differs': stream('responses')([
-    ...items.opening,
-    { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' },
-    ...items.ending('yes'),
-  ]),
 }

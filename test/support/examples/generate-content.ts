@@ -16,17 +16,6 @@ const cited = { type: 'url_citation', url_citation: { start_index: 0, end_index:
 const file = (media: object) => ({ role: 'user', content: [{ type: 'text', text: 'see' }, media] })
 const thinks = (model: string, thinking: object, more: object = {}) =>
   blocks.request({ model: 'm', max_tokens: 5000, thinking, ...more, ...(model && { model }) })
-const said = (text: string, more: object = {}) => [
-  { type: 'start', id: 'r1', model: 'm' },
-  { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
-  { type: 'part.start', candidate: 0, message: 0, part: 0, head: { type: 'text', text: '', at: '/text' } },
-  { type: 'part.delta', candidate: 0, part: 0, delta: { kind: 'text', text } },
-  { type: 'part.end', candidate: 0, part: 0, ...more },
-  { type: 'message.end', candidate: 0, message: 0 },
-  { type: 'finish', candidate: 0, finish: { reason: 'stop' } },
-  { type: 'usage', usage: { input: 5, output: 2 } },
-  { type: 'end', clean: true },
-]
 const pieces = (...parts: object[]) => parts.map((part, index) => gemini.reply([part], {}, index < parts.length - 1 ? { finishReason: undefined } : {}))
 const read = makers('messages')
 /** Later ones demand a signature on every call. */
@@ -187,7 +176,6 @@ export const examples: Record<string, Example> = {
     {},
     ['field.unsupported'],
   ),
-  'stream.final-differs': stream('canonical')(said('yes', { final: { type: 'text', text: 'no', at: '/text' } })),
   'error.reworded': error('chat-completions')(
     { status: 400, headers: {}, body: { error: { message: 'Too much context', type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
     {},

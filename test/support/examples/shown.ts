@@ -10,7 +10,6 @@ export const shown: Record<string, Record<string, string>> = {
     'finish.repaired': '/stop_reason',
     'finish.missing': '/stop_reason',
     'finish.truncated-as-length': '/choices/0/finish_reason',
-    'stream.final-differs': '/1/choices/0/delta',
   },
   responses: {
     'tool.loaded': '/tools/0/defer_loading',
@@ -24,7 +23,6 @@ export const shown: Record<string, Record<string, string>> = {
     'reasoning.off': '/thinking',
     'reasoning.prefix-mismatch': '/choices/0/message/content',
     'tool_choice.not-allowed': '/choices/0/message/tool_calls/0',
-    'stream.final-differs': '/2/delta',
     'stream.trailing-arguments': '/2/delta/partial_json',
     'finish.truncated-as-length': '/4/delta/stop_reason',
     'reasoning.disabled-unsigned-loop': '/thinking',
@@ -42,7 +40,6 @@ export const shown: Record<string, Record<string, string>> = {
   'generate-content': {
     'tool.server-mapped': '/tools/0',
     'finish.approximated': '/candidates/0/finishReason',
-    'stream.final-differs': '/0/candidates/0/content/parts/0',
     'stream.trailing-arguments': '/candidates/0/content/parts/0/functionCall/args',
     'tool-result.media-moved': '/contents/2/parts/1',
     'media.transcript': '/contents/0/parts/0/text',

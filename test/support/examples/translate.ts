@@ -42,6 +42,12 @@ export const examples: Record<string, Example> = {
     ['usage.late'],
     { shows: { source: '/2/choices/0/delta/tool_calls/0/function/arguments', target: '/2/delta/partial_json' } },
   ),
+  'stream.final-differs': stream('responses')(
+    [...items.opening, { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }, ...items.ending('yes')],
+    {},
+    [],
+    { shows: { target: '/1/choices/0/delta' } },
+  ),
   'stream.stray-delta': strange(begin, give, ended, give),
   'stream.repeated-start': strange(begin, give, begin, ended),
   'freeform.unwrap-failed': reply('messages')(

@@ -118,9 +118,9 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], Enc
 }
 
 /** Is it the end of a call without arguments? */
-function hasNoInput(state: EncoderState, { candidate, part, final }: PartEnd): boolean {
+function hasNoInput(state: EncoderState, { candidate, part }: PartEnd): boolean {
   const out = state.choices.get(candidate)?.parts.get(part)
-  return out?.kind === 'call' && out.input.trim() === '' && !(final?.type === 'tool-call' && final.input.trim())
+  return out?.kind === 'call' && out.input.trim() === ''
 }
 
 function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<CanonicalEvent, { type: 'start' }>): void {

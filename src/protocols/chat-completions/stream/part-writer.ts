@@ -5,7 +5,7 @@ import type { Part, TokenLogprob } from '../../../canonical/message.ts'
 import { isOtherVoice } from '../../../kit/conversation/voice.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
-import { beginsWith, lengthOf } from '../../../kit/text/text.ts'
+import { lengthOf } from '../../../kit/text/text.ts'
 import { encodeAudioAnswer, isAudible } from '../content/audio.ts'
 import { textField } from '../content/carriers.ts'
 import { encodeImage } from '../content/images.ts'
@@ -111,7 +111,7 @@ export function endPart(state: EncoderState, { candidate, part, final, cut }: Pa
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
-  if (final) correct(state, { candidate, part, out, final }, emit)
+  if (final) finalize(state, out, final)
   if (out.kind === 'text') closeText(choice)
   if (out.kind === 'audio' && out.heard && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
@@ -204,26 +204,10 @@ export function writeLogprobs(
   write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)
 }
 
-/** Compares a part with its final form from the source. What is missing is written now; other differences cannot be corrected. */
-function correct(state: EncoderState, { candidate, part, out, final }: { candidate: number; part: number; out: PartOut; final: Part }, emit: EmitWire): void {
-  const rest = (sent: string, whole: string): string => {
-    if (beginsWith(whole, sent)) return whole.slice(sent.length)
-    reportOf(state).once('stream.final-differs', final.at)
-    return ''
-  }
-  const event = (delta: Delta) => addToPart(state, { type: 'part.delta', candidate, part, delta }, emit)
-  if (out.kind !== 'none') reportOf(state).ext(final.ext, final.at)
-  if ((out.kind === 'text' && final.type === 'text') || (out.kind === 'refusal' && final.type === 'refusal')) {
-    event({ kind: 'text', text: rest(out.text, final.text) })
-    if (out.kind === 'text' && final.type === 'text' && final.citations) out.citations = [...final.citations]
-  } else if (out.kind === 'call' && final.type === 'tool-call') {
-    event({ kind: 'input', text: rest(out.input, final.input) })
-    if (final.signature && !out.head.signature) event({ kind: 'signature', signature: final.signature })
-  } else if (out.kind === 'reasoning' && final.type === 'reasoning') {
-    final.segments.forEach(({ kind, text }, segment) => {
-      event({ kind: 'reasoning', segment, of: kind, text: rest(out.part.segments[segment]?.text ?? '', text) })
-    })
-    out.part = { ...final, segments: final.segments.map(segment => ({ ...segment })) }
-  }
-  if (final.type === 'text' && final.signature) event({ kind: 'signature', signature: final.signature })
+/** Takes from the final part what deltas do not carry. */
+function finalize(state: EncoderState, out: PartOut, final: Part): void {
+  if (out.kind === 'none') return
+  reportOf(state).ext(final.ext, final.at)
+  if (out.kind === 'text' && final.type === 'text' && final.citations) out.citations = [...final.citations]
+  if (out.kind === 'reasoning' && final.type === 'reasoning') out.part = { ...final, segments: final.segments.map(segment => ({ ...segment })) }
 }

@@ -110,13 +110,13 @@ export const streamEncoder: StreamMachine<CanonicalEvent, GeminiWire['event'], E
 }
 
 /** Is it the end of a call without whole arguments? */
-function isUnfinished(state: EncoderState, { candidate, part, final }: EventOf<'part.end'>): boolean {
+function isUnfinished(state: EncoderState, { candidate, part }: EventOf<'part.end'>): boolean {
   const open = state.lanes[candidate]?.open
   const pending = open?.key === `${part}` ? open : undefined
-  const call = final ?? pending?.part
+  const call = pending?.part
   // Servers of this protocol send whole calls, with or without arguments.
   if (state.start.source?.protocol === protocolName) return false
-  return pending !== undefined && call?.type === 'tool-call' && call.kind === 'function' && !isWholeInput(call.input)
+  return call?.type === 'tool-call' && call.kind === 'function' && !isWholeInput(call.input)
 }
 
 type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>

@@ -6,7 +6,6 @@ import { defined } from '../../../kit/fields/defined.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
 import { wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
-import { beginsWith } from '../../../kit/text/text.ts'
 import { carryThoughts } from '../content/carried-thoughts.ts'
 import { encodeGrounding } from '../content/citations.ts'
 import { encodePart } from '../content/content.ts'
@@ -54,7 +53,7 @@ type Ending = { part: string | number; final?: Part; cut?: boolean }
 export function endPart(state: EncoderState, lane: Lane, { part, final, cut }: Ending, emit: EmitWire): void {
   const { open } = lane
   if (open?.key !== `${part}`) return
-  if (final) settle(state, open, final)
+  if (final) finalize(open, final)
   if (cut && open.part.type === 'tool-call') open.part.cut = true
   close(state, lane, open, emit)
 }
@@ -108,15 +107,11 @@ function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPa
   })
 }
 
-/** Replaces the collected part by the final one, unless this contradicts text that is already written: then it is noted. */
-function settle(state: EncoderState, pending: Pending, final: Part): void {
-  const { part, sent } = pending
-  const before = wordsOf(part).slice(0, sent)
-  if (final.type === part.type && beginsWith(wordsOf(final), before)) pending.part = copyOf(final)
-  else if (sent > 0) {
-    reportOf(state).add('stream.final-differs', part.at)
-    if (part.type === 'reasoning' && final.type === 'reasoning' && final.id !== undefined) part.id ??= final.id
-  } else pending.part = copyOf(final)
+/** Replaces the collected part by the final one. Reasoning that was streamed in other segments keeps those. */
+function finalize(pending: Pending, final: Part): void {
+  const { part } = pending
+  if (wordsOf(final) === wordsOf(part)) pending.part = copyOf(final)
+  else if (part.type === 'reasoning' && final.type === 'reasoning' && final.id !== undefined) part.id ??= final.id
   // The final part may lack what came with the start and the deltas.
   if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
   if (part.signature && !pending.part.signature) pending.part.signature = part.signature

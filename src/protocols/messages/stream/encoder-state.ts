@@ -32,7 +32,6 @@ export type Block = {
   segments: SegmentLength[]
   /** Of a call: its input begins with `{`, and is written as it comes. */
   streams: boolean
-  citations: number
   progress: JsonProgress
   signature?: Signature
   /** Unknown keys of the delta that brought the signature. */

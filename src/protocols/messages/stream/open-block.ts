@@ -2,7 +2,6 @@ import type { Delta } from '../../../canonical/event.ts'
 import type { Part, Place, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { advanceJson, isObject, parseObject } from '../../../kit/json/json.ts'
-import { beginsWith } from '../../../kit/text/text.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
 import { replyToolName } from '../../../kit/tools/tool-names.ts'
 import { encodeCitation } from '../content/citations.ts'
@@ -133,7 +132,6 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
   const { citation } = delta
   const [wire] = encodeCitation(citation)
   const report = reportOf(state)
-  block.citations++
   if (!wire) {
     report.add('citation.foreign', block.head.at, 'citations')
     return
@@ -188,44 +186,14 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
   }
 }
 
-/** Writes what the final part has beyond the deltas. */
-export function finalize(state: EncoderState, block: Block, final: Part | undefined, emit: EmitWire): void {
+/** Takes from the final part what deltas do not carry. */
+export function finalize(state: EncoderState, block: Block, final: Part | undefined): void {
   if (!final) return
   if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(final.ext, final.at)
+  if (final.type === 'text' || final.type === 'refusal' || final.type === 'tool-call') return
+  block.head = final
   if (final.signature) block.signature = final.signature
-  const rest = (whole: string): string | undefined => {
-    if (beginsWith(whole, block.text)) return whole.slice(block.text.length)
-    if (whole.trim() !== block.text.trim()) reportOf(state).add('stream.final-differs', block.head.at)
-    return undefined
-  }
-  switch (final.type) {
-    case 'text':
-    case 'refusal': {
-      const text = rest(final.text)
-      if (final.type === 'text')
-        for (const citation of (final.citations ?? []).slice(block.citations)) write(state, block, { kind: 'citation', citation }, emit)
-      if (text) write(state, block, { kind: 'text', text }, emit)
-      return
-    }
-    case 'tool-call': {
-      const text = rest(final.input)
-      if (text) write(state, block, { kind: 'input', text }, emit)
-      return
-    }
-    case 'reasoning': {
-      block.head = final
-      const text = rest(final.segments.map(segment => segment.text).join('\n\n'))
-      if (text) {
-        startThinking(state, block, emit)
-        block.text += text
-        writeDelta(block, { type: 'thinking_delta', thinking: text }, emit)
-      }
-      block.segments = final.segments.map(lengthOf)
-      return
-    }
-    default:
-      block.head = final
-  }
+  if (final.type === 'reasoning') block.segments = final.segments.map(lengthOf)
 }
 
 /** Closes the open block, and writes its signature and what was held back. */

@@ -19,7 +19,6 @@ export function startPart(state: EncoderState, key: string, head: Part, emit: Em
     text: '',
     segments: [],
     streams: false,
-    citations: 0,
     progress: startJson(),
     ended: false,
     ...(head.signature && { signature: head.signature }),
@@ -76,7 +75,7 @@ function lateSignature(state: EncoderState, closed: Block | undefined, proof: Pr
 export function endPart(state: EncoderState, key: string, final: Part | undefined, emit: EmitWire): void {
   const { open } = state
   if (open?.key !== key) return
-  finalize(state, open, final, emit)
+  finalize(state, open, final)
   open.ended = true
   // Until the finish reason is known, an incomplete call stays open.
   if (!isCall(open) || isWhole(open)) closeOpen(state, emit)

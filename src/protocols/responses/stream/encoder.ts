@@ -67,9 +67,9 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event']
 }
 
 /** Is it the end of a call without arguments? */
-function hasNoInput({ parts }: EncoderState, { part, final }: PartEnd): boolean {
+function hasNoInput({ parts }: EncoderState, { part }: PartEnd): boolean {
   const value = parts[part]?.value
-  return value?.type === 'tool-call' && value.kind === 'function' && !value.input.trim() && !(final?.type === 'tool-call' && final.input.trim())
+  return value?.type === 'tool-call' && value.kind === 'function' && !value.input.trim()
 }
 
 function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void {
