@@ -11,7 +11,7 @@ import * as replies from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
-import { withoutWritten } from './translate/unsupported.ts'
+import { without, withoutWritten } from './translate/unsupported.ts'
 import { type VendorName, vendorNames, vendors } from './vendors/index.ts'
 import { type VendorSettings, vendorSettings } from './vendors/settings.ts'
 
@@ -58,11 +58,15 @@ export function translateRequest(
   body: unknown,
   { from, to, vendor, ...settings }: TranslateOptions & Resolvers,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const target = protocolOf(to)
+  const [source, target] = [protocolOf(from), protocolOf(to)]
   const rules = vendor && rulesOf(vendor, to, settings.model ?? modelOf(body))
-  const translated = requests.translateRequest(body, protocolOf(from), target, all, rules ? { ...rules.options, ...settings } : settings)
-  if (!rules || rules.unsupported.length === 0) return translated
-  const context = { to: target, caller: protocolOf(from), body, notes: translated.notes }
+  if (!rules) return requests.translateRequest(body, source, target, all, settings)
+  // Between equal protocols paths of notes lead into the body as it came.
+  const adjusted = source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
+  const found = requests.translateRequest(adjusted.body, source, target, all, { ...rules.options, ...settings, fitsVendor: true })
+  const translated = { ...found, notes: [...adjusted.notes, ...found.notes] }
+  if (source === target || rules.unsupported.length === 0) return translated
+  const context = { to: target, caller: source, body, notes: translated.notes }
   return { ...translated, ...withoutWritten(translated.body, rules.unsupported, context) }
 }
 

@@ -29,6 +29,14 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   /** Does the request ask for a stream? Undefined: the body does not say. */
   wantsStream(wire: unknown): boolean | undefined
 
+  /** The types of the tools in a request, for protocols that have several. */
+  toolTypes?(wire: unknown): readonly string[]
+  /**
+   * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
+   * this body. The same object if all demands are met. Absent: there are no such options.
+   */
+  fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
+
   /** For protocols whose streams contain usage only on request. Absent: they always do. */
   streamUsage?: StreamUsage
   /** For protocols without a field for reasoning signatures that every client sends back. */

@@ -3,6 +3,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
 import { describe, expect, test } from 'vitest'
+import { vendorNames } from '../src/vendors/index.ts'
 
 /**
  * Who may import whom: what is allowed, all else is not. A room is a folder of `src` (a protocol's folder is `protocol
@@ -93,6 +94,7 @@ const inAll = [
   'content/writing.ts',
   'request/conversation.ts',
   'request/demands.ts',
+  'request/fitting.ts',
   'request/effort.ts',
   'request/field-names.ts',
   'request/fields.ts',
@@ -125,6 +127,8 @@ const ownFiles: Record<string, { why: string; files: string[] }> = {
       'content/signatures.ts',
       'content/stored-proofs.ts',
       'content/think-tags.ts',
+      'request/fitting-messages.ts',
+      'request/fitting-reasoning.ts',
       'request/format.ts',
       'response/logprobs.ts',
       'stream/call-writer.ts',
@@ -232,6 +236,31 @@ describe('the rooms of the source', () => {
     }
     for (const file of files) visit(file, [])
     expect(cycles).toEqual([])
+  })
+
+  /** Keys that stand on the wire. */
+  const wireKeys = new Set(['x_groq'])
+
+  test('nothing outside the profiles and the settings of programs is named after a vendor', () => {
+    // One protocol is known by the name of its first vendor's models.
+    const named = new RegExp(
+      vendorNames
+        .filter(name => name !== 'gemini')
+        .join('|')
+        .replaceAll('-', ''),
+      'i',
+    )
+    const faults: string[] = []
+    for (const [file, tree] of parsed) {
+      if (/^(?:vendors|clients)\//.test(file)) continue
+      if (named.test(file.replaceAll('-', ''))) faults.push(file)
+      const visit = (node: ts.Node) => {
+        if (ts.isIdentifier(node) && named.test(node.text.replaceAll('_', '')) && !wireKeys.has(node.text)) faults.push(`${file}: ${node.text}`)
+        ts.forEachChild(node, visit)
+      }
+      visit(tree)
+    }
+    expect([...new Set(faults)]).toEqual([])
   })
 
   test('nothing outside the protocol folders names a protocol, but for the registry and the programs that speak one', () => {

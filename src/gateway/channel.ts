@@ -2,7 +2,7 @@ import type { Protocol } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import { protocolNames } from '../protocols/index.ts'
 import { vendors } from '../vendors/index.ts'
-import { endpointOf, protocolFor, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
+import { type Asked, endpointOf, endpointsAt, protocolFor, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
 import type { Auth, Vendor } from '../vendors/vendor.ts'
 
 /** Where a channel sends requests of one protocol. `auth`: how its key is sent. */
@@ -46,10 +46,11 @@ function endpointsOf(
 ): Partial<Record<ProtocolName, Endpoint>> {
   const [best, ...others] = vendor?.endpoints ?? []
   const own = [best, ...others].flatMap(endpoint => (endpoint ? [endpoint.protocol] : []))
-  // Under a base URL of the user are the protocols that the vendor has under one base URL.
-  const together = [best, ...others].flatMap(endpoint => (endpoint && endpoint.baseUrl === best?.baseUrl ? [endpoint.protocol] : []))
+  // Under a base URL of the user are the protocols that the vendor has under it, or under one base URL.
+  const there = vendor && baseUrl !== undefined ? endpointsAt(vendor, baseUrl) : []
+  const shared = there.length > 0 ? there : [best, ...others].filter(endpoint => endpoint !== undefined && endpoint.baseUrl === best?.baseUrl)
   const endpoints: Endpoints = {}
-  for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : together) {
+  for (const protocol of protocols.length > 0 ? protocols : baseUrl === undefined ? own : shared.flatMap(endpoint => endpoint?.protocol ?? [])) {
     const known = vendor && endpointOf(vendor, protocol)
     const auth = known?.auth ?? 'protocol'
     if (baseUrl !== undefined) endpoints[protocol] = { baseUrl, addVersion: addVersion && known?.addVersion !== false, auth }
@@ -68,15 +69,9 @@ type Endpoints = Partial<Record<ProtocolName, Endpoint>>
 type Chosen = { vendor: Vendor | undefined; chooses: boolean; endpoints: Endpoints }
 
 /** The protocol for a request, where the vendor decides. Undefined: it does not. */
-export function chosenProtocol(
-  { vendor, chooses, endpoints }: Chosen,
-  caller: Protocol,
-  asked: { model: string; hasTools: boolean },
-): ProtocolName | undefined {
+export function chosenProtocol({ vendor, chooses, endpoints }: Chosen, caller: Protocol, asked: Asked): ProtocolName | undefined {
   const name = protocolNames.find(one => one === caller.name)
-  if (!vendor || !chooses || !name) return undefined
-  const chosen = protocolFor(vendor, name, asked)
-  return endpoints[chosen] ? chosen : endpoints[name] ? name : protocolNames.find(one => endpoints[one])
+  return vendor && chooses && name ? protocolFor(vendor, name, { ...asked, served: Object.keys(endpoints) as ProtocolName[] }) : undefined
 }
 
 /** What applies to requests of this protocol and model, by the facts about the vendor. */

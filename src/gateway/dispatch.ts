@@ -88,7 +88,7 @@ async function answerKnown(
       return jsonAnswer(route.protocol.address.describe(model))
     }
     case 'client-config':
-      return clientSettings(request, (await list(identity)).models)
+      return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity) })
     case 'playground':
       return route.asked === 'state' ? playground.state(identity, (await list(identity)).models) : playground.translate(request)
     case 'stored':
@@ -114,11 +114,25 @@ async function readAsk(
   const named = namedIn(body, inPath.model)
   trace.modelAsked = named
   const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: hookRequest(request) }))
-  const candidates = catalog.candidates(routed ?? named, protocol, identity, hasTools(outline))
+  const candidates = catalog.candidates(routed ?? named, protocol, identity, {
+    hasTools: hasTools(outline),
+    toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
+  })
   if (!candidates) throw unknownModel(named)
   trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
   const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
   return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
+}
+
+/** What upstreams have refused, by the name of each model that the key sees. */
+function learnedFor({ learned, catalog }: Service, identity: Identity): Record<string, string[]> {
+  const found = new Map<string, string[]>()
+  for (const { entry, model, fields } of learned.all()) {
+    // An entry for any name stands for the name that was called.
+    const name = entry.endsWith('*') ? model : entry
+    if (catalog.find(name, identity)) found.set(name, [...new Set([...(found.get(name) ?? []), ...fields])])
+  }
+  return Object.fromEntries(found)
 }
 
 function hasTools(outline: unknown): boolean {

@@ -5,12 +5,16 @@ import { holdsEnvelope } from '../kit/signatures/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
 import { refuseEmpty } from './empty-conversation.ts'
 import { encodeRequest } from './encode.ts'
+import { fitRequest } from './fitting.ts'
 import { refuseForeign } from './foreign.ts'
 import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
-/** `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them itself. */
-type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap' }
+/**
+ * `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them
+ * itself. `fitsVendor`: the options are demands of the server, which apply between equal protocols, too.
+ */
+type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap'; fitsVendor?: boolean }
 
 /**
  * A request of one protocol → the same request of another. Between equal protocols the body is returned as it is, except for the model
@@ -25,14 +29,17 @@ export function translateRequest(
   known: Iterable<Protocol>,
   settings: Settings & Resolvers & Wrapping,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const { strict, model, keepsReply = false, isPlain = false, ...options } = settings
+  const { strict, model, keepsReply = false, isPlain = false, fitsVendor = false, ...options } = settings
   const place = { issuer: from.name, fieldNames: from.fieldNames }
   const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
   // A resolver that knows an id says by that that the provider does not know it.
   const holdsForeign = from === to && !isPlain && options.foreignProofs !== 'wrap' && holdsEnvelope(body)
   if (from === to && !holdsForeign && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
     if (strict) from.decodeRequest(body, options)
-    return { body: model === undefined ? body : from.withModel(body, model), notes: [], context: { from: from.name, to: to.name } }
+    const named = model === undefined ? body : from.withModel(body, model)
+    const met = fitsVendor ? fitRequest({ body: named, notes: [] }, to, options, { caller: from, body }) : { body: named, notes: [] }
+    refuseIfStrict(met.notes, strict, to.name)
+    return { ...met, context: { from: from.name, to: to.name } }
   }
   if (from !== to) refuseForeign(body, from, known)
   const decoded = from.decodeRequest(body, options)
@@ -42,11 +49,12 @@ export function translateRequest(
   const fieldNames = placesIn(decoded.fieldNames, from)
   const named = model === undefined ? request : { ...request, model }
   const encoded = encodeRequest(holdsForeign ? withoutWire(named) : named, to, { fieldNames, ...options })
-  const notes = [...decoded.notes, ...encoded.notes]
+  const written = { body: encoded.wire, notes: [...decoded.notes, ...encoded.notes] }
+  const { body: wire, notes } = from === to && !fitsVendor ? written : fitRequest(written, to, options, { caller: from, body })
   refuseIfStrict(notes, strict, to.name)
   if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })
   return {
-    body: encoded.wire,
+    body: wire,
     notes,
     context: { from: from.name, to: to.name, request: remembered(keepsReply ? withStore(asked, true) : asked, from), ...encoded.context },
   }

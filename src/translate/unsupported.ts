@@ -8,7 +8,7 @@ import type { Protocol } from '../protocol.ts'
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
 
-/** The caller's request, in its own protocol. `fields`: names as this protocol spells them, or canonical ones, with dots between levels. */
+/** The caller's request, in its own protocol. `fields`: names as this protocol spells them, or canonical ones, with dots between levels, and `*` for every entry of a list. */
 export function without(body: unknown, protocol: Protocol, fields: readonly string[]): Less<unknown> {
   if (fields.length === 0) return { body, notes: [] }
   return takeOut(
@@ -57,7 +57,8 @@ export function withoutWritten(wire: unknown, fields: readonly string[], { to, c
 }
 
 /** Does the body have any of these fields? */
-export const saysAny = (body: unknown, fields: readonly string[]): boolean => fields.some(field => foundAt(body, keysOf(field)))
+export const saysAny = (body: unknown, fields: readonly string[]): boolean =>
+  fields.some(field => eachOf(body, keysOf(field)).some(keys => foundAt(body, keys)))
 
 const keysOf = (field: string): Keys => field.split('.')
 
@@ -65,7 +66,7 @@ const keysOf = (field: string): Keys => field.split('.')
 function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) => string | undefined): Less<unknown> {
   const notes: Note[] = []
   let left = body
-  for (const keys of fields) {
+  for (const keys of fields.flatMap(field => eachOf(body, field))) {
     const found = foundAt(left, keys)
     if (!found) continue
     left = lackingAt(left, found)
@@ -75,9 +76,27 @@ function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) =
   return { body: left, notes }
 }
 
+/** The places that `*` stands for. */
+function eachOf(value: unknown, keys: Keys, before: Keys = []): Keys[] {
+  const star = keys.indexOf('*')
+  if (star < 0) return [[...before, ...keys]]
+  const outer = keys.slice(0, star)
+  const found = foundAt(value, outer)
+  const list = found && valueAt(value, found)
+  if (!found || !Array.isArray(list)) return []
+  return list.flatMap((entry: unknown, i) => eachOf(entry, keys.slice(star + 1), [...before, ...found, String(i)]))
+}
+
+const valueAt = (value: unknown, keys: Keys): unknown =>
+  keys.reduce<unknown>((inner, key) => (isObject(inner) || Array.isArray(inner) ? (inner as JsonObject)[key] : undefined), value)
+
 /** The keys as this body spells them. Undefined: the field is not there. */
 function foundAt(value: unknown, [key, ...rest]: Keys): string[] | undefined {
   if (key === undefined) return []
+  if (Array.isArray(value)) {
+    const inner = foundAt(value[Number(key)], rest)
+    return inner && [key, ...inner]
+  }
   if (!isObject(value)) return undefined
   const own = Object.hasOwn(value, key) ? key : Object.keys(value).find(name => loosely(name) === loosely(key))
   const inner = own === undefined ? undefined : foundAt(value[own], rest)
@@ -89,9 +108,10 @@ const loosely = (key: string) => key.replaceAll('_', '').toLowerCase()
 
 /** A copy without what is at these keys, which exist, and without an object that this leaves empty. */
 function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
+  if (Array.isArray(value)) return value.map((entry: unknown, i) => (String(i) === key ? lackingAt(entry, rest) : entry))
   const object = value as JsonObject
   const inner = rest.length > 0 ? lackingAt(object[key], rest) : undefined
-  return isObject(inner) && Object.keys(inner).length > 0 ? { ...object, [key]: inner } : outOf(object, [key])
+  return Array.isArray(inner) || (isObject(inner) && Object.keys(inner).length > 0) ? { ...object, [key]: inner } : outOf(object, [key])
 }
 
 /** These fields are converted into each other. */
@@ -101,6 +121,12 @@ const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name
 function saidAt(path: Keys, caller: Protocol, body: unknown): string {
   const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
   return places.find(place => foundAt(body, place.slice(1).split('/'))) ?? ''
+}
+
+/** A path in a written request as one in the caller's body: that of its outermost field, or none. */
+export function pathIn(path: string, to: Protocol, { caller, body }: { caller: Protocol; body: unknown }): string {
+  const [outermost = ''] = path.slice(1).split('/')
+  return saidAt(canonicalPath(outermost, to), caller, body)
 }
 
 function canonicalPath(field: string, { fieldNames }: Protocol): Keys {

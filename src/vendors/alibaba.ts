@@ -45,5 +45,43 @@ export const alibaba = {
       options: { ccReasoning: 'reasoning_content' },
       sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
     },
+    {
+      fact: '`enable_thinking` switches reasoning on and off; there are no levels.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'flag', ccEfforts: '' },
+      sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking'],
+    },
+    {
+      fact: 'These models have levels of reasoning.',
+      protocols: ['chat-completions'],
+      models: ['qwen3.8-max*'],
+      options: { ccEfforts: 'low medium high xhigh' },
+      sources: ['https://www.alibabacloud.com/help/en/model-studio/deep-thinking', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+    },
+    {
+      fact: 'Most models have JSON, but no JSON Schema.',
+      protocols: ['chat-completions'],
+      options: { ccFormats: 'json_object' },
+      sources: ['https://docs.instructorphp.com/cookbook/examples/B04_LLMApiSupport/llm_qwen'],
+    },
+    {
+      fact: 'These models have JSON Schema.',
+      protocols: ['chat-completions'],
+      models: ['qwen3.8-max*', 'qwen3.7*'],
+      options: { ccFormats: 'json_object json_schema' },
+      sources: ['https://docs.instructorphp.com/cookbook/examples/B04_LLMApiSupport/llm_qwen'],
+    },
+    {
+      fact: '`frequency_penalty` is not accepted.',
+      protocols: ['chat-completions'],
+      refuses: ['frequency_penalty'],
+      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+    },
+    {
+      fact: 'Chat templates of Qwen accept a system message only at the start, also behind the messages protocol.',
+      protocols: ['messages'],
+      options: { systemPlacement: 'user' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
   ],
 } as const satisfies Vendor

@@ -1,3 +1,5 @@
+import { claudeModels } from './anthropic.ts'
+import { openaiModels } from './openai.ts'
 import type { Vendor } from './vendor.ts'
 
 export const azure = {
@@ -35,19 +37,7 @@ export const azure = {
       options: { instructionsRole: 'developer', systemPlacement: 'keep' },
       sources: ['https://www.developersdigest.tech/reference/api-compatibility'],
     },
-    {
-      fact: 'Reasoning models refuse temperature, top_p, penalties, logit_bias and log probabilities while they reason.',
-      protocols: ['chat-completions', 'responses'],
-      models: ['o1*', 'o3*', 'o4*', 'gpt-5', 'gpt-5-mini*', 'gpt-5.5*', 'gpt-5.6*', 'gpt-6*'],
-      refuses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
-    {
-      fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
-      protocols: ['chat-completions'],
-      models: ['gpt-5.6*', 'gpt-6*'],
-      speak: { protocol: 'responses', when: 'tools' },
-      sources: ['https://github.com/itzcrazykns/vane/issues/1173'],
-    },
+    ...openaiModels,
+    ...claudeModels(),
   ],
 } as const satisfies Vendor

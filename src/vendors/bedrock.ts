@@ -1,3 +1,4 @@
+import { claudeModels } from './anthropic.ts'
 import type { Vendor } from './vendor.ts'
 
 export const bedrock = {
@@ -25,12 +26,25 @@ export const bedrock = {
     },
   ],
   facts: [
+    ...claudeModels('*'),
     {
-      fact: 'temperature, top_p and top_k are refused.',
+      fact: 'Arguments of tools in pieces cannot be asked for.',
       protocols: ['messages'],
-      models: ['*claude-opus-4-7*', '*claude-opus-4-8*', '*claude-opus-5*', '*claude-sonnet-5*', '*claude-fable-*', '*claude-mythos-*'],
-      refuses: ['temperature', 'top_p', 'top_k'],
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+      refuses: ['tools.*.eager_input_streaming'],
+      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+    },
+    {
+      fact: 'Models of OpenAI are not served with the messages protocol.',
+      protocols: ['messages'],
+      models: ['*gpt-*'],
+      speak: { protocol: 'responses', when: 'always' },
+      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-responses-api.md'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning`.',
+      protocols: ['chat-completions'],
+      options: { ccReasoning: 'reasoning' },
+      sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html'],
     },
   ],
 } as const satisfies Vendor

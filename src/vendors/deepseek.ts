@@ -39,5 +39,23 @@ export const deepseek = {
       options: { ccReasoning: 'reasoning_content', ccReasoningInHistory: 'tool-turns', ccMissingReasoning: 'blank' },
       sources: ['https://api-docs.deepseek.com/guides/thinking_mode'],
     },
+    {
+      fact: '`thinking.type` switches reasoning; the levels are low, high and max.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'type', ccEfforts: 'low high max' },
+      sources: ['https://api-docs.deepseek.com/guides/thinking_mode', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
+    },
+    {
+      fact: 'While it reasons, no tool can be forced.',
+      protocols: ['chat-completions'],
+      options: { ccToolChoice: 'auto' },
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+    },
+    {
+      fact: 'There is JSON, but no JSON Schema.',
+      protocols: ['chat-completions'],
+      options: { ccFormats: 'json_object' },
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+    },
   ],
 } as const satisfies Vendor

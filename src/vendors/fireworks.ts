@@ -14,6 +14,11 @@ export const fireworks = {
   ],
   facts: [
     {
+      fact: 'The role `developer` is not sent by clients that know the vendor; `system` is.',
+      options: { instructionsRole: 'system' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
       fact: 'Reasoning is sent in `reasoning_content`.',
       options: { ccReasoning: 'reasoning_content' },
       sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229'],

@@ -16,16 +16,36 @@ export const groq = {
   ],
   facts: [
     {
-      fact: 'logprobs, logit_bias, top_logprobs and names of messages are refused.',
+      fact: 'logprobs, logit_bias, top_logprobs, names of messages and more than one answer are refused.',
       protocols: ['chat-completions'],
-      refuses: ['logprobs', 'logit_bias', 'top_logprobs'],
+      refuses: ['logprobs', 'logit_bias', 'top_logprobs', 'n', 'messages.*.name'],
       sources: ['https://console.groq.com/docs/openai'],
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
       protocols: ['chat-completions'],
-      options: { ccReasoning: 'reasoning' },
+      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
       sources: ['https://console.groq.com/docs/openai'],
+    },
+    {
+      fact: 'Most models have no levels of reasoning.',
+      protocols: ['chat-completions'],
+      options: { ccEfforts: '' },
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+    },
+    {
+      fact: 'gpt-oss always reasons, in three levels.',
+      protocols: ['chat-completions'],
+      models: ['gpt-oss*'],
+      options: { ccEfforts: 'low medium high' },
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
+    },
+    {
+      fact: 'Qwen 3 reasons or does not.',
+      protocols: ['chat-completions'],
+      models: ['qwen3*'],
+      options: { ccEfforts: 'none default' },
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
     },
   ],
 } as const satisfies Vendor

@@ -19,5 +19,19 @@ export const huggingface = {
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
   ],
-  facts: [],
+  facts: [
+    {
+      fact: 'Only some of the providers behind accept the role `developer`; all accept `system`.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
+      fact: 'Bodies reach the provider behind, some of which refuse optional fields.',
+      protocols: ['chat-completions'],
+      options: { ccOptionalFields: 'drop' },
+      refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'],
+      sources: ['https://github.com/huggingface/huggingface.js/issues/2268'],
+    },
+  ],
 } as const satisfies Vendor

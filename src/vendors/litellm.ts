@@ -21,5 +21,12 @@ export const litellm = {
       options: { ccReasoning: 'reasoning_content', ccCacheMarks: 'cache_control' },
       sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
     },
+    {
+      fact: 'A field that the target does not know is an error.',
+      protocols: ['chat-completions'],
+      options: { ccOptionalFields: 'drop' },
+      refuses: ['store', 'safety_identifier', 'prompt_cache_retention', 'logit_bias', 'service_tier'],
+      sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
+    },
   ],
 } as const satisfies Vendor

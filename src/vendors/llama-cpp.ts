@@ -27,5 +27,17 @@ export const llamaCpp = {
       options: { ccTopK: 'write' },
       sources: ['https://github.com/ggml-org/llama.cpp'],
     },
+    {
+      fact: 'Reasoning is switched in the chat template.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'template' },
+      sources: ['https://github.com/ggml-org/llama.cpp'],
+    },
+    {
+      fact: 'Chat templates decide about system messages, also behind the messages protocol.',
+      protocols: ['messages'],
+      options: { systemPlacement: 'user' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
   ],
 } as const satisfies Vendor

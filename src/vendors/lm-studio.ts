@@ -5,7 +5,13 @@ export const lmStudio = {
   title: 'LM Studio',
   endpoints: [
     { protocol: 'chat-completions', baseUrl: 'http://localhost:1234/v1', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
-    { protocol: 'responses', baseUrl: 'http://localhost:1234/v1', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
+    {
+      protocol: 'responses',
+      baseUrl: 'http://localhost:1234/v1',
+      auth: 'none',
+      tools: ['function', 'mcp'],
+      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+    },
     { protocol: 'messages', baseUrl: 'http://localhost:1234', auth: 'none', sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'] },
   ],
   facts: [
@@ -19,6 +25,18 @@ export const lmStudio = {
       fact: 'The token limit is `max_tokens`.',
       protocols: ['chat-completions'],
       options: { ccMaxTokensField: 'max_tokens' },
+      sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
+    },
+    {
+      fact: 'Chat templates decide about system messages, also behind the messages protocol.',
+      protocols: ['messages'],
+      options: { systemPlacement: 'user' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'There is JSON Schema, but no JSON without one.',
+      protocols: ['chat-completions'],
+      options: { ccFormats: 'json_schema' },
       sources: ['https://github.com/lmstudio-ai/docs/tree/c6854fb'],
     },
   ],

@@ -42,9 +42,35 @@ export const minimax = {
     {
       fact: 'Reasoning is part of the text, between `<think>` and `</think>`; the whole assistant message has to come back.',
       protocols: ['chat-completions'],
-      options: { ccReasoningInHistory: 'always' },
+      options: { ccReasoningInHistory: 'always', ccHistoryReasoning: 'tags' },
       answers: { extractThinkTags: true },
       sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
+    },
+    {
+      fact: '`thinking.type` switches reasoning; there are no levels.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'adaptive', ccEfforts: '' },
+      sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
+    },
+    {
+      fact: 'These models always reason.',
+      protocols: ['chat-completions'],
+      models: ['MiniMax-M2*'],
+      options: { ccThinking: 'always' },
+      sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
+    },
+    {
+      fact: 'Tool choice, formats and several optional fields are not documented; clients leave them out.',
+      protocols: ['chat-completions'],
+      options: { ccToolChoice: 'omit', ccFormats: '', ccOptionalFields: 'drop' },
+      refuses: ['frequency_penalty', 'presence_penalty', 'parallel_tool_calls', 'seed', 'store', 'metadata', 'tools.*.function.strict'],
+      sources: ['https://java.agentscope.io/v2/en/integration/model/minimax'],
+    },
+    {
+      fact: 'Only one system message is accepted, also with the messages protocol.',
+      protocols: ['messages'],
+      options: { systemPlacement: 'user' },
+      sources: ['https://github.com/farion1231/cc-switch/commit/9d3570980'],
     },
   ],
 } as const satisfies Vendor

@@ -28,6 +28,12 @@ export const moonshot = {
   ],
   facts: [
     {
+      fact: 'The role `developer` is not sent by clients that know the vendor; `system` is.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
       fact: 'The token limit is `max_completion_tokens`.',
       protocols: ['chat-completions'],
       options: { ccMaxTokensField: 'max_completion_tokens' },
@@ -51,6 +57,43 @@ export const moonshot = {
         'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
         'https://github.com/vercel/ai/tree/ed857f50f',
       ],
+    },
+    {
+      fact: 'Models up to K2.6 are switched by `thinking.type`; there are no levels.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'type', ccEfforts: '' },
+      sources: [
+        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
+        'https://java.agentscope.io/v2/en/integration/model/kimi',
+        'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
+      ],
+    },
+    {
+      fact: 'K3 always reasons, in the levels low, high and max.',
+      protocols: ['chat-completions'],
+      models: ['kimi-k3*'],
+      options: { ccThinking: 'always', ccEfforts: 'low high max' },
+      sources: [
+        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
+        'https://java.agentscope.io/v2/en/integration/model/kimi',
+      ],
+    },
+    {
+      fact: 'K2.7 always reasons, and its tools cannot be forced.',
+      protocols: ['chat-completions'],
+      models: ['kimi-k2.7*', 'kimi-for-coding*'],
+      options: { ccThinking: 'always', ccToolChoice: 'auto' },
+      sources: [
+        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
+        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
+      ],
+    },
+    {
+      fact: 'Schemas of tools must be plain, and `strict` is left out.',
+      protocols: ['chat-completions'],
+      options: { toolSchemas: 'plain' },
+      refuses: ['tools.*.function.strict'],
+      sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://java.agentscope.io/v2/en/integration/model/kimi'],
     },
   ],
 } as const satisfies Vendor

@@ -15,7 +15,7 @@ export const nvidia = {
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
-      options: { instructionsRole: 'system' },
+      options: { instructionsRole: 'system', systemPlacement: 'auto' },
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
     },
     {
@@ -29,7 +29,30 @@ export const nvidia = {
     {
       fact: 'Unknown fields are refused.',
       options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
+      refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'service_tier', 'verbosity', 'tools.*.function.strict'],
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+    },
+    {
+      fact: 'Reasoning is switched in the chat template; there are no levels.',
+      options: { ccThinking: 'template', ccEfforts: '' },
+      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+    },
+    {
+      fact: 'gpt-oss always reasons, in three levels.',
+      models: ['gpt-oss*'],
+      options: { ccThinking: 'effort', ccEfforts: 'low medium high' },
+      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+    },
+    {
+      fact: 'Kimi makes one call at a time.',
+      models: ['kimi*'],
+      options: { ccParallelCalls: 'forbid' },
+      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+    },
+    {
+      fact: 'Some models copy a list of text parts into the answer.',
+      options: { ccTextContent: 'string' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
   ],
 } as const satisfies Vendor

@@ -33,5 +33,17 @@ export const ollama = {
       options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
       sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
     },
+    {
+      fact: 'Chat templates decide about system messages, also behind the messages protocol.',
+      protocols: ['messages'],
+      options: { systemPlacement: 'user' },
+      sources: ['https://github.com/ollama/ollama/issues/17774'],
+    },
+    {
+      fact: 'Images are read as data, not fetched.',
+      protocols: ['chat-completions'],
+      options: { ccImageUrls: 'text' },
+      sources: ['https://github.com/ollama/ollama/tree/fb3076099'],
+    },
   ],
 } as const satisfies Vendor

@@ -1,4 +1,65 @@
-import type { Vendor } from './vendor.ts'
+import type { Fact, Vendor } from './vendor.ts'
+
+/** What differs between the models of OpenAI, wherever they are served. */
+export const openaiModels: readonly Fact[] = [
+  {
+    fact: 'Reasoning models refuse temperature, top_p, penalties, logit_bias and log probabilities while they reason.',
+    protocols: ['chat-completions', 'responses'],
+    models: [
+      'o1*',
+      'o3*',
+      'o4*',
+      'gpt-5',
+      'gpt-5-mini*',
+      'gpt-5-nano*',
+      'gpt-5-pro*',
+      'gpt-5-codex*',
+      'gpt-5.1-codex*',
+      'gpt-5.2-pro*',
+      'gpt-5.4-pro*',
+      'gpt-5.5*',
+      'gpt-5.6*',
+      'gpt-6*',
+    ],
+    refuses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/khoj-ai/khoj/issues/1377'],
+  },
+  {
+    fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
+    protocols: ['chat-completions'],
+    models: ['gpt-5.6*', 'gpt-6*'],
+    speak: { protocol: 'responses', when: 'tools' },
+    sources: ['https://github.com/itzcrazykns/vane/issues/1173', 'https://developers.openai.com/api/docs/guides/deployment-checklist'],
+  },
+  {
+    fact: 'These models do not reason, and have no effort.',
+    protocols: ['chat-completions', 'responses'],
+    models: ['gpt-3*', 'gpt-4*', 'gpt-5-chat*'],
+    options: { ccEfforts: '', rsEfforts: '' },
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+  },
+  {
+    fact: 'These models cannot stop reasoning, and have no effort `none`.',
+    protocols: ['chat-completions', 'responses'],
+    models: ['o1*', 'o3*', 'o4*'],
+    options: { ccEfforts: 'low medium high', rsEfforts: 'low medium high' },
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+  },
+  {
+    fact: 'The effort `minimal` exists for the first gpt-5 only, which has no `none`.',
+    protocols: ['chat-completions', 'responses'],
+    models: ['gpt-5', 'gpt-5-mini*', 'gpt-5-nano*', 'gpt-5-pro*', 'gpt-5-codex*'],
+    options: { ccEfforts: 'minimal low medium high', rsEfforts: 'minimal low medium high' },
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+  },
+  {
+    fact: 'These models always reason.',
+    protocols: ['chat-completions', 'responses'],
+    models: ['gpt-6-astra*', 'gpt-6.1-sol*'],
+    options: { ccEfforts: 'low medium high xhigh', rsEfforts: 'low medium high xhigh max' },
+    sources: ['https://developers.openai.com/api/docs/guides/deployment-checklist'],
+  },
+]
 
 export const openai = {
   name: 'openai',
@@ -33,34 +94,6 @@ export const openai = {
       options: { ccReasoningInHistory: 'never' },
       sources: ['https://platform.openai.com/docs/api-reference'],
     },
-    {
-      fact: 'Reasoning models refuse temperature, top_p, penalties, logit_bias and log probabilities while they reason.',
-      protocols: ['chat-completions', 'responses'],
-      models: [
-        'o1*',
-        'o3*',
-        'o4*',
-        'gpt-5',
-        'gpt-5-mini*',
-        'gpt-5-nano*',
-        'gpt-5-pro*',
-        'gpt-5-codex*',
-        'gpt-5.1-codex*',
-        'gpt-5.2-pro*',
-        'gpt-5.4-pro*',
-        'gpt-5.5*',
-        'gpt-5.6*',
-        'gpt-6*',
-      ],
-      refuses: ['temperature', 'top_p', 'presence_penalty', 'frequency_penalty', 'logit_bias', 'logprobs', 'top_logprobs'],
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/khoj-ai/khoj/issues/1377'],
-    },
-    {
-      fact: 'Function tools together with reasoning are refused in chat-completions; the responses protocol accepts them.',
-      protocols: ['chat-completions'],
-      models: ['gpt-5.6*', 'gpt-6*'],
-      speak: { protocol: 'responses', when: 'tools' },
-      sources: ['https://github.com/itzcrazykns/vane/issues/1173', 'https://developers.openai.com/api/docs/guides/deployment-checklist'],
-    },
+    ...openaiModels,
   ],
 } as const satisfies Vendor

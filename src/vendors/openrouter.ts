@@ -22,6 +22,12 @@ export const openrouter = {
   ],
   facts: [
     {
+      fact: 'Only some models accept the role `developer`; all accept `system`.',
+      protocols: ['chat-completions'],
+      options: { instructionsRole: 'system' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
       fact: 'Reasoning is sent in `reasoning` and `reasoning_details`; the details have to come back unchanged.',
       protocols: ['chat-completions'],
       options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
@@ -32,6 +38,12 @@ export const openrouter = {
       protocols: ['chat-completions'],
       options: { ccCacheMarks: 'cache_control', ccTopK: 'write' },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
+      fact: 'Reasoning is asked for in `reasoning`.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'object' },
+      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
     },
   ],
 } as const satisfies Vendor

@@ -26,13 +26,19 @@ export function factsFor({ facts }: Vendor, protocol: ProtocolName, model: strin
   return facts.filter(({ protocols, models }) => (protocols?.includes(protocol) ?? true) && (models?.some(pattern => isModel(pattern, model)) ?? true))
 }
 
-/** The protocol for a request: that of the caller where the vendor serves it well, else the vendor's best one, unless the model needs another. */
-export function protocolFor(vendor: Vendor, caller: ProtocolName, { model, hasTools }: { model: string | undefined; hasTools: boolean }): ProtocolName {
-  const [best] = vendor.endpoints
-  const own = endpointOf(vendor, caller)
-  const wanted = own && own.support !== 'partial' ? caller : best.protocol
-  const rule = factsFor(vendor, wanted, model).findLast(({ speak }) => speak && (speak.when === 'always' || hasTools))
-  return rule?.speak && endpointOf(vendor, rule.speak.protocol) ? rule.speak.protocol : wanted
+/** What decides about the protocol of a request. `toolTypes`: of its tools. `served`: the protocols that can be used; absent: all of the vendor. */
+export type Asked = { model: string | undefined; hasTools: boolean; toolTypes?: () => readonly string[]; served?: readonly ProtocolName[] }
+
+/** The protocol for a request: that of the caller where the vendor serves it well, else the vendor's best one, unless the model or a tool needs another. */
+export function protocolFor(vendor: Vendor, caller: ProtocolName, { model, hasTools, toolTypes = () => [], served }: Asked): ProtocolName {
+  const open = vendor.endpoints.filter(({ protocol }) => served?.includes(protocol) ?? true)
+  const [best = vendor.endpoints[0]] = open
+  const own = open.find(({ protocol }) => protocol === caller)
+  const wanted = own && own.support !== 'partial' ? own : best
+  const rule = factsFor(vendor, wanted.protocol, model).findLast(({ speak }) => speak && (speak.when === 'always' || hasTools))
+  const chosen = open.find(({ protocol }) => protocol === rule?.speak?.protocol) ?? wanted
+  const takes = ({ tools }: Endpoint) => tools === undefined || toolTypes().every(type => tools.includes(type))
+  return takes(chosen) ? chosen.protocol : (open.find(takes) ?? chosen).protocol
 }
 
 export function endpointOf({ endpoints }: Vendor, protocol: ProtocolName): Endpoint | undefined {
@@ -63,6 +69,16 @@ export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefine
   if (hostname === 'localhost') return undefined
   const basesOf = ({ endpoints }: Vendor) => endpoints.flatMap(({ baseUrl, regions = {} }) => [baseUrl, ...Object.values(regions)])
   return all.find(vendor => basesOf(vendor).some(base => isAt(base, hostname, pathname)))
+}
+
+/** The endpoints of a vendor under this URL: those whose own base URL says most of it. None: it is another server, such as a proxy. */
+export function endpointsAt({ endpoints }: Vendor, url: string): Endpoint[] {
+  if (!URL.canParse(url)) return []
+  const { hostname, pathname } = new URL(url)
+  const lengthOf = (base: string) => (isAt(base, hostname, pathname) ? base.split('/').length : 0)
+  const found = endpoints.map(endpoint => ({ endpoint, length: Math.max(...[endpoint.baseUrl, ...Object.values(endpoint.regions ?? {})].map(lengthOf)) }))
+  const longest = Math.max(...found.map(({ length }) => length))
+  return longest === 0 ? [] : found.flatMap(({ endpoint, length }) => (length === longest ? [endpoint] : []))
 }
 
 function isAt(base: string, hostname: string, pathname: string): boolean {

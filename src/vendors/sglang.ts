@@ -20,5 +20,11 @@ export const sglang = {
       options: { ccReasoning: 'reasoning_content' },
       sources: ['https://github.com/sgl-project/sglang'],
     },
+    {
+      fact: 'Reasoning is switched in the chat template.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'template' },
+      sources: ['https://github.com/sgl-project/sglang'],
+    },
   ],
 } as const satisfies Vendor

@@ -19,6 +19,21 @@ export const together = {
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     { fact: 'The token limit is `max_tokens`.', options: { ccMaxTokensField: 'max_tokens' }, sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'] },
-    { fact: '`store` is refused.', options: { ccOptionalFields: 'drop' }, sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'] },
+    {
+      fact: '`store` and `strict` are not sent by clients that know the vendor.',
+      options: { ccOptionalFields: 'drop' },
+      refuses: ['store', 'tools.*.function.strict'],
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
+      fact: 'Levels of reasoning are not accepted.',
+      options: { ccEfforts: '' },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
+    {
+      fact: 'Reasoning is sent in `reasoning`.',
+      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
+      sources: ['https://docs.together.ai/docs/kimi-k2-thinking-quickstart.md'],
+    },
   ],
 } as const satisfies Vendor

@@ -43,6 +43,8 @@ export type Endpoint = {
   auth: Auth
   /** `partial`: used only for clients of this protocol that ask for it by a channel's `protocols`, because the vendor serves another one better. */
   support?: 'partial'
+  /** The types of tools that it takes; a request with others is sent with another protocol. Absent: all types. */
+  tools?: readonly string[]
   sources: readonly string[]
 }
 
@@ -58,9 +60,12 @@ export type Fact = {
   options?: WrittenOptions
   /** The same for reading responses. */
   answers?: WrittenOptions
-  /** Fields of a request that the vendor refuses, as its protocol names them, with dots between levels. They are dropped with a note. */
+  /**
+   * Fields of a request that the vendor refuses, as its protocol names them, with dots between levels and `*` for every entry of a list.
+   * They are dropped with a note.
+   */
   refuses?: readonly string[]
-  /** Requests of these models are sent with this protocol. `tools`: only those with tools. */
+  /** Requests of these models are sent with this protocol, where it is available. `tools`: only those with tools. */
   speak?: { protocol: ProtocolName; when: 'always' | 'tools' }
   sources: readonly string[]
 }

@@ -43,5 +43,11 @@ export const vllm = {
       options: { ccTopK: 'write' },
       sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
     },
+    {
+      fact: 'Reasoning is switched in the chat template.',
+      protocols: ['chat-completions'],
+      options: { ccThinking: 'template' },
+      sources: ['https://github.com/vllm-project/vllm/tree/0001948b'],
+    },
   ],
 } as const satisfies Vendor

@@ -24,6 +24,23 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls.map(({ json }) => json['user'])).toEqual(['me', 'me', 'me'])
   })
 
+  test('what was learned stands in the log, and at /client-config for keys that see the model', async () => {
+    const warned: unknown[] = []
+    const logger = { info() {}, error() {}, warn: (details: object) => void warned.push(details) }
+    const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]))
+    const keys = ['team', 'others'].map(name => ({ name, key: `client-secret-${name}`, group: name }))
+    const groups = { team: { models: ['fast'] }, others: { models: ['slow'] } }
+    const models = ['fast', 'slow'].map(id => ({ id, channels: [{ name: 'up' }] }))
+    const ask = await start({ channels: channel(seen.url).channels, keys, groups, models }, { logger })
+    const as = (name: string) => ({ authorization: `Bearer client-secret-${name}` })
+    const learnedBy = async (name: string) => ((await (await ask('/client-config', { headers: as(name) })).json()) as { learned: unknown }).learned
+    expect(await learnedBy('team')).toEqual({})
+    expect((await ask('/v1/chat/completions', post({ ...body, model: 'fast' }, as('team')))).status).toBe(200)
+    expect(warned).toContainEqual({ channel: 'up', model: 'fast', field: 'logit_bias' })
+    expect(await learnedBy('team')).toEqual({ fast: ['logit_bias'] })
+    expect(await learnedBy('others')).toEqual({})
+  })
+
   test('several fields are left out one after another', async () => {
     const seen = await upstream(refused('logit_bias'), refused('user'), sendJson(200, replies[chat]))
     const ask = await start(channel(seen.url))

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { CanonicalError } from '../../src/canonical/error.ts'
-import { googleError, messagesError, openaiError, openaiModels } from '../../src/kit/errors/serializers.generated.ts'
+import { messagesError, modelList, nestedError, statusError } from '../../src/kit/errors/serializers.generated.ts'
 import { statusOfKind } from '../../src/kit/errors/status.ts'
 import type { ModelInfo } from '../../src/protocol.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { runs } from '../support/runs.ts'
 import { serializers as generated, generatedFile, type Schema, shapes } from '../tools/serializers.ts'
 
-const serializers = { openaiError, messagesError, googleError, openaiModels } satisfies Record<keyof typeof shapes, unknown>
+const serializers = { nestedError, messagesError, statusError, modelList } satisfies Record<keyof typeof shapes, unknown>
 
 const written = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
 

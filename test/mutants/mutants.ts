@@ -86,7 +86,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a foreign signature is sent to a server',
     room: chat,
-    find: "if (towards === 'server' && (isTaken(signature, writing) || (native && liteListOf(part)) || opensEnvelopes(towards, options))) return part",
+    find: "if (towards === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(towards, options))) return part",
     replace: "if (towards === 'server') return part",
   },
   {

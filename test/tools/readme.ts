@@ -5,6 +5,7 @@ import type { FinishReason } from '../../src/canonical/response.ts'
 import { TranslationError } from '../../src/errors.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
+import { productRows } from '../support/matrix/products.ts'
 import { written } from '../support/written.ts'
 import { noteRows } from './notes.ts'
 import { optionRows } from './options.ts'
@@ -18,7 +19,7 @@ const all: Protocol[] = Object.values(protocols)
 
 /** The page with every generated block made anew; blocks stand between `<!-- name -->` and `<!-- /name -->`. */
 export function generated(page: (typeof generatedPages)[number]): string {
-  const blocks: Record<string, () => string> = { mapping, finish, notes, options }
+  const blocks: Record<string, () => string> = { mapping, finish, notes, options, vendors }
   return readFileSync(fileOf(page), 'utf8').replace(/<!-- ([\w./-]+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
     const block = name.endsWith('.ts') ? code(name) : blocks[name]?.()
     return block === undefined ? whole : `<!-- ${name} -->\n${block}\n<!-- /${name} -->`
@@ -38,6 +39,11 @@ function table(head: string[], rows: string[][]): string {
 function mapping(): string {
   const rows = Object.entries(probes).map(([title, probe]) => [title, ...all.map(protocol => outcome(protocol, { ...plain, ...probe }))])
   return table(['a request with', ...all.map(({ name }) => `→ ${name}`)], rows)
+}
+
+function vendors(): string {
+  const { head, rows } = productRows()
+  return table(head, rows)
 }
 
 function finish(): string {

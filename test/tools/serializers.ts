@@ -22,10 +22,10 @@ const list = (items: Schema): Schema => ({ type: 'array', items })
  * another value is converted without an error.
  */
 export const shapes = {
-  openaiError: object({ error: object({ message: text, type: text, param: textOrNull, code: textOrNull }) }),
+  nestedError: object({ error: object({ message: text, type: text, param: textOrNull, code: textOrNull }) }),
   messagesError: object({ type: text, error: object({ type: text, message: text }), request_id: text }),
-  googleError: object({ error: object({ code: number, message: text, status: text, details: anything }) }),
-  openaiModels: object({
+  statusError: object({ error: object({ code: number, message: text, status: text, details: anything }) }),
+  modelList: object({
     object: text,
     data: list(closed({ id: text, object: text, created: number, owned_by: text, context_length: number, max_output_tokens: number })),
   }),

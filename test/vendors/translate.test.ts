@@ -46,8 +46,8 @@ test('fields that the vendor refuses are dropped, with a note for each', () => {
   expect(body).not.toHaveProperty('frequency_penalty')
   expect(notes.filter(({ code }) => code === 'model.unsupported').map(({ path }) => path)).toEqual(['/frequency_penalty', '/service_tier'])
   const same = translateRequest(request, { from: 'chat-completions', to: 'chat-completions', vendor: 'cerebras' })
-  expect(same.body).toEqual({ model: 'llama', messages: request.messages, max_tokens: 10 })
-  expect(same.notes.map(({ path }) => path).toSorted()).toEqual(['/parallel_tool_calls', '/service_tier'])
+  expect(same.body).toEqual({ model: 'llama', messages: request.messages, max_completion_tokens: 10 })
+  expect(same.notes.map(({ path }) => path).toSorted()).toEqual(['/max_tokens', '/parallel_tool_calls', '/service_tier'])
 })
 
 test('an option of the user takes precedence over the profile', () => {

@@ -3,12 +3,15 @@ import type { ModelInfo } from '../../protocol.ts'
 import { refuse, unknownModel } from '../error.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
 
+/** What a key sees. `learned`: by model, the fields that are left out of requests because an upstream has refused them. */
+type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]> }
+
 /**
  * Settings of client programs for the models that this key sees. Query parameters: `client`, `model` and `key-env`. With
  * `accept: text/plain` they are ready to paste. They do not contain the key.
  * @throws Refusal 400 for an invalid parameter, 404 for a model that the key does not see
  */
-export function clientSettings({ base = '', query, headers }: GatewayRequest, models: readonly ModelInfo[]): GatewayAnswer {
+export function clientSettings({ base = '', query, headers }: GatewayRequest, { models, learned }: Seen): GatewayAnswer {
   const asked = query.get('client')
   const model = query.get('model')
   const keyEnv = query.get('key-env') ?? usualKeyEnv
@@ -22,5 +25,5 @@ export function clientSettings({ base = '', query, headers }: GatewayRequest, mo
   const configs: ClientConfig[] = (asked === null ? clientNames : [asked]).map(client => clientConfig(client, options))
   if (/^text\/plain\b/.test(headers['accept'] ?? ''))
     return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: configs.map(clientConfigText).join('\n') }
-  return jsonAnswer({ address, keyEnv, models: ids, clients: Object.fromEntries(configs.map(({ client, ...config }) => [client, config])) })
+  return jsonAnswer({ address, keyEnv, models: ids, learned, clients: Object.fromEntries(configs.map(({ client, ...config }) => [client, config])) })
 }

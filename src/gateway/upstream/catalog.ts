@@ -1,6 +1,7 @@
 import { defined } from '../../kit/fields/defined.ts'
 import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
+import type { Asked } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry, Settled } from '../options.ts'
@@ -16,9 +17,12 @@ export type Candidate = {
 }
 
 /** The models and the channels that serve them. */
+/** The tools of a request, as far as they decide about its protocol. */
+type AskedTools = Pick<Asked, 'hasTools' | 'toolTypes'>
+
 export type Catalog = {
   /** In the order in which to try them. Undefined: there is no such model for this group. */
-  candidates(model: string, caller: Protocol, identity: Identity, hasTools?: boolean): Candidate[] | undefined
+  candidates(model: string, caller: Protocol, identity: Identity, tools?: AskedTools): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
   /** Does this channel serve a model that the group can see? */
@@ -71,7 +75,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
   }
 
   return {
-    candidates(id, caller, identity, hasTools = false) {
+    candidates(id, caller, identity, tools = { hasTools: false }) {
       const found = lookUp(id, identity)
       if (!found) return undefined
       const { entry, own, rest } = found
@@ -79,7 +83,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
         const channel = channelOf.get(name)
         if (!channel) return []
         const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
-        const protocol = spokenWith(channel, caller, { model: served, hasTools })
+        const protocol = spokenWith(channel, caller, { model: served, ...tools })
         return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
       })
       ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
@@ -102,7 +106,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
 }
 
 /** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
-function spokenWith(channel: ChannelEntry, caller: Protocol, asked: { model: string; hasTools: boolean }): Protocol {
+function spokenWith(channel: ChannelEntry, caller: Protocol, asked: Asked): Protocol {
   const { protocols: spoken, embedded } = channel
   const chosen = chosenProtocol(channel, caller, asked)
   if (chosen) return protocols[chosen]

@@ -7,7 +7,12 @@ export type Learned = {
   of(candidate: Candidate): string[]
   /** Remembers a field. False: it is known already, or the channel does not learn. */
   learn(candidate: Candidate, field: string): boolean
+  /** Everything that is remembered. `entry`: the id of the model in the configuration. */
+  all(): LearnedFields[]
 }
+
+/** Fields that are left out of requests for a model. */
+export type LearnedFields = { entry: string; model: string; fields: string[] }
 
 /** How long a field is left out. A server may accept it after an update. */
 const rememberedMs = 60 * 60 * 1000
@@ -20,6 +25,7 @@ const mostModels = 1000
 
 export function createLearned(): Learned {
   const known = new Map<string, Map<string, number>>()
+  const names = new Map<string, Pick<LearnedFields, 'entry' | 'model'>>()
   const keyOf = ({ channel, protocol, model }: Candidate) => JSON.stringify([channel.name, protocol.name, model])
   return {
     of(candidate) {
@@ -35,7 +41,15 @@ export function createLearned(): Learned {
       const fields = known.get(key) ?? new Map<string, number>()
       if ((fields.get(field) ?? 0) > Date.now() || fields.size >= mostFields || known.size >= mostModels) return false
       known.set(key, fields.set(field, Date.now() + rememberedMs))
+      names.set(key, { entry: candidate.entry.id, model: candidate.model })
       return true
+    },
+    all() {
+      const now = Date.now()
+      return [...names].flatMap(([key, name]) => {
+        const fields = [...(known.get(key) ?? [])].flatMap(([field, until]) => (until > now ? [field] : []))
+        return fields.length > 0 ? [{ ...name, fields }] : []
+      })
     },
   }
 }

@@ -44,10 +44,10 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
   const { outline } = body
   const unsupported = refusedBy(service, candidate)
   const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || saysAny(outline, unsupported)
-  if (to !== protocol || reads || keepsHere(ask, candidate) || !body.isPlain) return undefined
+  if (to !== protocol || reads || isDemanding(ask, candidate) || keepsHere(ask, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
   if (operation === 'generate' && sayingStream.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
-  const asking = askingUsage(outline, candidate, upstreamStream)
+  const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
   const bytes = edited(ask, candidate, asking)
   if (!bytes) return undefined
   return {
@@ -74,12 +74,12 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
   const says = to.wantsStream(wire) ?? false
   const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
-  const asking = askingUsage(sent, candidate, upstreamStream)
+  const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
   // Encoders ask for usage themselves. Between equal protocols the caller's own setting stays.
   const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
   const whole = asking?.wire ?? (isRefused ? withoutStreamOptions(sent, to) : sent)
-  // The bytes are still valid unless signatures of other providers were removed, or a history was inserted.
-  const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value
+  // The bytes are still valid unless signatures of other providers were removed, a history was inserted, or the vendor wants something else.
+  const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value && !isDemanding(ask, candidate)
   return {
     candidate,
     ...(channel.embedded && { body: whole }),
@@ -105,12 +105,20 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
     ...demanding(operation, protocol),
     ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
     ...vendorRules(channel, to, candidate.model).options,
+    ...(channel.vendor && { fitsVendor: true }),
     ...channel.options,
     ...entry.options,
     ...recalled?.resolversFor(candidate),
     ...(keepsHere(ask, candidate) && { keepsReply: true }),
     ...(replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   }
+}
+
+/** Does the vendor want anything in the body to be different? A long body is parsed for that. */
+function isDemanding({ operation, body }: Ask, { protocol, channel, entry, model }: Candidate): boolean {
+  const { options } = vendorRules(channel, protocol, model)
+  if (operation !== 'generate' || !channel.vendor || !protocol.fitRequest || Object.keys(options).length === 0) return false
+  return protocol.fitRequest(protocol.withModel(body.value, model), { ...options, ...channel.options, ...entry.options }).wire !== body.value
 }
 
 /** The fields that the vendor refuses, and those that this upstream has refused before. */
@@ -127,10 +135,14 @@ function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
 /** How to ask for the usage of a stream. Undefined: it comes without asking, is asked for already, or is not wanted. */
-function askingUsage(body: unknown, { channel, entry, protocol: { streamUsage } }: Candidate, isStream: boolean): Asking {
+function askingUsage(
+  body: unknown,
+  { channel, entry, protocol: { streamUsage } }: Candidate,
+  { isStream, unsupported }: { isStream: boolean; unsupported: readonly string[] },
+): Asking {
   if (!isStream || !channel.streamUsage || streamUsage?.isAsked(body) !== false) return undefined
   const asking = streamUsage.ask(body)
-  return saysAny(asking.wire, entry.unsupported) ? undefined : asking
+  return saysAny(asking.wire, [...entry.unsupported, ...unsupported]) ? undefined : asking
 }
 
 /** The original bytes with the candidate's model name and, if needed, the option that asks for usage. Undefined: the body has to be serialized again. */

@@ -35,3 +35,20 @@ export function encodeEffort({ effort, budgetTokens, mode }: Amount, report: Eff
   if (budgetTokens > 0 || effort !== undefined) report.add('reasoning.budget-as-effort', '', 'reasoning.budgetTokens')
   return effort ?? budgets.find(([limit]) => budgetTokens <= limit)?.[1] ?? 'xhigh'
 }
+
+const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
+
+/**
+ * The word among those that a server knows which is nearest to an effort that is not `none`, the higher one of two. A word without a rank
+ * stands for any effort. Undefined: the server knows none.
+ */
+export function nearestEffort(effort: string, known: readonly string[]): string | undefined {
+  if (known.includes(effort)) return effort
+  const words = known.filter(word => word !== 'none')
+  const ranked = words.filter(word => order.includes(word)).toSorted((a, b) => order.indexOf(b) - order.indexOf(a))
+  const rank = order.includes(effort) ? order.indexOf(effort) : order.indexOf('medium')
+  const distance = (word: string) => Math.abs(order.indexOf(word) - rank)
+  const [best, ...others] = ranked
+  if (best === undefined) return words[0]
+  return others.reduce((nearest, word) => (distance(word) < distance(nearest) ? word : nearest), best)
+}

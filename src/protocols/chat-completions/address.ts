@@ -1,4 +1,4 @@
-import { openaiModels } from '../../kit/errors/serializers.generated.ts'
+import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { defined } from '../../kit/fields/defined.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 
@@ -35,6 +35,6 @@ export const address: Address = {
   // The default shape of model lists, which clients expect unless the request shows another.
   listingClaim: asked => (asked === '/v1/models' || asked.startsWith('/v1/models/') ? 1 : 0),
   list: models => ({ object: 'list', data: models.map(describe) }),
-  listJson: openaiModels,
+  listJson: modelList,
   describe,
 }

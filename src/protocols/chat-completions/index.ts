@@ -1,4 +1,4 @@
-import { openaiError } from '../../kit/errors/serializers.generated.ts'
+import { nestedError } from '../../kit/errors/serializers.generated.ts'
 import { keepingSource } from '../../kit/fields/source.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -13,6 +13,7 @@ import { type ChatCompletionsOptions, options } from './options.ts'
 import { demands } from './request/demands.ts'
 import { controlNames } from './request/effort.ts'
 import { fieldNames, olderNames } from './request/field-names.ts'
+import { fitRequest } from './request/fitting.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
 import type { ChatWire } from './schema.ts'
@@ -36,6 +37,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> = {
   // An error body has no `model`.
   withModel: (wire, model) => (isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
+  fitRequest,
   streamUsage,
   keptProofs: { keysOf: proofKeys, reading: proof => ({ ccStored: proof }), writing: { ccSignature: 'store' } },
   demands,
@@ -44,7 +46,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> = {
   outcome,
   decodeError,
   encodeError,
-  errorJson: openaiError,
+  errorJson: nestedError,
   streamDecoder,
   streamEncoder,
   streamParts: () => 'one-per-kind',

@@ -104,8 +104,8 @@ export type ChatCompletionsOptions = {
    * functions with their documented input. Default false: a model that was not trained on such a tool may use it badly.
    */
   expandClientTools?: boolean
-  /** Call ids of nine letters and digits, which Mistral's servers demand. Default false: other servers take longer ones. */
-  mistralIds?: boolean
+  /** Call ids of nine letters and digits, which some servers demand. Default false: other servers take longer ones. */
+  ccShortIds?: boolean
   /**
    * Joins names of calls that come in pieces over several chunks of a stream, as old previews of Azure sent them. Default
    * false: a name that comes again is the same name, so a call is announced as soon as it has one.
@@ -115,6 +115,47 @@ export type ChatCompletionsOptions = {
   ccImages?: 'drop' | 'write'
   /** What the source said about an error beyond its message. Default `drop`: it was not meant for this client. `write`: in `error.source`. */
   ccErrorDetails?: 'drop' | 'write'
+  /**
+   * The words of `reasoning_effort` that the server knows, with spaces between them; the nearest one is written, and none where there are
+   * none. Default: all words.
+   */
+  ccEfforts?: string
+  /**
+   * How reasoning is switched on and off. Default `effort`: by `reasoning_effort` alone. `always`: it cannot be switched off. `type` and
+   * `adaptive`: by `thinking.type`. `flag`: by `enable_thinking`. `template`: by `chat_template_kwargs`. `disable`: off by
+   * `disable_reasoning`. `object`: by `reasoning`.
+   */
+  ccThinking?: 'effort' | 'always' | 'type' | 'adaptive' | 'flag' | 'template' | 'disable' | 'object'
+  /**
+   * Where reasoning of the history is put. Default `field`: in the field of `ccReasoning`. `parts`: as parts `thinking` of the content.
+   * `tags`: between `<think>` and `</think>` before the text.
+   */
+  ccHistoryReasoning?: 'field' | 'parts' | 'tags'
+  /**
+   * The values of `tool_choice` that the server knows. Default `all`. `auto`: only that one. `any`: it can force a call, but no tool by
+   * its name: then only that tool is offered. `omit`: the field is not written.
+   */
+  ccToolChoice?: 'all' | 'auto' | 'any' | 'omit'
+  /** `forbid`: the server makes one call at a time and refuses requests that allow several. Default `allow`. */
+  ccParallelCalls?: 'allow' | 'forbid'
+  /** Writes `tool_stream: true`, without which some servers stream the arguments of calls in one piece. Default false. */
+  ccToolStream?: boolean
+  /** Content that is nothing but text. Default `parts`: as a list where there are several parts. `string`: as one text. */
+  ccTextContent?: 'parts' | 'string'
+  /**
+   * The types of `response_format` that the server knows, with spaces between them. A schema that it does not know is asked for in
+   * words. Default: all types.
+   */
+  ccFormats?: string
+  /** Images by address. Default `write`. `text`: for servers that cannot fetch them, the address is written as text. */
+  ccImageUrls?: 'write' | 'text'
+  /** A user message straight after a tool message. Default `keep`. `assistant`: an assistant message is put between them. */
+  ccAfterResults?: 'keep' | 'assistant'
+  /**
+   * The schemas of tools. Default `keep`. `plain`: for servers that refuse `$schema`, unions at the root, lists under `items` and types
+   * beside unions.
+   */
+  toolSchemas?: 'keep' | 'plain'
   /** Tools that the provider runs. Default `drop`. `map`: a web search becomes `web_search_options`. */
   serverTools?: 'drop' | 'map'
   /**
@@ -138,7 +179,18 @@ export const options = {
   ccCustomTools: ['write', 'wrap'],
   ccMaxTokensField: ['max_completion_tokens', 'max_tokens'],
   ccAlwaysUsage: 'flag',
-  mistralIds: 'flag',
+  ccShortIds: 'flag',
+  ccEfforts: 'text',
+  ccThinking: ['effort', 'always', 'type', 'adaptive', 'flag', 'template', 'disable', 'object'],
+  ccHistoryReasoning: ['field', 'parts', 'tags'],
+  ccToolChoice: ['all', 'auto', 'any', 'omit'],
+  ccParallelCalls: ['allow', 'forbid'],
+  ccToolStream: 'flag',
+  ccTextContent: ['parts', 'string'],
+  ccFormats: 'text',
+  ccImageUrls: ['write', 'text'],
+  ccAfterResults: ['keep', 'assistant'],
+  toolSchemas: ['keep', 'plain'],
   expandClientTools: 'flag',
   serverToolHistory: ['drop', 'text'],
   ccNamesInPieces: 'flag',

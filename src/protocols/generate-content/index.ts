@@ -1,4 +1,4 @@
-import { googleError } from '../../kit/errors/serializers.generated.ts'
+import { statusError } from '../../kit/errors/serializers.generated.ts'
 import { keepingSource } from '../../kit/fields/source.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
@@ -9,6 +9,7 @@ import { notes } from './notes.ts'
 import { type GeminiOptions, options } from './options.ts'
 import { demands } from './request/demands.ts'
 import { fieldNames } from './request/field-names.ts'
+import { fitRequest } from './request/fitting.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { within } from './request/wrapper.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
@@ -32,11 +33,12 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> = {
   // Only the path shows whether to stream.
   wantsStream: () => undefined,
   demands,
+  fitRequest,
   ...keepingSource<GeminiOptions, GeminiWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse, withModel }),
   outcome,
   decodeError,
   encodeError,
-  errorJson: googleError,
+  errorJson: statusError,
   streamDecoder,
   streamEncoder,
   streamParts: () => 'sequential',

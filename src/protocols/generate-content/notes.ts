@@ -35,6 +35,7 @@ export const notes = {
   'reasoning.effort-as-budget': { kind: 'approximated', reason: 'the effort is written as a budget of thinking tokens', source: '2.8' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'the effort beside it says how much to think', source: '2.8' },
   'reasoning.mode': { kind: 'approximated', reason: 'there is no thinking between calls alone', source: '2.8' },
+  'reasoning.least-budget': { kind: 'approximated', reason: 'the least budget of thinking that this model takes is written', source: '2.8' },
   'reasoning.off': { kind: 'approximated', reason: 'there is no thinking, so there is no measure of it', source: '2.8' },
   'reasoning.shown': { kind: 'approximated', reason: 'the source protocol shows enabled reasoning by default; thoughts are requested here', source: '2.8' },
   'reasoning.summary': { kind: 'approximated', reason: 'a kind of summary is written as whether thoughts are shown', source: '2.8' },

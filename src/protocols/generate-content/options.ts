@@ -16,6 +16,10 @@ export type GeminiOptions = {
   gcParseJson?: 'text' | 'object'
   /** How an effort is written. `auto` (default): as a budget for models up to 2.5, else as a level. `level` and `budget`: always so. */
   gcThinking?: 'auto' | 'level' | 'budget'
+  /** The levels of thinking that the model knows, in lower case with spaces between them; the nearest one is written. Default: all levels. */
+  gcEfforts?: string
+  /** The least budget of thinking that the model takes, in tokens. Default 0. */
+  gcLeastBudget?: number
   /**
    * Where a reply tells what was thought before a call. `parts` (default): in parts of its own. `calls`: also in the signature of
    * the call, for clients that forget thoughts, such as Gemini CLI: the reply is longer by it.
@@ -70,6 +74,8 @@ export const options = {
   gcIds: ['always', 'never'],
   gcParseJson: ['text', 'object'],
   gcThinking: ['auto', 'level', 'budget'],
+  gcEfforts: 'text',
+  gcLeastBudget: 'number',
   gcThoughts: ['parts', 'calls'],
   amLeadingUser: ['keep', 'synthesize'],
   gcWrapper: ['refuse', 'unwrap'],

@@ -10,6 +10,7 @@ import { notes } from './notes.ts'
 import { type MessagesOptions, options } from './options.ts'
 import { demands } from './request/demands.ts'
 import { fieldNames } from './request/field-names.ts'
+import { fitRequest } from './request/fitting.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
 import type { MessagesWire } from './schema.ts'
@@ -31,6 +32,7 @@ export const messages: Protocol<MessagesOptions, MessagesWire> = {
   detect,
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
+  fitRequest,
   outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
   demands,
   ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),

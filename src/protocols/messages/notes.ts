@@ -43,6 +43,7 @@ export const notes = {
   },
   'reasoning.forced-tool': { kind: 'approximated', reason: 'a forced tool is not combined with thinking; only the effort is written', source: '2.6' },
   'reasoning.effort': { kind: 'approximated', reason: 'the nearest effort is written', source: '2.8' },
+  'reasoning.no-effort': { kind: 'dropped', reason: 'this model has no levels of effort', source: '2.8' },
   'reasoning.off': { kind: 'approximated', reason: 'there is no thinking, so there is no measure of it', source: '2.8' },
   'reasoning.effort-as-budget': { kind: 'approximated', reason: 'the effort is written as a budget of thinking tokens', source: '2.8' },
   'reasoning.budget-as-effort': { kind: 'approximated', reason: 'the budget of thinking tokens is written as an effort', source: '2.8' },

@@ -101,6 +101,10 @@ export type MessagesOptions = {
   /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
   serverTools?: 'drop' | 'map'
   /**
+   * The efforts that the model knows, with spaces between them; the nearest one is written, and none where there are none. Default: all.
+   */
+  amEfforts?: string
+  /**
    * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
    * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
    */
@@ -132,6 +136,7 @@ export const options = {
   amPrefixMismatch: ['drop_block'],
   amToolAddition: ['merge', 'block'],
   amTurnEffort: ['drop', 'write'],
+  amEfforts: 'text',
   serverToolHistory: ['drop', 'text'],
   serverTools: ['drop', 'map'],
   foreignProofs: ['drop', 'wrap'],

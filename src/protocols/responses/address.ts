@@ -1,4 +1,4 @@
-import { openaiModels } from '../../kit/errors/serializers.generated.ts'
+import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
 import { storedAt } from './response/stored.ts'
@@ -32,7 +32,7 @@ export const address: Address = {
   // The model list is the same as that of chat-completions, which serves both.
   listingClaim: () => 0,
   list: models => ({ object: 'list', data: models.map(describe) }),
-  listJson: openaiModels,
+  listJson: modelList,
   describe,
   counting: {
     ask: request => only(request, counted),

@@ -1,4 +1,4 @@
-import { openaiError } from '../../kit/errors/serializers.generated.ts'
+import { nestedError } from '../../kit/errors/serializers.generated.ts'
 import { keepingSource } from '../../kit/fields/source.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
@@ -10,6 +10,7 @@ import { notes } from './notes.ts'
 import { options, type ResponsesOptions } from './options.ts'
 import { demands } from './request/demands.ts'
 import { fieldNames } from './request/field-names.ts'
+import { fitRequest, toolTypes } from './request/fitting.ts'
 import { decodeRequest, encodeRequest } from './request/request.ts'
 import { remembered } from './response/echo.ts'
 import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
@@ -41,12 +42,14 @@ export const responses: Protocol<ResponsesOptions, ResponsesWire> = {
     return typeof stream === 'boolean' ? stream : undefined
   },
   demands,
+  toolTypes,
+  fitRequest,
   ...keepingSource<ResponsesOptions, ResponsesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
   remembered,
   outcome,
   decodeError,
   encodeError,
-  errorJson: openaiError,
+  errorJson: nestedError,
   streamDecoder,
   streamEncoder,
   streamParts: ({ rsSequential }) => (rsSequential ? 'sequential' : 'any'),

@@ -105,6 +105,13 @@ export const notes = {
   'stream.stray-delta': { kind: 'dropped', reason: 'a piece of something that has not begun, has ended, or is of another kind', source: '3.2' },
   'stream.final-differs': { kind: 'dropped', reason: 'the end tells other content than was streamed already', source: '3.2' },
   'refusal.synthesized': { kind: 'synthesized', reason: 'the explanation of a refusal is given as its text', source: '2.16' },
+  'demand.effort': { kind: 'approximated', reason: 'the server has no such level of reasoning; the nearest one is written', source: '2.8' },
+  'demand.no-effort': { kind: 'dropped', reason: 'the server has no levels of reasoning for this model', source: '2.8' },
+  'demand.plain-schema': {
+    kind: 'approximated',
+    reason: 'the server refuses keywords of this schema; they are left out or told in the description',
+    source: '2.9',
+  },
 } as const satisfies NoteTable
 
 export type ResponsesReport = Report<typeof notes & typeof commonNotes>

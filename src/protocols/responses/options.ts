@@ -69,6 +69,18 @@ export type ResponsesOptions = {
    * this provider may, too.
    */
   foreignCallers?: 'drop' | 'map'
+  /**
+   * The words of `reasoning.effort` that the server knows, with spaces between them; the nearest one is written, and none where there are
+   * none. Default: all words.
+   */
+  rsEfforts?: string
+  /** `tool_choice` without tools. Default `keep`. `drop`: for servers that refuse it. */
+  rsChoiceWithoutTools?: 'keep' | 'drop'
+  /**
+   * The schemas of tools. Default `keep`. `plain`: for servers that refuse `$schema`, unions at the root, lists under `items` and types
+   * beside unions.
+   */
+  toolSchemas?: 'keep' | 'plain'
   /** Earlier uses of tools that another provider ran. Default `drop`. `text`: each in one line of text. */
   serverToolHistory?: 'drop' | 'text'
   /**
@@ -97,6 +109,9 @@ export const options = {
   foreignProofs: ['drop', 'wrap'],
   expandClientTools: 'flag',
   foreignCallers: ['drop', 'map'],
+  rsEfforts: 'text',
+  rsChoiceWithoutTools: ['keep', 'drop'],
+  toolSchemas: ['keep', 'plain'],
   serverToolHistory: ['drop', 'text'],
   cacheTtlRound: ['drop', 'up'],
 } as const satisfies OptionTable<ResponsesOptions>

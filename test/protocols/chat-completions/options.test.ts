@@ -32,9 +32,9 @@ describe('call ids', () => {
 
   test('stay as they are', () => expect(ids('toolu_01A')).toEqual({ ids: ['toolu_01A', 'toolu_01A'], notes: [] }))
   test('of nine letters and digits stay for Mistral too', () =>
-    expect(ids('abcDEF123', { mistralIds: true })).toEqual({ ids: ['abcDEF123', 'abcDEF123'], notes: [] }))
+    expect(ids('abcDEF123', { ccShortIds: true })).toEqual({ ids: ['abcDEF123', 'abcDEF123'], notes: [] }))
   test('become nine letters and digits for Mistral, alike in call and result', () => {
-    const made = ids('toolu_01A', { mistralIds: true })
+    const made = ids('toolu_01A', { ccShortIds: true })
     expect(made.ids[0]).toMatch(/^[A-Za-z0-9]{9}$/)
     expect(made.ids[1]).toBe(made.ids[0])
     expect(made.notes).toEqual(['tool-call.id /messages/1/content/0/id'])

@@ -25,6 +25,11 @@ const image = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 /** The order of the parts, as this protocol's replies tell it to the next request. */
 const layout = { signature: { value: '["x4","r0"]', issuer: 'chat-completions', form: 'layout' as Signature['form'] & string } }
 
+/** From a client of this protocol to a vendor of it. */
+const own = request('chat-completions')
+const chosen = { type: 'function', function: { name: 'look' } }
+const marked = { type: 'function', function: { name: 'look', parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' } } }
+
 /** One for each note that the codecs of chat-completions make. */
 export const examples: Record<string, Example> = {
   'usage.merged': makers('chat-completions').reply('generate-content')(
@@ -211,5 +216,29 @@ export const examples: Record<string, Example> = {
     ],
     {},
     countless,
+  ),
+  'demand.limit-field': own(chat.request({}), { vendor: 'deepseek' }),
+  'demand.effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'deepseek' }),
+  'demand.no-effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'zai' }),
+  'demand.reasons-always': own({ model: 'kimi-k3', messages: [user], reasoning_effort: 'none' }, { vendor: 'moonshot' }),
+  'demand.tool-choice': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: 'required' }, { vendor: 'zai' }),
+  'demand.tools-left-out': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: 'none' }, { vendor: 'zai' }, [], {
+    shows: { target: '' },
+  }),
+  'demand.only-chosen': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: chosen }, { vendor: 'mistral' }),
+  'demand.serial-calls': own({ model: 'kimi-k2', messages: [user], tools: [chat.tool('look')], parallel_tool_calls: true }, { vendor: 'nvidia' }),
+  'demand.plain-schema': own({ model: 'm', messages: [user], tools: [marked] }, { vendor: 'moonshot' }),
+  'demand.format': own({ model: 'm', messages: [user], response_format: { type: 'json_object' } }, { vendor: 'lm-studio' }),
+  'demand.format-in-words': own({ model: 'm', messages: [user], response_format: { type: 'json_object' } }, { vendor: 'minimax' }),
+  'demand.image-url': own(
+    { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c.png' } }] }] },
+    { vendor: 'ollama' },
+  ),
+  'demand.assistant-between': own(
+    {
+      model: 'm',
+      messages: [user, { role: 'assistant', tool_calls: [chat.call('abcdefgh1', '{}')] }, { role: 'tool', tool_call_id: 'abcdefgh1', content: 'done' }, user],
+    },
+    { vendor: 'mistral' },
   ),
 }

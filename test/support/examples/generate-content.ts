@@ -181,4 +181,8 @@ export const examples: Record<string, Example> = {
     {},
     ['field.unsupported'],
   ),
+  'reasoning.least-budget': request('generate-content')(
+    { ...gemini.request({ generationConfig: { thinkingConfig: { thinkingBudget: 0 } } }), model: 'gemini-2.5-pro' },
+    { vendor: 'gemini' },
+  ),
 }

@@ -279,4 +279,5 @@ export const examples: Record<string, Example> = {
     { shows: { source: '/1/choices/0/delta/tool_calls/0/function/arguments' } },
   ),
   'finish.truncated-as-length': chatStream([chat.chunk({ content: 'ye' })], { truncated: 'length' }, ['usage.late', 'usage.unknown']),
+  'reasoning.no-effort': request('messages')({ ...blocks.request({ output_config: { effort: 'low' } }), model: 'claude-sonnet-4-5' }, { vendor: 'anthropic' }),
 }

@@ -233,4 +233,14 @@ export const examples: Record<string, Example> = {
     'field.unsupported',
     ...timeless,
   ]),
+  'demand.effort': request('responses')({ model: 'grok-4.5', input: 'hi', reasoning: { effort: 'minimal' } }, { vendor: 'xai' }),
+  'demand.no-effort': request('responses')({ model: 'gpt-4.1', input: 'hi', reasoning: { effort: 'low' } }, { vendor: 'openai' }),
+  'demand.plain-schema': request('responses')(
+    {
+      model: 'm',
+      input: 'hi',
+      tools: [{ type: 'function', name: 'look', parameters: { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object' } }],
+    },
+    { vendor: 'xai' },
+  ),
 }

@@ -9,7 +9,7 @@ import type { ChatCarriers, ChatProof } from '../schema.ts'
 import { validCallId } from './calls.ts'
 import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
 import { protocolName } from './own.ts'
-import { encodeLiteLists, encodeProofs, isItems, liteListOf, needsDetails, reasoningText } from './reasoning.ts'
+import { encodeProofs, encodeProxyLists, isItems, needsDetails, proxyListOf, reasoningText } from './reasoning.ts'
 import { encodeCarried, isTaken, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
@@ -126,7 +126,7 @@ function writeCarriers(
   if (text && field !== 'details') written[textField(options)] = text
   const telling = usable.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
   const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
-  const { lists, left } = recorded ? { lists: {}, left: telling } : encodeLiteLists(telling)
+  const { lists, left } = recorded ? { lists: {}, left: telling } : encodeProxyLists(telling)
   Object.assign(written, lists)
   const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
   const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
@@ -187,7 +187,7 @@ function keepSignature(part: ReasoningPart, towards: 'client' | 'server', writin
   const { report, options, native } = writing
   if (!signature) return part
   if (towards === 'client' && options.ccSignature !== 'none') return part
-  if (towards === 'server' && (isTaken(signature, writing) || (native && liteListOf(part)) || opensEnvelopes(towards, options))) return part
+  if (towards === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(towards, options))) return part
   report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
   return rest
 }

@@ -133,12 +133,12 @@ export function decodeItem({ id, encrypted_content: encrypted, summary }: Item, 
 }
 
 /** `lists`: the reasoning parts that came from a proxy in a list of its own, as it takes them back; `left`: the other parts. */
-export function encodeLiteLists(parts: readonly ReasoningPart[]): { lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>; left: ReasoningPart[] } {
+export function encodeProxyLists(parts: readonly ReasoningPart[]): { lists: Pick<ChatCarriers, 'thinking_blocks' | 'reasoning_items'>; left: ReasoningPart[] } {
   const blocks: ChatProxyBlock[] = []
   const items: ChatProxyItem[] = []
   const left = parts.filter(part => {
     const { signature } = part
-    const list = liteListOf(part)
+    const list = proxyListOf(part)
     if (!signature || !list) return true
     if (list === 'reasoning_items') items.push(encodeItem(part, signature))
     else if (part.redacted) blocks.push({ type: 'redacted_thinking', data: signature.value })
@@ -149,13 +149,13 @@ export function encodeLiteLists(parts: readonly ReasoningPart[]): { lists: Pick<
 }
 
 /** The list of a proxy that the part came in, from its server or back from a client. Undefined: it came otherwise. */
-export function liteListOf({ signature, at }: ReasoningPart): 'reasoning_items' | 'thinking_blocks' | undefined {
+export function proxyListOf({ signature, at }: ReasoningPart): 'reasoning_items' | 'thinking_blocks' | undefined {
   const { issuer } = signature ?? {}
   if (issuer === itemIssuer.server) return 'reasoning_items'
   if (issuer === liteIssuer.server) return 'thinking_blocks'
   if (at === undefined || (issuer !== itemIssuer.client && issuer !== liteIssuer.client)) return undefined
   const [, list] = /\/(reasoning_items|thinking_blocks)\/\d+$/.exec(pointerOf(at)) ?? []
-  return list as ReturnType<typeof liteListOf>
+  return list as ReturnType<typeof proxyListOf>
 }
 
 function encodeItem({ id, segments }: ReasoningPart, { value }: Signature): ChatProxyItem {
@@ -297,7 +297,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
 export function encodeProofs(of: DetailsOf, native: boolean): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   // Of a layout only phases would be missed there: these lists have no place among the other parts.
   if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {
-    const { lists, left } = encodeLiteLists(of.parts)
+    const { lists, left } = encodeProxyLists(of.parts)
     if (left.length === 0) return lists
   }
   return { reasoning_details: encodeDetails(of) }

@@ -9,13 +9,14 @@ const longest = 64
 const later = { auto: 'user', user: 'user', hoist: 'front', keep: 'keep' } as const satisfies Record<string, InstructionDemands['later']>
 
 /** Servers refuse a result that does not follow its call; many refuse more than one system message, and one inside the conversation. */
-export function demands(_request: CanonicalRequest, { mistralIds, systemPlacement = 'auto', instructionsRole, ccCustomTools }: Options): Demands {
+export function demands(_request: CanonicalRequest, { ccShortIds, systemPlacement = 'auto', instructionsRole, ccCustomTools }: Options): Demands {
   return {
     lateTools: 'list',
     instructions: { later: later[systemPlacement], joined: true, developer: instructionsRole === 'developer' },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: ccCustomTools === 'wrap' ? 'wrapped' : 'freeform' },
-    toolPairs: { resultsFollowCalls: true, callId: mistralIds ? mistralId : id => mapCallId(id, validCallId) },
+    toolPairs: { resultsFollowCalls: true, callId: ccShortIds ? shortId : id => mapCallId(id, validCallId) },
   }
 }
 
-const mistralId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))
+/** An id of nine letters and digits. */
+export const shortId = (id: string): string => (/^[A-Za-z0-9]{9}$/.test(id) ? id : hashId(id, 9))

@@ -8,7 +8,7 @@ import { isBeforeGemini3, thinkingLevel } from '../vocabulary.ts'
 /** How much to think, as a level or as a token budget: servers refuse both together. */
 
 /** Tokens for each effort. Absolute, because the same effort must not change when the caller lowers the output limit. */
-const budgets = new Map([
+export const budgets: ReadonlyMap<string, number> = new Map([
   ['none', 0],
   ['minimal', 1024],
   ['low', 1024],

@@ -22,11 +22,14 @@ const budgets = new Map([
 
 const leastBudget = 1024
 
-function effortOf(budget: number): string {
+export function effortOf(budget: number): string {
   if (budget <= 4096) return 'low'
   if (budget <= 12_288) return 'medium'
   return budget <= 24_576 ? 'high' : 'xhigh'
 }
+
+/** The tokens of an effort. */
+export const budgetOf = (effort: string | undefined): number => budgets.get(effort ?? 'medium') ?? 8192
 
 export type Thought = { thinking?: MessagesWrittenThinking; effort?: string; maxTokens: number }
 

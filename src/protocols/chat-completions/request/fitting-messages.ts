@@ -1,0 +1,190 @@
+import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsOptions } from '../options.ts'
+import { shortId } from './demands.ts'
+
+type Change = (messages: readonly JsonObject[], options: ChatCompletionsOptions, report: ChatReport) => readonly JsonObject[]
+
+/** The messages as their server takes them. */
+export function fitMessages(body: JsonObject, options: ChatCompletionsOptions, report: ChatReport): JsonObject {
+  const before = body['messages']
+  if (!Array.isArray(before) || !before.every(isObject)) return body
+  let messages: readonly JsonObject[] = before
+  for (const change of changes) messages = change(messages, options, report)
+  return messages === before ? body : { ...body, messages }
+}
+
+/** Each message by itself; the same list if none changes. */
+const each =
+  (
+    change: (message: JsonObject, options: ChatCompletionsOptions, note: (code: Parameters<ChatReport['add']>[0], field?: string) => void) => JsonObject,
+  ): Change =>
+  (messages, options, report) => {
+    const changed = messages.map((message, i) => change(message, options, (code, field = '') => report.add(code, `/messages/${i}${field}`)))
+    return changed.every((message, i) => message === messages[i]) ? messages : changed
+  }
+
+const isInstruction = ({ role }: JsonObject) => role === 'system' || role === 'developer'
+
+const roles = each((message, { instructionsRole: role }, note) => {
+  if (role !== 'system' || message['role'] !== 'developer') return message
+  note('system.developer-role', '/role')
+  return { ...message, role: 'system' }
+})
+
+/** Leading instructions become one message; later ones become text of the user, or move to the front. */
+const placement: Change = (messages, { systemPlacement: where }, report) => {
+  if (where === undefined || where === 'keep') return messages
+  const begin = messages.findIndex(message => !isInstruction(message))
+  const leading = begin < 0 ? messages.length : begin
+  const late = messages.some((message, i) => i >= leading && isInstruction(message))
+  if (leading < 2 && !late) return messages
+  const head: JsonObject[] = []
+  const rest: JsonObject[] = []
+  for (const [i, message] of messages.entries()) {
+    if (!isInstruction(message)) rest.push(message)
+    else if (i < leading || where === 'hoist') {
+      if (i > 0) report.add(i < leading ? 'system.joined' : 'system.hoisted', `/messages/${i}`)
+      head.push(message)
+    } else {
+      report.add('system.mid-conversation-as-user', `/messages/${i}`)
+      rest.push({ role: 'user', content: tagged(message['content']) })
+    }
+  }
+  const [first] = head
+  const joined = first && (head.length === 1 ? first : { ...first, content: joinedContent(head.map(({ content }) => content)) })
+  return [...(joined ? [joined] : []), ...mergedUsers(afterResults(rest))]
+}
+
+const tagged = (content: unknown): unknown =>
+  typeof content === 'string'
+    ? `<system>${content}</system>`
+    : listed(content).map(part => (typeof part['text'] === 'string' ? { ...part, text: `<system>${part['text']}</system>` } : part))
+
+const listed = (content: unknown): JsonObject[] => {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.filter(isObject) : []
+}
+
+function joinedContent(contents: readonly unknown[]): unknown {
+  return contents.every(content => typeof content === 'string') ? contents.join('\n\n') : contents.flatMap(listed)
+}
+
+/** Text of the user between a call and its results waits until they are complete. */
+function afterResults(messages: readonly JsonObject[]): JsonObject[] {
+  const placed: JsonObject[] = []
+  let waiting: JsonObject[] = []
+  let open = 0
+  for (const message of messages) {
+    if (message['role'] === 'assistant') open = Array.isArray(message['tool_calls']) ? message['tool_calls'].length : 0
+    else if (message['role'] === 'tool') open--
+    if (message['role'] === 'user' && open > 0) {
+      waiting.push(message)
+      continue
+    }
+    placed.push(message)
+    if (open <= 0) {
+      placed.push(...waiting)
+      waiting = []
+    }
+  }
+  return [...placed, ...waiting]
+}
+
+/** Chat templates want user and assistant to alternate. */
+function mergedUsers(messages: readonly JsonObject[]): JsonObject[] {
+  const merged: JsonObject[] = []
+  for (const message of messages) {
+    const last = merged.at(-1)
+    if (last?.['role'] === 'user' && message['role'] === 'user')
+      merged[merged.length - 1] = { ...last, content: joinedContent([last['content'], message['content']]) }
+    else merged.push(message)
+  }
+  return merged
+}
+
+const textFields = ['reasoning_content', 'reasoning'] as const
+
+/** Reasoning of the history goes into the one field that the server reads, or into the content. */
+const reasoning = each((message, { ccReasoning, ccHistoryReasoning: place = 'field', ccReasoningInHistory: wanted }, note) => {
+  if (message['role'] !== 'assistant') return message
+  const field = textFields.find(key => typeof message[key] === 'string')
+  if (field === undefined) return message
+  const text = String(message[field])
+  if (wanted === 'never') {
+    note('reasoning.dropped', `/${field}`)
+    return without(message, [...textFields])
+  }
+  if (place === 'field') {
+    const read = ccReasoning === 'reasoning' || ccReasoning === 'reasoning_content' ? ccReasoning : field
+    return read === field ? message : { ...without(message, [...textFields]), [read]: text }
+  }
+  const rest = without(message, [...textFields, 'reasoning_details'])
+  const { content } = rest
+  if (place === 'tags') return typeof content === 'string' || content == null ? { ...rest, content: `<think>${text}</think>${content ?? ''}` } : message
+  return { ...rest, content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }, ...listed(content)] }
+})
+
+/** Only calls need reasoning beside them. */
+const placeholders = each((message, { ccMissingReasoning: missing, ccReasoning }, note) => {
+  if (missing !== 'blank' || message['role'] !== 'assistant' || !Array.isArray(message['tool_calls']) || textFields.some(key => message[key])) return message
+  const field = ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
+  note('reasoning.placeholder')
+  return { ...message, [field]: ' ' }
+})
+
+const shortIds: Change = (messages, { ccShortIds: wanted }, report) => {
+  if (!wanted) return messages
+  const short = (id: unknown) => (typeof id === 'string' ? shortId(id) : id)
+  return each((message, _, note) => {
+    const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'].filter(isObject) : []
+    const named = message['tool_call_id']
+    if (calls.every(({ id }) => short(id) === id) && short(named) === named) return message
+    note('tool-call.id')
+    return {
+      ...message,
+      ...(calls.length > 0 && { tool_calls: calls.map(call => ({ ...call, id: short(call['id']) })) }),
+      ...(named !== undefined && { tool_call_id: short(named) }),
+    }
+  })(messages, {}, report)
+}
+
+/** Servers that copy the structure of a list into the answer get one text. */
+const strings = each((message, { ccTextContent: form }, note) => {
+  const { content } = message
+  if (form !== 'string' || !Array.isArray(content) || !content.every((part: unknown) => isObject(part) && typeof part['text'] === 'string')) return message
+  const texts = content.map((part: JsonObject, i) => {
+    for (const key of Object.keys(part)) if (key !== 'type' && key !== 'text') note('field.unsupported', `/content/${i}/${key}`)
+    return part['text']
+  })
+  return { ...message, content: texts.join('\n\n') }
+})
+
+/** An image that the server cannot fetch is named by its address. */
+const images = each((message, { ccImageUrls: taken }, note) => {
+  const { content } = message
+  if (taken !== 'text' || !Array.isArray(content)) return message
+  const told = content.map((part: unknown, i) => {
+    const image = isObject(part) && part['type'] === 'image_url' && isObject(part['image_url']) ? part['image_url'] : undefined
+    const url = image?.['url']
+    if (typeof url !== 'string' || !/^https?:/.test(url)) return part
+    note('demand.image-url', `/content/${i}`)
+    return { type: 'text', text: `[image: ${url}]` }
+  })
+  return told.every((part, i) => part === content[i]) ? message : { ...message, content: told }
+})
+
+/** A server that refuses text of the user straight after a result gets a word of the assistant between them. */
+const between: Change = (messages, { ccAfterResults: wanted }, report) => {
+  if (wanted !== 'assistant' || !messages.some((message, i) => isAfterResult(messages, message, i))) return messages
+  return messages.flatMap((message, i) => {
+    if (!isAfterResult(messages, message, i)) return [message]
+    report.add('demand.assistant-between', `/messages/${i}`)
+    return [{ role: 'assistant', content: 'Understood.' }, message]
+  })
+}
+
+const isAfterResult = (messages: readonly JsonObject[], { role }: JsonObject, i: number) => role === 'user' && messages[i - 1]?.['role'] === 'tool'
+
+// Those that name a message by its place come before those that move messages.
+const changes: readonly Change[] = [roles, reasoning, placeholders, shortIds, images, strings, placement, strings, between]

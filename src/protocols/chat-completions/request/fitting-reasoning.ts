@@ -1,0 +1,56 @@
+import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import type { ChatReport } from '../notes.ts'
+import type { ChatCompletionsOptions } from '../options.ts'
+
+type Form = NonNullable<ChatCompletionsOptions['ccThinking']>
+
+/** How each server is told to reason, or not to. Undefined: it has no words for it. */
+const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonObject | undefined> = {
+  effort: () => undefined,
+  always: on => (on ? {} : undefined),
+  type: on => ({ thinking: { type: on ? 'enabled' : 'disabled' } }),
+  adaptive: on => ({ thinking: { type: on ? 'adaptive' : 'disabled' } }),
+  flag: on => ({ enable_thinking: on }),
+  template: on => ({ chat_template_kwargs: { enable_thinking: on } }),
+  disable: on => (on ? {} : { disable_reasoning: true }),
+  object: (on, effort) => ({ reasoning: on ? (effort === undefined ? { enabled: true } : { effort }) : { enabled: false } }),
+}
+
+/** Writes `reasoning_effort` as this server reads it. What a client has written for it in its own form stays. */
+export function fitReasoning(body: JsonObject, { ccEfforts, ccThinking: form = 'effort' }: ChatCompletionsOptions, report: ChatReport): JsonObject {
+  const effort = body['reasoning_effort']
+  if (typeof effort !== 'string' || (ccEfforts === undefined && form === 'effort')) return body
+  const known = ccEfforts?.split(/[\s,]+/).filter(Boolean)
+  const rest = without(body, ['reasoning_effort'])
+  if (effort === 'none') return withoutReasoning(body, rest, { form, known, report })
+  const word = known === undefined ? effort : nearestEffort(effort, known)
+  if (word !== effort) report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning_effort')
+  const switched = switches[form](true, word) ?? {}
+  const told = 'reasoning' in switched || word === undefined ? {} : { reasoning_effort: word }
+  if (word === effort && Object.keys(switched).length === 0) return body
+  return beside({ ...rest, ...told }, switched)
+}
+
+type Off = { form: Form; known: readonly string[] | undefined; report: ChatReport }
+
+function withoutReasoning(body: JsonObject, rest: JsonObject, { form, known, report }: Off): JsonObject {
+  const off = switches[form](false, undefined)
+  if (off) return beside(rest, off)
+  if (form !== 'always' && (known === undefined || known.includes('none'))) return body
+  // A model that does not reason has nothing to switch off.
+  const least = known && nearestEffort('minimal', known)
+  if (least === undefined && form !== 'always') return rest
+  report.add('demand.reasons-always', '/reasoning_effort')
+  return least === undefined ? rest : { ...rest, reasoning_effort: least }
+}
+
+/** Keys that the client has set itself win. */
+function beside(body: JsonObject, added: JsonObject): JsonObject {
+  const merged = { ...body }
+  for (const [key, value] of Object.entries(added)) {
+    const own = merged[key]
+    merged[key] = isObject(own) && isObject(value) ? { ...value, ...own } : (own ?? value)
+  }
+  return merged
+}

@@ -1,0 +1,111 @@
+import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { plainSchema } from '../../../kit/tools/plain-schema.ts'
+import { type ChatReport, createChatReport } from '../notes.ts'
+import type { ChatCompletionsOptions } from '../options.ts'
+import { fitMessages } from './fitting-messages.ts'
+import { fitReasoning } from './fitting-reasoning.ts'
+
+/** One demand of a server: returns the same body if it is met. */
+type Demand = (body: JsonObject, options: ChatCompletionsOptions, report: ChatReport) => JsonObject
+
+/**
+ * The request in the form that its server demands by the options, with a note for each change. It works on the wire, so that nothing
+ * else in the body changes. The same object if all demands are met.
+ */
+export function fitRequest(wire: unknown, options: ChatCompletionsOptions): { wire: unknown; notes: ChatReport['notes'] } {
+  const report = createChatReport()
+  if (!isObject(wire) || !Array.isArray(wire['messages'])) return { wire, notes: [] }
+  let body = wire
+  for (const demand of demands) body = demand(body, options, report)
+  return { wire: body, notes: report.notes }
+}
+
+const limitField: Demand = (body, { ccMaxTokensField: field }, report) => {
+  const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+  if (field === undefined || body[other] === undefined || body[other] === null) return body
+  report.add('demand.limit-field', `/${other}`)
+  return { [field]: body[other], ...without(body, [other]), ...(body[field] != null && { [field]: body[field] }) }
+}
+
+const toolChoice: Demand = (body, { ccToolChoice: taken = 'all' }, report) => {
+  const choice = body['tool_choice']
+  if (taken === 'all' || choice === undefined || choice === null || choice === 'auto') return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
+  if (choice === 'none') {
+    // The model is not to call anything: without tools it cannot.
+    if (taken === 'any') return body
+    for (const field of ['tools', 'tool_choice']) if (body[field]) report.add('demand.tools-left-out', `/${field}`)
+    return without(body, ['tool_choice', 'tools', 'parallel_tool_calls'])
+  }
+  if (taken === 'any') return choice === 'required' || choice === 'any' ? body : onlyChosen(body, choice, report)
+  report.add('demand.tool-choice', '/tool_choice')
+  return taken === 'auto' ? { ...body, tool_choice: 'auto' } : without(body, ['tool_choice'])
+}
+
+/** A server that can force any tool, but none by name, gets only the one that is forced. */
+function onlyChosen(body: JsonObject, choice: unknown, report: ChatReport): JsonObject {
+  const named = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
+  const tools = Array.isArray(body['tools'])
+    ? body['tools'].filter(tool => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === named)
+    : []
+  if (tools.length === 0) {
+    report.add('demand.tool-choice', '/tool_choice')
+    return without(body, ['tool_choice'])
+  }
+  report.add('demand.only-chosen', '/tool_choice')
+  return { ...body, tools, tool_choice: 'any' }
+}
+
+const serialCalls: Demand = (body, { ccParallelCalls: taken }, report) => {
+  if (taken !== 'forbid' || !Array.isArray(body['tools']) || body['parallel_tool_calls'] === false) return body
+  if (body['parallel_tool_calls'] === true) report.add('demand.serial-calls', '/parallel_tool_calls')
+  return { ...body, parallel_tool_calls: false }
+}
+
+const toolStream: Demand = (body, { ccToolStream: wanted }) =>
+  wanted && body['stream'] === true && Array.isArray(body['tools']) && body['tool_stream'] === undefined ? { ...body, tool_stream: true } : body
+
+const toolSchemas: Demand = (body, { toolSchemas: taken }, report) => {
+  const tools = body['tools']
+  if (taken !== 'plain' || !Array.isArray(tools)) return body
+  const plain = tools.map((tool: unknown, i) => {
+    const fn = isObject(tool) ? tool['function'] : undefined
+    const schema = isObject(fn) ? fn['parameters'] : undefined
+    if (!isObject(tool) || !isObject(fn) || !isObject(schema)) return tool
+    const fitting = plainSchema(schema)
+    if (fitting === schema) return tool
+    report.add('demand.plain-schema', `/tools/${i}/function/parameters`)
+    return { ...tool, function: { ...fn, parameters: fitting } }
+  })
+  return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
+}
+
+/** A format that the server does not have is asked for in words; the nearest one it has is set beside. */
+const format: Demand = (body, { ccFormats: taken }, report) => {
+  const { response_format: wanted } = body
+  if (taken === undefined || !isObject(wanted) || wanted['type'] === 'text') return body
+  const formats = taken.split(/[\s,]+/)
+  const type = String(wanted['type'])
+  if (formats.includes(type)) return body
+  const inner = isObject(wanted['json_schema']) ? wanted['json_schema']['schema'] : undefined
+  if (type === 'json_object' && formats.includes('json_schema')) {
+    report.add('demand.format', '/response_format')
+    return { ...body, response_format: { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } } }
+  }
+  report.add('demand.format-in-words', '/response_format')
+  const asked = isObject(inner)
+    ? `Answer with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
+    : 'Answer with one JSON object, and with nothing else.'
+  const rest = formats.includes('json_object') ? { ...body, response_format: { type: 'json_object' } } : without(body, ['response_format'])
+  return { ...rest, messages: withInstruction(body['messages'] as unknown[], asked) }
+}
+
+/** Added to the leading system message, as many servers take only one. */
+function withInstruction(messages: readonly unknown[], text: string): unknown[] {
+  const [first, ...rest] = messages
+  if (!isObject(first) || (first['role'] !== 'system' && first['role'] !== 'developer')) return [{ role: 'system', content: text }, ...messages]
+  const { content } = first
+  const longer = typeof content === 'string' ? `${content}\n\n${text}` : [...(Array.isArray(content) ? (content as unknown[]) : []), { type: 'text', text }]
+  return [{ ...first, content: longer }, ...rest]
+}
+
+const demands: readonly Demand[] = [limitField, fitReasoning, toolChoice, serialCalls, toolStream, toolSchemas, fitMessages, format]

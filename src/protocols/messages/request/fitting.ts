@@ -1,0 +1,91 @@
+import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { createMessagesReport, type MessagesReport } from '../notes.ts'
+import type { MessagesOptions } from '../options.ts'
+import { budgetOf, effortOf } from './effort.ts'
+import { alwaysThinks, takesMidSystem } from './models.ts'
+
+type Demand = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
+
+/** The request in the form that its server demands by the options, with a note for each change. The same object if all demands are met. */
+export function fitRequest(wire: unknown, options: MessagesOptions): { wire: unknown; notes: MessagesReport['notes'] } {
+  const report = createMessagesReport()
+  if (!isObject(wire)) return { wire, notes: [] }
+  let body = wire
+  for (const demand of demands) body = demand(body, options, report)
+  return { wire: body, notes: report.notes }
+}
+
+const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : undefined)
+
+/** A system message that the model does not take inside the conversation becomes text of the user, next to the results of a turn. */
+const placement: Demand = (body, { systemPlacement: where }, report) => {
+  const { messages } = body
+  const takes = where === undefined || where === 'keep' || where === 'hoist' || (where === 'auto' && takesMidSystem(modelOf(body)))
+  if (takes || !Array.isArray(messages) || !messages.some(isSystem)) return body
+  const placed: JsonObject[] = []
+  for (const [i, message] of messages.entries()) {
+    if (!isObject(message)) return body
+    const user = isSystem(message) ? { role: 'user', content: tagged(message['content']) } : message
+    if (user !== message) report.add('system.mid-conversation-as-user', `/messages/${i}`)
+    const last = placed.at(-1)
+    if (user['role'] === 'user' && last?.['role'] === 'user')
+      placed[placed.length - 1] = { ...last, content: [...listed(last['content']), ...listed(user['content'])] }
+    else placed.push(user)
+  }
+  return { ...body, messages: placed }
+}
+
+const isSystem = (message: unknown) => isObject(message) && message['role'] === 'system'
+
+const listed = (content: unknown): JsonObject[] => {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }]
+  return Array.isArray(content) ? content.filter(isObject) : []
+}
+
+const tagged = (content: unknown): JsonObject[] =>
+  listed(content).map(block => (typeof block['text'] === 'string' ? { ...block, text: `<system>${block['text']}</system>` } : block))
+
+/** Thinking in the way that the model knows. */
+const thinking: Demand = (body, { amThinking: way }, report) => {
+  const { thinking: asked } = body
+  if (!isObject(asked) || way === undefined || way === 'auto') return body
+  const { type, budget_tokens: budget, ...shown } = asked
+  if (type === 'disabled' && alwaysThinks(modelOf(body))) {
+    report.add('reasoning.always-on', '/thinking')
+    return without(body, ['thinking'])
+  }
+  if (type === 'enabled' && way === 'adaptive') {
+    report.add('reasoning.budget-as-effort', '/thinking')
+    return withEffort({ ...body, thinking: { type: 'adaptive', ...shown } }, typeof budget === 'number' ? effortOf(budget) : undefined)
+  }
+  if (type !== 'adaptive' || way !== 'enabled') return body
+  const most = typeof body['max_tokens'] === 'number' ? body['max_tokens'] - 1 : 0
+  const amount = Math.min(budgetOf(effortIn(body)), most)
+  report.add(amount < 1024 ? 'reasoning.no-room' : 'reasoning.effort-as-budget', '/thinking')
+  return amount < 1024 ? without(body, ['thinking']) : { ...body, thinking: { type: 'enabled', budget_tokens: amount, ...shown } }
+}
+
+const configOf = ({ output_config: config }: JsonObject): JsonObject => (isObject(config) ? config : {})
+
+function effortIn(body: JsonObject): string | undefined {
+  const { effort } = configOf(body)
+  return typeof effort === 'string' ? effort : undefined
+}
+
+const withEffort = (body: JsonObject, effort: string | undefined): JsonObject =>
+  effort === undefined || effortIn(body) !== undefined ? body : { ...body, output_config: { ...configOf(body), effort } }
+
+const effort: Demand = (body, { amEfforts }, report) => {
+  const wanted = effortIn(body)
+  if (amEfforts === undefined || wanted === undefined) return body
+  const word = nearestEffort(wanted, amEfforts.split(/[\s,]+/).filter(Boolean))
+  if (word === wanted) return body
+  report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/output_config/effort')
+  const rest = without(configOf(body), ['effort'])
+  if (word !== undefined) return { ...body, output_config: { ...rest, effort: word } }
+  return Object.keys(rest).length > 0 ? { ...body, output_config: rest } : without(body, ['output_config'])
+}
+
+// The budget is made of the effort as the client wrote it.
+const demands: readonly Demand[] = [placement, thinking, effort]

@@ -1,0 +1,60 @@
+import { nearestEffort } from '../../../kit/fields/effort.ts'
+import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
+import { plainSchema } from '../../../kit/tools/plain-schema.ts'
+import { createResponsesReport, type ResponsesReport } from '../notes.ts'
+import type { ResponsesOptions } from '../options.ts'
+
+type Demand = (body: JsonObject, options: ResponsesOptions, report: ResponsesReport) => JsonObject
+
+/** The request in the form that its server demands by the options, with a note for each change. The same object if all demands are met. */
+export function fitRequest(wire: unknown, options: ResponsesOptions): { wire: unknown; notes: ResponsesReport['notes'] } {
+  const report = createResponsesReport()
+  if (!isObject(wire)) return { wire, notes: [] }
+  let body = wire
+  for (const demand of demands) body = demand(body, options, report)
+  return { wire: body, notes: report.notes }
+}
+
+/** The types of all tools, also of those that stand in the conversation. */
+export function toolTypes(wire: unknown): string[] {
+  if (!isObject(wire)) return []
+  const typesIn = (list: unknown) => (Array.isArray(list) ? list.flatMap((tool: unknown) => (isObject(tool) ? [String(tool['type'])] : [])) : [])
+  const items = Array.isArray(wire['input']) ? wire['input'] : []
+  return [...typesIn(wire['tools']), ...items.flatMap((item: unknown) => (isObject(item) && item['type'] === 'additional_tools' ? typesIn(item['tools']) : []))]
+}
+
+const effort: Demand = (body, { rsEfforts }, report) => {
+  const { reasoning } = body
+  const wanted = isObject(reasoning) ? reasoning['effort'] : undefined
+  if (rsEfforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
+  const known = rsEfforts.split(/[\s,]+/).filter(Boolean)
+  const word = wanted === 'none' && !known.includes('none') ? nearestEffort('minimal', known) : nearestEffort(wanted, known)
+  if (word === wanted) return body
+  const rest = without(reasoning, ['effort'])
+  if (word !== undefined || wanted !== 'none') report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning/effort')
+  return word === undefined && Object.keys(rest).length === 0
+    ? without(body, ['reasoning'])
+    : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
+}
+
+const toolSchemas: Demand = (body, { toolSchemas: taken }, report) => {
+  const { tools } = body
+  if (taken !== 'plain' || !Array.isArray(tools)) return body
+  const plain = tools.map((tool: unknown, i) => {
+    const schema = isObject(tool) ? tool['parameters'] : undefined
+    if (!isObject(tool) || !isObject(schema)) return tool
+    const fitting = plainSchema(schema)
+    if (fitting === schema) return tool
+    report.add('demand.plain-schema', `/tools/${i}/parameters`)
+    return { ...tool, parameters: fitting }
+  })
+  return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
+}
+
+const choiceOfTools: Demand = (body, { rsChoiceWithoutTools: taken }, report) => {
+  if (taken !== 'drop' || body['tool_choice'] === undefined || (Array.isArray(body['tools']) && body['tools'].length > 0)) return body
+  if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none') report.add('tool_choice.without-tools', '/tool_choice')
+  return without(body, ['tool_choice'])
+}
+
+const demands: readonly Demand[] = [effort, toolSchemas, choiceOfTools]

@@ -1,0 +1,137 @@
+import { fetchGateway } from '../../../src/hosts/fetch.ts'
+import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
+import type { Transport } from '../../../src/transports/transport.ts'
+import { type Vendor, type VendorName, vendors } from '../../../src/vendors/index.ts'
+import { answerText, counted, type Endpoint, type Json } from '../vendors/base/turn.ts'
+import { simulators } from '../vendors/index.ts'
+import { type Agent, hold, next } from './agents.ts'
+
+/** What the user fills in where a base URL has open parts. */
+const filled = (url: string) =>
+  url.replaceAll(
+    /\{(resource|region|location|project)\}/g,
+    (_, part: string) => ({ resource: 'acme', region: 'us-east-1', location: 'us-central1', project: 'p' })[part] ?? part,
+  )
+
+/** One way to reach a vendor: as the gateway chooses, or with one of its protocols. `generic`: as if nothing were known of it. */
+export type Way = { vendor: VendorName; model: string; only?: ProtocolName; generic?: boolean }
+
+/** Every vendor with each of its models, as the gateway chooses. */
+export const ways: Way[] = (Object.keys(simulators) as VendorName[]).flatMap(vendor => simulators[vendor].models.map(model => ({ vendor, model })))
+
+/** The same with each protocol of the vendor alone, for those that serve several. */
+export const singleWays: Way[] = ways.flatMap(way => {
+  const { endpoints } = vendors[way.vendor] as Vendor
+  return endpoints.length > 1 ? endpoints.map(({ protocol }) => ({ ...way, only: protocol })) : []
+})
+
+function channelOf({ vendor, model, only, generic = false }: Way): object {
+  const { endpoints } = vendors[vendor] as Vendor
+  // A user gives the base URL that serves the model.
+  const right = only ?? (vendor === 'bedrock' && model.includes('gpt') ? 'responses' : undefined)
+  const chosen = endpoints.find(({ protocol }) => protocol === right) ?? endpoints[0]
+  return {
+    vendor: generic ? 'generic' : vendor,
+    ...(generic && { name: vendor, baseUrl: chosen.baseUrl }),
+    apiKey: 'key-0123456789',
+    learnUnsupported: false,
+    ...(only && { protocols: [only] }),
+    ...(chosen.baseUrl.includes('{') && { baseUrl: filled(chosen.baseUrl) }),
+  }
+}
+
+type Seen = { endpoint: Endpoint; body: Json; refusal: string | undefined }
+
+/** A transport that ends at the simulators. */
+function simulated(endpoints: readonly Endpoint[], seen: Seen[]): Transport {
+  return {
+    async send({ url, headers, body }) {
+      const address = new URL(url)
+      const found = endpoints.map(endpoint => ({ endpoint, asked: endpoint.match(address) })).find(({ asked }) => asked)
+      if (!found?.asked) return whole(404, { error: { message: `no ${url}` } })
+      const { endpoint, asked } = found
+      const json = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Json
+      const model = asked.model ?? String(json['model'])
+      const refusal = endpoint.authorize(headers) ? endpoint.refuse(json, model) : { status: 401, message: 'no key' }
+      seen.push({ endpoint, body: json, refusal: refusal?.message })
+      if (refusal) return whole(refusal.status, endpoint.failure(refusal))
+      if (!(asked.stream ?? json['stream'] === true)) return whole(200, endpoint.whole(json, model))
+      return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: chunks(endpoint.stream(json, model).join('')) }
+    },
+  }
+}
+
+const whole = (status: number, body: unknown) => ({ status, headers: { 'content-type': 'application/json' }, body: chunks(JSON.stringify(body)) })
+
+async function* chunks(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length; at += 1500) yield bytes.subarray(at, at + 1500)
+}
+
+/** What went wrong in a loop of three turns. Empty: nothing. */
+export async function play(agent: Agent, way: Way): Promise<string[]> {
+  const seen: Seen[] = []
+  const usages: { input?: number; output?: number }[] = []
+  const simulator = simulators[way.vendor]
+  const gateway = fetchGateway({ auth: 'none', channels: [channelOf(way)], defaults: { retries: 0 } } as never, {
+    transport: simulated(simulator.endpoints, seen),
+    onUsage: ({ usage }) => void usages.push(usage ?? {}),
+  })
+  const faults: string[] = []
+  const target = protocols[agent.protocol].address.target({ operation: 'generate', model: way.model, stream: agent.stream })
+  const asked: Json[] = []
+  let body: Json = agent.protocol === 'generate-content' ? agent.body : { ...agent.body, model: way.model }
+  try {
+    for (let turn = 1; turn <= 3; turn++) {
+      asked.push(body)
+      const response = await gateway(`http://gateway.test${target}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'user-agent': agent.agent },
+        body: JSON.stringify(body),
+      })
+      const text = await response.text()
+      const last = seen.at(-1)
+      if (last?.refusal !== undefined) return [...faults, `turn ${turn}: refused by ${last.endpoint.protocol}: ${last.refusal}`]
+      if (response.status !== 200) return [...faults, `turn ${turn}: ${response.status} ${text.slice(0, 300)}`]
+      const held = await hold(agent, text)
+      const usage = usages.at(-1)
+      if (usage?.input !== counted.input || usage.output !== counted.output) faults.push(`turn ${turn}: usage ${JSON.stringify(usage)}`)
+      // Between equal protocols the client counts as the vendor does.
+      if (last && last.endpoint.protocol !== agent.protocol && held.usage['input'] !== undefined && held.usage['output'] !== counted.output)
+        faults.push(`turn ${turn}: the client counts ${JSON.stringify(held.usage)}`)
+      if (held.calls.length === 0) {
+        if (!held.text.includes(answerText)) faults.push(`turn ${turn}: no answer but ${held.text}`)
+        break
+      }
+      if (turn === 3) faults.push('turn 3: calls again')
+      body = next(agent, body, held)
+    }
+  } catch (error) {
+    faults.push(`the client failed: ${String(error).slice(0, 300)}`)
+  } finally {
+    await gateway.close(0)
+  }
+  return [...faults, ...forgotten(agent, way, { seen, asked })]
+}
+
+/** What the model thought in the first two turns has to come back in the third. */
+function forgotten({ keepsReasoning, protocol }: Agent, { vendor, model }: Way, { seen, asked }: { seen: readonly Seen[]; asked: readonly Json[] }): string[] {
+  const [third] = seen.slice(2)
+  if (!third) return seen.length === 1 && !callsTools.has(vendor) ? [] : [`only ${seen.length} turns`]
+  if (!keepsReasoning || hasNone(third.endpoint, third.body, model)) return []
+  const { endpoint, body } = third
+  const returned = endpoint.returned(body).join('\n')
+  // Between equal protocols it is the client that keeps it or not.
+  const kept = endpoint.protocol === protocol ? endpoint.returned(asked[2] ?? {}).join('\n') : undefined
+  return [1, 2]
+    .filter(nth => kept?.includes(`Thought ${nth}`) ?? true)
+    .flatMap(nth => (returned.includes(`Thought ${nth}`) ? [] : [`thought ${nth} did not come back`]))
+}
+
+/** A vendor without tools answers at once. */
+const callsTools = new Set<VendorName>(ways.map(({ vendor }) => vendor).filter(vendor => vendor !== 'perplexity'))
+
+/** Does this endpoint tell no thoughts for this request? */
+function hasNone(endpoint: Endpoint, body: Json, model: string): boolean {
+  return endpoint.wantsReasoning?.(model) === false || !JSON.stringify(endpoint.whole(body, model)).includes('Thought')
+}
