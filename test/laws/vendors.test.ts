@@ -17,7 +17,12 @@ const served = names.flatMap(vendor => (vendors[vendor] as Vendor).endpoints.map
 const texts = (body: unknown) =>
   leaves(body)
     .filter((leaf): leaf is { path: string; value: string } => typeof leaf.value === 'string' && leaf.value.length > 2)
-    .filter(({ path, value }) => !/\/type$/.test(path) && !(path === '/tool_choice' && (value === 'auto' || (value === 'none' && !hasTools(body)))))
+    // A word of effort may become a switch.
+    .filter(({ path, value }) => !/\/type$|effort$/.test(path) && !isNeutral(path, value, body))
+
+/** A choice that leaves it to the model, or that is among no tools, says nothing. */
+const isNeutral = (path: string, value: string, body: unknown) =>
+  (path === '/tool_choice' && value === 'auto') || (/^(auto|none)$/i.test(value) && !hasTools(body))
 
 const hasTools = (body: unknown) => leaves(body).some(({ path }) => path.startsWith('/tools/'))
 

@@ -38,10 +38,8 @@ function withoutReasoning(body: JsonObject, rest: JsonObject, { form, known, rep
   const off = switches[form](false, undefined)
   if (off) return beside(rest, off)
   if (form !== 'always' && (known === undefined || known.includes('none'))) return body
-  // A model that does not reason has nothing to switch off.
   const least = known && nearestEffort('minimal', known)
-  if (least === undefined && form !== 'always') return rest
-  report.add('demand.reasons-always', '/reasoning_effort')
+  report.add(least === undefined && form !== 'always' ? 'demand.no-effort' : 'demand.reasons-always', '/reasoning_effort')
   return least === undefined ? rest : { ...rest, reasoning_effort: least }
 }
 

@@ -31,7 +31,7 @@ const effort: Demand = (body, { rsEfforts }, report) => {
   const word = wanted === 'none' && !known.includes('none') ? nearestEffort('minimal', known) : nearestEffort(wanted, known)
   if (word === wanted) return body
   const rest = without(reasoning, ['effort'])
-  if (word !== undefined || wanted !== 'none') report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning/effort')
+  report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning/effort')
   return word === undefined && Object.keys(rest).length === 0
     ? without(body, ['reasoning'])
     : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
