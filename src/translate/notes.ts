@@ -33,18 +33,6 @@ export const translateNotes = {
     reason: 'the text of the reply is not the object that was asked for, so it is given as it is',
     source: '2.9',
   },
-  'system.developer-role': {
-    kind: 'approximated',
-    reason: 'the target has no role developer, or not every server takes it, so it becomes system',
-    source: '2.1',
-  },
-  'system.joined': { kind: 'approximated', reason: 'many servers accept only one system message, so this one joins the one before it', source: '2.1' },
-  'system.mid-conversation-as-user': {
-    kind: 'approximated',
-    reason: 'the server may refuse a system message at this place of the conversation, so it becomes text of the user',
-    source: '2.1',
-  },
-  'system.hoisted': { kind: 'approximated', reason: 'an instruction inside the conversation moves before it', source: '2.1' },
   'system.not-text': { kind: 'dropped', reason: 'instructions can only hold text', source: '2.1' },
   'tool-result.orphan-as-text': { kind: 'approximated', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
   'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },

@@ -26,6 +26,18 @@ export const commonNotes = {
   },
   'event.progress': { kind: 'dropped', reason: 'the progress of a tool that the provider runs, for which only its own protocol has events', source: '3.2' },
   'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
+  'system.developer-role': {
+    kind: 'approximated',
+    reason: 'the target has no role developer, or not every server takes it, so it becomes system',
+    source: '2.1',
+  },
+  'system.joined': { kind: 'approximated', reason: 'many servers accept only one system message, so this one joins the one before it', source: '2.1' },
+  'system.mid-conversation-as-user': {
+    kind: 'approximated',
+    reason: 'the server may refuse a system message at this place of the conversation, so it becomes text of the user',
+    source: '2.1',
+  },
+  'system.hoisted': { kind: 'approximated', reason: 'an instruction inside the conversation moves before it', source: '2.1' },
   'tool.renamed': { kind: 'approximated', reason: 'the target does not accept this name, so another one is written; replies get it back', source: '2.7' },
   'tool.namespace': { kind: 'approximated', reason: 'tools have no namespace here, so it becomes a part of the name; replies get it back', source: '2.4' },
   'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text becomes a function with one string', source: '2.4' },

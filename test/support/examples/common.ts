@@ -2,6 +2,8 @@ import { type Example, makers } from './example.ts'
 import { blocks, chat, detailed, items, overloaded } from './wires.ts'
 
 const asks = makers('messages')
+const user = { role: 'user', content: 'hi' }
+const assistant = { role: 'assistant', content: 'yes' }
 
 /** One for each note that all codecs may make. */
 export const examples: Record<string, Example> = {
@@ -20,6 +22,21 @@ export const examples: Record<string, Example> = {
   'part.foreign': asks.request('chat-completions')(chat.says({ role: 'user', content: [{ type: 'input_text', text: 'hi' }] })),
   'tool.unknown': asks.request('chat-completions')(chat.request({ tools: [chat.tool('look'), { type: 'novelty' }] })),
   'state.unresolvable': makers('chat-completions').request('responses')(items.request({ previous_response_id: 'resp_1' }), { onUnresolvable: 'note' }),
+  'system.developer-role': asks.request('chat-completions')(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], {
+    shows: { target: '/system' },
+  }),
+  'system.joined': makers('chat-completions').request('responses')(
+    items.says({ role: 'system', content: 'be terse' }, { role: 'system', content: 'be kind' }, user),
+  ),
+  'system.mid-conversation-as-user': asks.request('chat-completions')(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
+  'system.hoisted': asks.request('chat-completions')(
+    chat.says(user, assistant, { role: 'system', content: 'be terse' }, user),
+    { systemPlacement: 'hoist' },
+    [],
+    {
+      shows: { target: '/system' },
+    },
+  ),
   'tool.renamed': asks.request('chat-completions')(chat.request({ tools: [chat.tool('my tool')] })),
   'tool.namespace': asks.request('responses')(items.request({ tools: [{ type: 'namespace', name: 'n', tools: [items.tool('find')] }] })),
   'freeform.wrapped': asks.request('chat-completions')(chat.request({ tools: [{ type: 'custom', custom: { name: 'sh' } }] })),

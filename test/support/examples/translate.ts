@@ -73,14 +73,6 @@ export const examples: Record<string, Example> = {
     context: { from: 'generate-content', to: 'chat-completions', output: 'value' },
   }),
   'tool-result.orphan-as-text': toMessages(chat.says(user, { role: 'tool', tool_call_id: 'c1', content: 'done' })),
-  'system.developer-role': toMessages(chat.says({ role: 'developer', content: 'be terse' }, user), {}, [], { shows: { target: '/system' } }),
-  'system.joined': makers('chat-completions').request('responses')(
-    items.says({ role: 'system', content: 'be terse' }, { role: 'system', content: 'be kind' }, user),
-  ),
-  'system.mid-conversation-as-user': toMessages(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
-  'system.hoisted': toMessages(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user), { systemPlacement: 'hoist' }, [], {
-    shows: { target: '/system' },
-  }),
   'system.not-text': makers('messages').request('responses')(
     items.says({ role: 'system', content: [{ type: 'input_image', image_url: `data:image/png;base64,${png}` }] }, user),
   ),
