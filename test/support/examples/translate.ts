@@ -6,7 +6,6 @@ const itemsReply = makers('responses').reply
 
 const toMessages = makers('messages').request('chat-completions')
 const png = 'iVBORw0KGgo='
-const assistant = { role: 'assistant', content: 'yes' }
 const user = { role: 'user', content: 'hi' }
 const called = { role: 'assistant', tool_calls: [chat.call('c1', '{}')] }
 const result = (content: string) => ({ role: 'tool', tool_call_id: 'c1', content })
