@@ -1,3 +1,4 @@
+import type { Message } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { CodecOptions, Demands, Encoded, Protocol } from '../protocol.ts'
@@ -37,6 +38,6 @@ function prepare(given: CanonicalRequest, wanted: Wanted, report: PassReport): R
   return { renamed, request: withMessages(request, placeInstructions(readable, wanted.instructions, report)) }
 }
 
-function withMessages(request: CanonicalRequest, messages: CanonicalRequest['messages']): CanonicalRequest {
+function withMessages(request: CanonicalRequest, messages: Message[]): CanonicalRequest {
   return messages === request.messages ? request : { ...request, messages }
 }
