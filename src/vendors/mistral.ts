@@ -22,6 +22,11 @@ export const mistral = {
       sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
+      fact: 'The seed is `random_seed`.',
+      options: { ccSeedField: 'random_seed' },
+      sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
+    },
+    {
       fact: 'Unknown fields are refused.',
       options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
       refuses: [
@@ -32,7 +37,6 @@ export const mistral = {
         'user',
         'service_tier',
         'verbosity',
-        'seed',
         'store',
         'metadata',
         'safety_identifier',

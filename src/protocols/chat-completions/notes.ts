@@ -64,6 +64,7 @@ export const notes = {
   'output.enum': { kind: 'approximated', reason: 'an answer that is one of some words is JSON that holds it', source: '2.9' },
   'schema.name': { kind: 'synthesized', reason: 'a schema needs a name here', source: '2.9' },
   'demand.limit-field': { kind: 'approximated', reason: 'the server reads the token limit from its other field', source: '2.10' },
+  'demand.seed-field': { kind: 'approximated', reason: 'the server reads the seed from a field of its own', source: '2.10' },
   'demand.effort': { kind: 'approximated', reason: 'the server has no such level of reasoning; the nearest one is written', source: '2.8' },
   'demand.no-effort': { kind: 'dropped', reason: 'the server has no levels of reasoning for this model', source: '2.8' },
   'demand.reasons-always': { kind: 'dropped', reason: 'this model always reasons', source: '2.8' },

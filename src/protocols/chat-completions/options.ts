@@ -49,6 +49,8 @@ export type ChatCompletionsOptions = {
   ccCustomTools?: 'write' | 'wrap'
   /** The field for the token limit. Default `max_completion_tokens`: reasoning models refuse the older one. */
   ccMaxTokensField?: 'max_completion_tokens' | 'max_tokens'
+  /** The field for the seed of sampling. Default `seed`. */
+  ccSeedField?: 'seed' | 'random_seed'
   /** Writes usage at the end of every stream, even if the request did not ask for it. Default false. */
   ccAlwaysUsage?: boolean
   /**
@@ -178,6 +180,7 @@ export const options = {
   ccToolMedia: ['user-message', 'drop'],
   ccCustomTools: ['write', 'wrap'],
   ccMaxTokensField: ['max_completion_tokens', 'max_tokens'],
+  ccSeedField: ['seed', 'random_seed'],
   ccAlwaysUsage: 'flag',
   ccShortIds: 'flag',
   ccEfforts: 'text',

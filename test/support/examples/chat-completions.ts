@@ -218,6 +218,7 @@ export const examples: Record<string, Example> = {
     countless,
   ),
   'demand.limit-field': own(chat.request({}), { vendor: 'deepseek' }),
+  'demand.seed-field': own({ model: 'm', messages: [user], seed: 7 }, { vendor: 'mistral' }),
   'demand.effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'deepseek' }),
   'demand.no-effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'zai' }),
   'demand.reasons-always': own({ model: 'kimi-k3', messages: [user], reasoning_effort: 'none' }, { vendor: 'moonshot' }),

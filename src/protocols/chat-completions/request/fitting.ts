@@ -27,6 +27,13 @@ const limitField: Demand = (body, { ccMaxTokensField: field }, report) => {
   return { [field]: body[other], ...without(body, [other]), ...(body[field] != null && { [field]: body[field] }) }
 }
 
+const seedField: Demand = (body, { ccSeedField: field = 'seed' }, report) => {
+  const { seed } = body
+  if (field === 'seed' || seed === undefined || seed === null) return body
+  report.add('demand.seed-field', '/seed')
+  return { ...without(body, ['seed']), [field]: seed }
+}
+
 const toolChoice: Demand = (body, { ccToolChoice: taken = 'all' }, report) => {
   const choice = body['tool_choice']
   if (taken === 'all' || choice === undefined || choice === null || choice === 'auto') return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
@@ -108,4 +115,4 @@ function withInstruction(messages: readonly unknown[], text: string): unknown[] 
   return [{ ...first, content: longer }, ...rest]
 }
 
-const demands: readonly Demand[] = [limitField, fitReasoning, toolChoice, serialCalls, toolStream, toolSchemas, fitMessages, format]
+const demands: readonly Demand[] = [limitField, seedField, fitReasoning, toolChoice, serialCalls, toolStream, toolSchemas, fitMessages, format]
