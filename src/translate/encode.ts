@@ -17,25 +17,25 @@ import type { Settings } from './settings.ts'
  * @throws TranslationError `inexpressible`
  */
 export function encodeRequest(request: CanonicalRequest, to: Protocol, options: CodecOptions & Pick<Settings, 'repairToolPairs'> = {}): Encoded<unknown> {
-  const { repairToolPairs = 'synthesize', ...mapping } = options
-  if (request.source?.protocol === to.name) return to.encodeRequest(request, mapping)
+  if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
-  const wanted = { ...to.demands(request, mapping), protocol: to.name, repair: repairToolPairs !== 'keep' }
+  const wanted: Wanted = { demands: to.demands(request, options), protocol: to.name, repair: options.repairToolPairs !== 'keep' }
   const { request: prepared, renamed } = prepare(request, wanted, report)
-  const { context, notes, ...encoded } = to.encodeRequest(prepared, mapping)
-  const changed = Object.keys(renamed).length > 0 ? { ...context, tools: renamed } : context
-  return { ...encoded, notes: [...report.notes, ...notes], ...(changed && { context: changed }) }
+  const encoded = to.encodeRequest(prepared, options)
+  if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]
+  for (const _ in renamed) return { ...encoded, context: { ...encoded.context, tools: renamed } }
+  return encoded
 }
 
-type Wanted = Demands & { protocol: string; repair: boolean }
+type Wanted = { demands: Demands; protocol: string; repair: boolean }
 
-function prepare(given: CanonicalRequest, wanted: Wanted, report: PassReport): ReturnType<typeof nameTools> {
-  const held = wanted.validatedChoice ? given : withStrictTools(given, report)
-  const gathered = gatherTools(held, wanted, report)
-  const paired = pairToolCalls(gathered.messages, { ...wanted.toolPairs, repair: wanted.repair }, report)
-  const { request, renamed } = nameTools(withMessages(gathered, paired), wanted.toolNames, report)
-  const readable = readableResults(request.messages, wanted.protocol, report)
-  return { renamed, request: withMessages(request, placeInstructions(readable, wanted.instructions, report)) }
+function prepare(given: CanonicalRequest, { demands, protocol, repair }: Wanted, report: PassReport): ReturnType<typeof nameTools> {
+  const held = demands.validatedChoice ? given : withStrictTools(given, report)
+  const gathered = gatherTools(held, demands.lateTools, protocol, report)
+  const paired = pairToolCalls(gathered.messages, demands.toolPairs, repair, report)
+  const { request, renamed } = nameTools(withMessages(gathered, paired), demands.toolNames, report)
+  const readable = readableResults(request.messages, protocol, report)
+  return { renamed, request: withMessages(request, placeInstructions(readable, demands.instructions, report)) }
 }
 
 function withMessages(request: CanonicalRequest, messages: Message[]): CanonicalRequest {

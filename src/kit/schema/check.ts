@@ -2,7 +2,7 @@ import type * as z from 'zod/mini'
 import { TranslationError } from '../../errors.ts'
 import { isObject } from '../json/json.ts'
 import { pointer } from '../notes/path.ts'
-import { accepts, defOf, discriminatorOf, fitsVendor, guardOf, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
+import { accepts, defOf, discriminatorOf, guardOf, isRequired, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
 
 /**
  * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the error.
@@ -89,7 +89,7 @@ function faultInFields(def: z.core.$ZodRecordDef | z.core.$ZodObjectDef, value: 
   if (Object.hasOwn(value, lostKey)) return at(lostKey, fault('no protocol has a key of this name', forbidden))
   const fields = def.type === 'object' ? Object.entries(def.shape) : Object.keys(value).map(key => [key, def.valueType] as const)
   return fields
-    .filter(([key, field]) => Object.hasOwn(value, key) || fitsVendor(field))
+    .filter(([key, field]) => Object.hasOwn(value, key) || isRequired(field))
     .reduce<Fault | undefined>(
       (worst, [key, field]) => higher(worst, at(key, Object.hasOwn(value, key) ? faultIn(field, value[key]) : missing(field))),
       undefined,

@@ -154,8 +154,8 @@ function recordGuard(member: Guard): Guard {
 
 /** Iterates over the keys of the value and not of the shape, because most keys of a shape are absent. */
 function looseGuard(shape: Shape): Guard {
-  const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: guardOf(field), fitsVendor: fitsVendor(field) }]))
-  const demanded = [...fields.values()].filter(({ fitsVendor }) => fitsVendor).length
+  const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: guardOf(field), isRequired: isRequired(field) }]))
+  const demanded = [...fields.values()].filter(({ isRequired }) => isRequired).length
   return value => {
     if (!isObject(value)) return false
     let found = 0
@@ -164,11 +164,11 @@ function looseGuard(shape: Shape): Guard {
       const field = fields.get(key)
       if (field === undefined) continue
       if (!field.guard(value[key])) return false
-      if (field.fitsVendor) found++
+      if (field.isRequired) found++
     }
     return found === demanded
   }
 }
 
 /** Is a key with this schema required? */
-export const fitsVendor = (schema: Schema): boolean => schema._zod.optin === undefined
+export const isRequired = (schema: Schema): boolean => schema._zod.optin === undefined

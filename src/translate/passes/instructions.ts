@@ -10,13 +10,19 @@ const isSystem = ({ role }: Message) => role === 'system' || role === 'developer
  * user, at the front, or where they are. Absent demands: the target takes them anywhere, in both roles.
  */
 export function placeInstructions(messages: Message[], wanted: InstructionDemands | undefined, report: PassReport): Message[] {
-  if (!wanted || !messages.some(isSystem)) return messages
+  if (!wanted || !messages.some(isSystem) || isPlain(messages)) return messages
   const placing = new Placing(wanted, report)
   for (const message of messages) {
     const known = isSystem(message) ? asInstruction(message, wanted, report) : message
     if (known) placing.add(known)
   }
   return placing.end()
+}
+
+/** One text of the role system at the front, as in most requests, is taken everywhere. */
+function isPlain([first, ...others]: readonly Message[]): boolean {
+  const [part] = first?.parts ?? []
+  return first?.role === 'system' && first.origin === 'message' && first.parts.length === 1 && part?.type === 'text' && says(part) && !others.some(isSystem)
 }
 
 class Placing {
@@ -114,11 +120,11 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
 function join(before: readonly Part[], added: readonly Part[]): Part[] {
   const [first] = before
   const [next] = added
-  const isOne = before.length === 1 && added.length === 1 && first && next && isPlain(first) && isPlain(next)
+  const isOne = before.length === 1 && added.length === 1 && first && next && isBare(first) && isBare(next)
   return isOne ? [{ ...first, text: `${first.text}\n\n${next.text}` }] : [...before, ...added]
 }
 
-const isPlain = (part: Part): part is TextPart => part.type === 'text' && !part.cache && !part.ext && !part.citations
+const isBare = (part: Part): part is TextPart => part.type === 'text' && !part.cache && !part.ext && !part.citations
 
 /** Does the part instruct the model? Control parts and empty texts do not. */
 const says = (part: Part) => part.type !== 'control' && !(part.type === 'text' && part.text === '')

@@ -4,11 +4,11 @@ import type { Tool } from '../../canonical/tool.ts'
 import type { Demands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
-/** `protocol`: the target. Tools that its own parts add stay there. */
-type Wanted = Pick<Demands, 'lateTools'> & { protocol: string }
-
-/** The request with the tools that its conversation adds in its list of tools. A server refuses two tools of one name. */
-export function gatherTools(request: CanonicalRequest, { lateTools, protocol }: Wanted, report: PassReport): CanonicalRequest {
+/**
+ * The request with the tools that its conversation adds in its list of tools. A server refuses two tools of one name. `protocol`: the
+ * target; tools that its own parts add stay there.
+ */
+export function gatherTools(request: CanonicalRequest, lateTools: Demands['lateTools'], protocol: string, report: PassReport): CanonicalRequest {
   const all: Tool[] = []
   for (const { parts } of request.messages)
     for (const part of parts) {

@@ -19,6 +19,7 @@ type Named = { request: CanonicalRequest; renamed: NonNullable<EncodingContext['
  */
 export function nameTools(request: CanonicalRequest, wanted: ToolNameDemands, report: PassReport): Named {
   const { tools, toolChoice, messages } = request
+  if (!tools && !toolChoice && !messages.some(holdsNames)) return { request, renamed: {} }
   const namer = new Namer(tools ?? [], wanted, report)
   const named = tools?.map(tool => namer.tool(tool))
   const choice = toolChoice && namer.choice(toolChoice, report.placeOf('toolChoice'))
@@ -29,6 +30,8 @@ export function nameTools(request: CanonicalRequest, wanted: ToolNameDemands, re
     request: isSame ? request : { ...request, messages: spoken, ...(named && { tools: named }), ...(choice && { toolChoice: choice }) },
   }
 }
+
+const holdsNames = ({ parts }: Message) => parts.some(({ type }) => type === 'tool-call' || type === 'tool-result' || type === 'control')
 
 function nameParts(messages: Message[], namer: Namer): Message[] {
   return mapParts(messages, (part): Part => {

@@ -5,23 +5,21 @@ import type { ToolPairDemands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { mapParts } from './map-parts.ts'
 
-/** `repair`: calls without a result get one that says that they were interrupted, and results without a call become text of the user. */
-type Wanted = ToolPairDemands & { repair: boolean }
-
 /**
  * A conversation whose tool calls and results are paired as the target demands. Of several results of a call only the last one stays,
- * because clients that retry send several, and servers refuse them.
+ * because clients that retry send several, and servers refuse them. `repair`: calls without a result get one that says that they were
+ * interrupted, and results without a call become text of the user.
  */
-export function pairToolCalls(messages: Message[], wanted: Wanted, report: PassReport): Message[] {
+export function pairToolCalls(messages: Message[], wanted: ToolPairDemands, repair: boolean, report: PassReport): Message[] {
   if (!messages.some(holdsTools)) return messages
   const pairs = findPairs(messages)
   let paired = withoutStale(messages, pairs, report)
-  if (wanted.repair) {
+  if (repair) {
     paired = orphansAsText(paired, pairs, report)
     for (const call of pairs.unanswered) answer(call, interrupted(call), pairs)
   }
   if (wanted.resultsFollowCalls) paired = placeResults(paired, pairs, report)
-  else if (wanted.repair && pairs.unanswered.size > 0) paired = addInterrupted(paired, pairs)
+  else if (repair && pairs.unanswered.size > 0) paired = addInterrupted(paired, pairs)
   return nameAlike(paired, pairs, wanted, report)
 }
 
@@ -242,7 +240,7 @@ function split(message: Message, { lonely, rest, moved }: Split): Message[] {
 }
 
 /** Writes the ids of calls and results as the target takes them, and the name of the tool in results only where the target has it there. */
-function nameAlike(messages: Message[], { calls }: Pairs, { callId = same, uniqueCallIds, namesInResults }: Wanted, report: PassReport): Message[] {
+function nameAlike(messages: Message[], { calls }: Pairs, { callId = same, uniqueCallIds, namesInResults }: ToolPairDemands, report: PassReport): Message[] {
   const used = new Set<string>()
   const ids = new Map<ToolCallPart, string>()
   const idOf = (call: ToolCallPart): string => {
