@@ -128,7 +128,7 @@ async function readAsk(
 function learnedFor({ learned, catalog }: Service, identity: Identity): Record<string, string[]> {
   const found = new Map<string, string[]>()
   for (const { entry, model, fields } of learned.all()) {
-    // An entry for any name stands for the name that was called.
+    // An entry with `*` matches many names, so the name in the request is shown.
     const name = entry.endsWith('*') ? model : entry
     if (catalog.find(name, identity)) found.set(name, [...new Set([...(found.get(name) ?? []), ...fields])])
   }

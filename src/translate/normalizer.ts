@@ -274,15 +274,15 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
     started.content = undefined
     return true
   }
-  const told: PartEnd = { ...event }
-  if (whole) told.final = whole
-  else delete told.final
+  const settled: PartEnd = { ...event }
+  if (whole) settled.final = whole
+  else delete settled.final
   // The next event that the encoder receives is not the next one of the source.
   if (cut === undefined && started.json && ordering.waiting.some(({ lane }) => lane === started.lane) && !isWhole(started)) {
-    ordering.ended = told
+    ordering.ended = settled
     return false
   }
-  end(ordering, started, told, pass)
+  end(ordering, started, settled, pass)
   started.content = undefined
   return true
 }

@@ -76,7 +76,7 @@ function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) =
   return { body: left, notes }
 }
 
-/** The places that `*` stands for. */
+/** The path of each list entry that `*` matches. */
 function eachOf(value: unknown, keys: Keys, before: Keys = []): Keys[] {
   const star = keys.indexOf('*')
   if (star < 0) return [[...before, ...keys]]

@@ -1,6 +1,6 @@
 import type { Fact, Vendor } from './vendor.ts'
 
-/** What differs between the models of Anthropic, wherever they are served. `before`: what stands before their names there. */
+/** What differs between the models of Anthropic, wherever they are served. `before`: a prefix of their names there. */
 export const claudeModels = (before: '' | '*' = ''): readonly Fact[] => {
   const named = (...names: string[]) => names.map(name => `${before}${name}`)
   return [
@@ -31,7 +31,7 @@ export const claudeModels = (before: '' | '*' = ''): readonly Fact[] => {
       sources: ['https://docs.anthropic.com/en/api', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
     },
     {
-      fact: 'Opus 4.5 has an effort beside the budget.',
+      fact: 'Opus 4.5 has both an effort and a budget.',
       protocols: ['messages'],
       models: named('claude-opus-4-5*'),
       options: { amEfforts: 'low medium high' },

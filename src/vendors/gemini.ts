@@ -1,4 +1,29 @@
-import type { Vendor } from './vendor.ts'
+import type { Fact, Vendor } from './vendor.ts'
+
+/** What differs between the models of Gemini, wherever they are served. */
+export const geminiModels: readonly Fact[] = [
+  {
+    fact: 'Models up to 2.5 have a budget of thinking, and no levels.',
+    protocols: ['generate-content'],
+    models: ['gemini-2*'],
+    options: { gcThinking: 'budget' },
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+  },
+  {
+    fact: 'This model always thinks, with a budget of 128 at least.',
+    protocols: ['generate-content'],
+    models: ['gemini-2.5-pro*'],
+    options: { gcLeastBudget: 128 },
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+  },
+  {
+    fact: 'These models have no level `minimal`.',
+    protocols: ['generate-content'],
+    models: ['gemini-3-pro*', 'gemini-3.1-pro*', 'gemini-3.7-flash*'],
+    options: { gcEfforts: 'low medium high' },
+    sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
+  },
+]
 
 export const gemini = {
   name: 'gemini',
@@ -23,26 +48,6 @@ export const gemini = {
       refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'logit_bias'],
       sources: ['https://ai.google.dev/gemini-api/docs/openai'],
     },
-    {
-      fact: 'Models up to 2.5 have a budget of thinking, and no levels.',
-      protocols: ['generate-content'],
-      models: ['gemini-2*'],
-      options: { gcThinking: 'budget' },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
-    {
-      fact: 'This model always thinks, with a budget of 128 at least.',
-      protocols: ['generate-content'],
-      models: ['gemini-2.5-pro*'],
-      options: { gcLeastBudget: 128 },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
-    {
-      fact: 'These models have no level `minimal`.',
-      protocols: ['generate-content'],
-      models: ['gemini-3-pro*', 'gemini-3.1-pro*', 'gemini-3.7-flash*'],
-      options: { gcEfforts: 'low medium high' },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
+    ...geminiModels,
   ],
 } as const satisfies Vendor

@@ -71,7 +71,7 @@ export function vendorAt(all: readonly Vendor[], url: string): Vendor | undefine
   return all.find(vendor => basesOf(vendor).some(base => isAt(base, hostname, pathname)))
 }
 
-/** The endpoints of a vendor under this URL: those whose own base URL says most of it. None: it is another server, such as a proxy. */
+/** The endpoints of a vendor under this URL: those whose base URL matches the longest part of it. None: it is another server, such as a proxy. */
 export function endpointsAt({ endpoints }: Vendor, url: string): Endpoint[] {
   if (!URL.canParse(url)) return []
   const { hostname, pathname } = new URL(url)

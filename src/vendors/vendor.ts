@@ -34,7 +34,7 @@ export type Auth = 'protocol' | 'bearer' | 'x-api-key' | 'api-key' | 'none'
 /** Where a vendor serves one protocol. */
 export type Endpoint = {
   protocol: ProtocolName
-  /** The URL before the path of the protocol. `{name}` stands for a part that the user has to fill in, such as a resource or a region. */
+  /** The URL before the path of the protocol. The user fills in each `{name}`, such as a resource or a region. */
   baseUrl: string
   /** Other base URLs of the same service, by region. */
   regions?: Readonly<Record<string, string>>

@@ -1,3 +1,4 @@
+import { geminiModels } from './gemini.ts'
 import type { Vendor } from './vendor.ts'
 
 export const vertex = {
@@ -27,26 +28,6 @@ export const vertex = {
       options: { gcToolInvocations: 'omit' },
       sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
     },
-    {
-      fact: 'Models up to 2.5 have a budget of thinking, and no levels.',
-      protocols: ['generate-content'],
-      models: ['gemini-2*'],
-      options: { gcThinking: 'budget' },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
-    {
-      fact: 'This model always thinks, with a budget of 128 at least.',
-      protocols: ['generate-content'],
-      models: ['gemini-2.5-pro*'],
-      options: { gcLeastBudget: 128 },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
-    {
-      fact: 'These models have no level `minimal`.',
-      protocols: ['generate-content'],
-      models: ['gemini-3-pro*', 'gemini-3.1-pro*', 'gemini-3.7-flash*'],
-      options: { gcEfforts: 'low medium high' },
-      sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
-    },
+    ...geminiModels,
   ],
 } as const satisfies Vendor

@@ -51,8 +51,8 @@ describe.each(served)('a client of $protocol with $vendor', ({ vendor, protocol 
       fc.property(requests, ([wire, model]) => {
         const met = attempt(wire, { from: protocol, to: protocol, vendor, model })
         if (!met) return
-        const heard = spoken(met.body)
-        const lost = texts(wire).filter(({ path, value }) => path !== '/model' && !isSaid(value, heard) && !covers(met.notes, path))
+        const received = spoken(met.body)
+        const lost = texts(wire).filter(({ path, value }) => path !== '/model' && !isSaid(value, received) && !covers(met.notes, path))
         expect(lost).toEqual([])
       }),
       runs(300),
@@ -89,9 +89,9 @@ describe.each(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).f
           const settings = { from, to: protocol, model }
           const [plain, met] = [attempt(wire, settings), attempt(wire, { ...settings, vendor })]
           if (!plain || !met) return
-          const heard = spoken(met.body)
+          const received = spoken(met.body)
           const others = spoken(plain.body)
-          const lost = texts(wire).filter(({ path, value }) => isSaid(value, others) && !isSaid(value, heard) && !covers(met.notes, path))
+          const lost = texts(wire).filter(({ path, value }) => isSaid(value, others) && !isSaid(value, received) && !covers(met.notes, path))
           const before = new Set(plain.notes.map(keyOf))
           if (lost.length > 0 && met.notes.every(note => before.has(keyOf(note)))) expect(lost).toEqual([])
         }),
@@ -103,7 +103,7 @@ describe.each(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).f
 
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
-const isSaid = (value: string, heard: string) => heard.includes(value) || heard.includes(JSON.stringify(value).slice(1, -1))
+const isSaid = (value: string, received: string) => received.includes(value) || received.includes(JSON.stringify(value).slice(1, -1))
 
 function at(body: unknown, path: string): unknown {
   if (path === '') return body

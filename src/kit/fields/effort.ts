@@ -40,7 +40,7 @@ const order = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
 /**
  * The word among those that a server knows which is nearest to an effort that is not `none`, the higher one of two. A word without a rank
- * stands for any effort. Undefined: the server knows none.
+ * matches any effort. Undefined: the server knows none.
  */
 export function nearestEffort(effort: string, known: readonly string[]): string | undefined {
   if (known.includes(effort)) return effort

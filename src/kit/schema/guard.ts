@@ -155,7 +155,7 @@ function recordGuard(member: Guard): Guard {
 /** Iterates over the keys of the value and not of the shape, because most keys of a shape are absent. */
 function looseGuard(shape: Shape): Guard {
   const fields = new Map(Object.entries(shape).map(([key, field]) => [key, { guard: guardOf(field), isRequired: isRequired(field) }]))
-  const demanded = [...fields.values()].filter(({ isRequired }) => isRequired).length
+  const required = [...fields.values()].filter(({ isRequired }) => isRequired).length
   return value => {
     if (!isObject(value)) return false
     let found = 0
@@ -166,7 +166,7 @@ function looseGuard(shape: Shape): Guard {
       if (!field.guard(value[key])) return false
       if (field.isRequired) found++
     }
-    return found === demanded
+    return found === required
   }
 }
 

@@ -5,7 +5,7 @@ const unions = ['anyOf', 'oneOf', 'allOf'] as const
 
 /**
  * The schema of a function's parameters as servers with a small subset of JSON Schema take it: a plain object at the root, no `$schema`,
- * no lists under `items`, no type beside a union. What is left out is told in the description. The same object if nothing changed.
+ * no lists under `items`, no type next to a union. The description contains what is left out. The same object if nothing changed.
  */
 export function plainSchema(schema: JsonObject): JsonObject {
   const inner = mapSchemas(schema, one => {
@@ -22,8 +22,8 @@ export function plainSchema(schema: JsonObject): JsonObject {
   const rooted = '$schema' in inner ? without(inner, ['$schema']) : inner
   const found = unions.filter(key => key in rooted)
   if (found.length === 0) return rooted
-  const told = found.map(key => `${key}: ${JSON.stringify(rooted[key])}`).join(', ')
-  const description = [rooted['description'], `(${told})`].filter(text => typeof text === 'string' && text !== '').join(' ')
+  const omitted = found.map(key => `${key}: ${JSON.stringify(rooted[key])}`).join(', ')
+  const description = [rooted['description'], `(${omitted})`].filter(text => typeof text === 'string' && text !== '').join(' ')
   return { type: 'object', ...without(rooted, found), properties: { ...propertiesOf(rooted, found) }, description }
 }
 

@@ -74,12 +74,12 @@ export const notes = {
   'demand.serial-calls': { kind: 'approximated', reason: 'the server makes one tool call at a time', source: '2.6' },
   'demand.plain-schema': {
     kind: 'approximated',
-    reason: 'the server refuses keywords of this schema; they are left out or told in the description',
+    reason: 'the server refuses keywords of this schema; they are dropped or moved into the description',
     source: '2.9',
   },
   'demand.format': { kind: 'approximated', reason: 'the server has no such format; the nearest one is asked for', source: '2.9' },
   'demand.format-in-words': { kind: 'approximated', reason: 'the server has no such format; it is asked for in the instructions', source: '2.9' },
-  'demand.image-url': { kind: 'approximated', reason: 'the server does not fetch images; the address is told as text', source: '2.3' },
+  'demand.image-url': { kind: 'approximated', reason: 'the server does not fetch images; the URL is written as text', source: '2.3' },
   'demand.assistant-between': {
     kind: 'synthesized',
     reason: 'the server refuses a user message straight after a result; an assistant message is put between them',

@@ -155,7 +155,7 @@ export type ChatCompletionsOptions = {
   ccAfterResults?: 'keep' | 'assistant'
   /**
    * The schemas of tools. Default `keep`. `plain`: for servers that refuse `$schema`, unions at the root, lists under `items` and types
-   * beside unions.
+   * next to unions.
    */
   toolSchemas?: 'keep' | 'plain'
   /** Tools that the provider runs. Default `drop`. `map`: a web search becomes `web_search_options`. */

@@ -109,7 +109,7 @@ export const notes = {
   'demand.no-effort': { kind: 'dropped', reason: 'the server has no levels of reasoning for this model', source: '2.8' },
   'demand.plain-schema': {
     kind: 'approximated',
-    reason: 'the server refuses keywords of this schema; they are left out or told in the description',
+    reason: 'the server refuses keywords of this schema; they are dropped or moved into the description',
     source: '2.9',
   },
 } as const satisfies NoteTable

@@ -78,7 +78,7 @@ export type ResponsesOptions = {
   rsChoiceWithoutTools?: 'keep' | 'drop'
   /**
    * The schemas of tools. Default `keep`. `plain`: for servers that refuse `$schema`, unions at the root, lists under `items` and types
-   * beside unions.
+   * next to unions.
    */
   toolSchemas?: 'keep' | 'plain'
   /** Earlier uses of tools that another provider ran. Default `drop`. `text`: each in one line of text. */

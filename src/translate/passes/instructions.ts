@@ -1,9 +1,9 @@
 import type { Message, Part, TextPart } from '../../canonical/message.ts'
-import { isInstruction } from '../../kit/conversation/turns.ts'
+import { isInstruction, isTurn } from '../../kit/conversation/turns.ts'
 import type { InstructionDemands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 
-const isSystem = ({ role }: Message) => role === 'system' || role === 'developer'
+const isSystem = (message: Message) => !isTurn(message)
 
 /**
  * System and developer messages where the target takes them: those before the conversation at its front, and later ones as text of the
@@ -22,7 +22,9 @@ export function placeInstructions(messages: Message[], wanted: InstructionDemand
 /** One text of the role system at the front, as in most requests, is taken everywhere. */
 function isPlain([first, ...others]: readonly Message[]): boolean {
   const [part] = first?.parts ?? []
-  return first?.role === 'system' && first.origin === 'message' && first.parts.length === 1 && part?.type === 'text' && says(part) && !others.some(isSystem)
+  return (
+    first?.role === 'system' && first.origin === 'message' && first.parts.length === 1 && part?.type === 'text' && instructs(part) && !others.some(isSystem)
+  )
 }
 
 class Placing {
@@ -59,12 +61,12 @@ class Placing {
     const isLeading = this.#placed.length === 0 && this.#waiting.length === 0
     if (later === 'keep' || (!isLeading && later === 'behind-user' && this.#isBehindUser())) this.#placed.push(message)
     else if (!isLeading && later !== 'front') {
-      if (message.parts.some(says)) this.#report.add('system.mid-conversation-as-user', message.at)
+      if (message.parts.some(instructs)) this.#report.add('system.mid-conversation-as-user', message.at)
       this.#leaveEnvelope(message)
       this.#waiting.push(...message.parts.map(asTagged))
     } else {
-      const head = joined ? this.#front.find(({ parts }) => parts.some(says)) : undefined
-      if (head && message.parts.some(says)) {
+      const head = joined ? this.#front.find(({ parts }) => parts.some(instructs)) : undefined
+      if (head && message.parts.some(instructs)) {
         this.#report.add(isLeading ? 'system.joined' : 'system.hoisted', message.at)
         this.#leaveEnvelope(message)
         head.parts = join(head.parts, message.parts)
@@ -105,14 +107,14 @@ function asInstruction(message: Message, { developer, joined }: InstructionDeman
     report.leave('system.not-text', part)
     return false
   })
-  const isSilent = joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !says(part) && !part.cache)
+  const isSilent = joined && origin !== 'instructions' && parts.every(part => part.type === 'text' && !instructs(part) && !part.cache)
   if (isSilent || (parts.length === 0 && message.parts.length > 0)) {
     report.ext(message.ext, at)
     if (message.name !== undefined) report.add('message.name', at, 'name')
     return undefined
   }
   if (developer) return { ...message, role: origin === 'instructions' ? 'developer' : role, parts }
-  if (role === 'developer' && parts.some(says)) report.once('system.developer-role', at, 'role')
+  if (role === 'developer' && parts.some(instructs)) report.once('system.developer-role', at, 'role')
   return { ...message, role: 'system', parts }
 }
 
@@ -127,6 +129,6 @@ function join(before: readonly Part[], added: readonly Part[]): Part[] {
 const isBare = (part: Part): part is TextPart => part.type === 'text' && !part.cache && !part.ext && !part.citations
 
 /** Does the part instruct the model? Control parts and empty texts do not. */
-const says = (part: Part) => part.type !== 'control' && !(part.type === 'text' && part.text === '')
+const instructs = (part: Part) => part.type !== 'control' && !(part.type === 'text' && part.text === '')
 
-const asTagged = (part: Part): Part => (part.type === 'text' && says(part) ? { ...part, text: `<system>${part.text}</system>` } : part)
+const asTagged = (part: Part): Part => (part.type === 'text' && instructs(part) ? { ...part, text: `<system>${part.text}</system>` } : part)

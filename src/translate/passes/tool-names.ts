@@ -94,7 +94,7 @@ class Namer {
     const kind = this.kind(part.kind)
     const typed = kind === part.kind ? part : { ...part, kind }
     const { name } = typed
-    // The name of a tool that nobody declared and nobody called stays as it is.
+    // The name stays if the request neither declares nor calls this tool.
     return name !== undefined && this.#isWritten(name, typed.namespace) ? this.named({ ...typed, name }, { ...typed, name }) : typed
   }
 

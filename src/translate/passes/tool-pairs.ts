@@ -1,4 +1,5 @@
 import type { Message, Part, ToolCallPart, ToolResultPart } from '../../canonical/message.ts'
+import { isTurn } from '../../kit/conversation/turns.ts'
 import { defined } from '../../kit/fields/defined.ts'
 import { flatMap } from '../../kit/text/flat-map.ts'
 import type { ToolPairDemands } from '../../protocol.ts'
@@ -7,8 +8,8 @@ import { mapParts } from './map-parts.ts'
 
 /**
  * A conversation whose tool calls and results are paired as the target demands. Of several results of a call only the last one stays,
- * because clients that retry send several, and servers refuse them. `repair`: calls without a result get one that says that they were
- * interrupted, and results without a call become text of the user.
+ * because clients that retry send several, and servers refuse them. `repair`: calls without a result get one that reports the
+ * interruption, and results without a call become text of the user.
  */
 export function pairToolCalls(messages: Message[], wanted: ToolPairDemands, repair: boolean, report: PassReport): Message[] {
   if (!messages.some(holdsTools)) return messages
@@ -46,10 +47,11 @@ function findPairs(messages: readonly Message[]): Pairs {
     all.push(asked)
   }
   let turn = 0
-  for (const { role, parts } of messages) {
-    if (role !== 'assistant') turn++
-    if (isInstruction(role)) continue
-    for (const part of parts)
+  for (const message of messages) {
+    if (message.role !== 'assistant') turn++
+    // Instructions cannot hold results, so encoders leave them out there.
+    if (!isTurn(message)) continue
+    for (const part of message.parts)
       if (part.type === 'tool-call') {
         const before = byId.get(part.id)
         // Several calls of a turn may have one id. In a later turn the id belongs to the new call.
@@ -66,9 +68,6 @@ function findPairs(messages: readonly Message[]): Pairs {
   for (const asked of all) matchUp(asked, pairs)
   return pairs
 }
-
-/** Instructions cannot hold results, so encoders leave them out there. */
-const isInstruction = (role: Message['role']) => role === 'system' || role === 'developer'
 
 function matchUp({ calls, results }: Asked, pairs: Pairs): void {
   // Results of a tool that the provider runs belong to no call.
@@ -108,24 +107,24 @@ function orphansAsText(messages: Message[], { orphans }: Pairs, report: PassRepo
 function splitOrphans(message: Message, orphans: ReadonlySet<Part>, report: PassReport): Message[] {
   const isUsers = message.role === 'user'
   const kept: Part[] = []
-  const told: Part[] = []
+  const asText: Part[] = []
   for (const part of message.parts)
     if (part.type === 'tool-result' && orphans.has(part)) {
       report.leave('tool-result.orphan-as-text', part)
-      told.push(...part.content.filter(inner => maySay(inner, report)))
-    } else if (isUsers || (message.role === 'tool' && part.type !== 'tool-result')) told.push(part)
+      asText.push(...part.content.filter(inner => isUserContent(inner, report)))
+    } else if (isUsers || (message.role === 'tool' && part.type !== 'tool-result')) asText.push(part)
     else kept.push(part)
   if (kept.length > 0) {
     const rest: Message = { ...message, parts: kept }
-    return told.length > 0 ? [rest, { role: 'user', origin: message.origin, parts: told }] : [rest]
+    return asText.length > 0 ? [rest, { role: 'user', origin: message.origin, parts: asText }] : [rest]
   }
-  if (told.length > 0) return [{ ...message, role: 'user', parts: told }]
+  if (asText.length > 0) return [{ ...message, role: 'user', parts: asText }]
   report.ext(message.ext, message.at)
   return []
 }
 
-/** Thoughts, calls and results inside a result are not the user's. */
-function maySay({ type, at }: Part, report: PassReport): boolean {
+/** Can the user have written it? Reasoning, calls and results inside a result are dropped. */
+function isUserContent({ type, at }: Part, report: PassReport): boolean {
   const isOdd = type === 'reasoning' || type === 'tool-call' || type === 'tool-result'
   if (isOdd) report.add('part.unsupported', at)
   return !isOdd
@@ -190,13 +189,13 @@ function placeResults(messages: readonly Message[], pairs: Pairs, report: PassRe
 type Turn = { open: ToolCallPart[]; last: ReadonlySet<ToolCallPart>; passed: boolean }
 
 /** Separates the results from the other parts, with a note for those that move. `lonely`: results without a call. */
-function takeResults({ role, parts }: Message, turn: Turn, { calls }: Pairs, report: PassReport): { lonely: ToolResultPart[]; rest: Part[] } {
+function takeResults(message: Message, turn: Turn, { calls }: Pairs, report: PassReport): { lonely: ToolResultPart[]; rest: Part[] } {
   const lonely: ToolResultPart[] = []
   const rest: Part[] = []
-  const isModel = role === 'assistant'
+  const isModel = message.role === 'assistant'
   let isLed = false
-  for (const part of parts) {
-    if (part.type !== 'tool-result' || isInstruction(role)) {
+  for (const part of message.parts) {
+    if (part.type !== 'tool-result' || !isTurn(message)) {
       rest.push(part)
       if (isModel && part.type === 'tool-call') turn.open.push(part)
       else if (part.type !== 'control') isLed = turn.passed = true

@@ -23,9 +23,9 @@ export async function hold({ protocol, stream }: Agent, text: string): Promise<H
   if (protocol === 'chat-completions') return chatHeld(stream ? foldChat(text) : (JSON.parse(text) as Json))
   const client = clientOf(protocol)
   const reply = stream ? { text } : { body: JSON.parse(text) as unknown }
-  const heard = stream ? await client.readStream(text) : await client.readResponse(JSON.parse(text))
-  const usage = { input: heard.counts.input, output: heard.counts.output }
-  return { received: await client.receive(reply), text: heard.text, calls: heard.calls.map(({ name }) => name), usage }
+  const response = stream ? await client.readStream(text) : await client.readResponse(JSON.parse(text))
+  const usage = { input: response.counts.input, output: response.counts.output }
+  return { received: await client.receive(reply), text: response.text, calls: response.calls.map(({ name }) => name), usage }
 }
 
 export const next = ({ protocol, echo }: Agent, body: Body, { received }: Held): Body =>
@@ -78,8 +78,8 @@ function addCall(calls: Json[], { index, id, function: fn, custom, ...rest }: Js
   const call: Json = calls[at] ?? { id, type: 'function', ...rest, ...inside }
   calls[at] = call
   Object.assign(call, rest)
-  const told = isJson(fn) ? fn : isJson(custom) ? custom : {}
+  const called = isJson(fn) ? fn : isJson(custom) ? custom : {}
   const inner = (isJson(call['custom']) ? call['custom'] : call['function']) as Json
-  for (const key of ['arguments', 'input']) if (typeof told[key] === 'string') inner[key] = `${String(inner[key] ?? '')}${told[key]}`
+  for (const key of ['arguments', 'input']) if (typeof called[key] === 'string') inner[key] = `${String(inner[key] ?? '')}${called[key]}`
   if (isJson(fn) && typeof fn['name'] === 'string') inner['name'] = `${String(inner['name'])}${fn['name']}`
 }

@@ -131,7 +131,7 @@ function forgotten({ keepsReasoning, protocol }: Agent, { vendor, model }: Way, 
 /** A vendor without tools answers at once. */
 const callsTools = new Set<VendorName>(ways.map(({ vendor }) => vendor).filter(vendor => vendor !== 'perplexity'))
 
-/** Does this endpoint tell no thoughts for this request? */
+/** Does this endpoint return no reasoning for this request? */
 function hasNone(endpoint: Endpoint, body: Json, model: string): boolean {
   return endpoint.wantsReasoning?.(model) === false || !JSON.stringify(endpoint.whole(body, model)).includes('Thought')
 }

@@ -13,7 +13,7 @@ export const perplexity: Simulator = {
       },
       silent: () => true,
       usageIn: 'every-chunk',
-      // A whole message beside the delta, an object of its own at the end, and no [DONE].
+      // A whole message next to the delta, an object of its own at the end, and no [DONE].
       quirks: frames =>
         frames
           .slice(0, -1)

@@ -125,7 +125,7 @@ const reasoning = each((message, { ccReasoning, ccHistoryReasoning: place = 'fie
   return { ...rest, content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }, ...listed(content)] }
 })
 
-/** Only calls need reasoning beside them. */
+/** Only messages with calls need reasoning. */
 const placeholders = each((message, { ccMissingReasoning: missing, ccReasoning }, note) => {
   if (missing !== 'blank' || message['role'] !== 'assistant' || !Array.isArray(message['tool_calls']) || textFields.some(key => message[key])) return message
   const field = ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
@@ -164,14 +164,14 @@ const strings = each((message, { ccTextContent: form }, note) => {
 const images = each((message, { ccImageUrls: taken }, note) => {
   const { content } = message
   if (taken !== 'text' || !Array.isArray(content)) return message
-  const told = content.map((part: unknown, i) => {
+  const replaced = content.map((part: unknown, i) => {
     const image = isObject(part) && part['type'] === 'image_url' && isObject(part['image_url']) ? part['image_url'] : undefined
     const url = image?.['url']
     if (typeof url !== 'string' || !/^https?:/.test(url)) return part
     note('demand.image-url', `/content/${i}`)
     return { type: 'text', text: `[image: ${url}]` }
   })
-  return told.every((part, i) => part === content[i]) ? message : { ...message, content: told }
+  return replaced.every((part, i) => part === content[i]) ? message : { ...message, content: replaced }
 })
 
 /** A server that refuses text of the user straight after a result gets a word of the assistant between them. */

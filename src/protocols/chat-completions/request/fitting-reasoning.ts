@@ -5,7 +5,7 @@ import type { ChatCompletionsOptions } from '../options.ts'
 
 type Form = NonNullable<ChatCompletionsOptions['ccThinking']>
 
-/** How each server is told to reason, or not to. Undefined: it has no words for it. */
+/** The fields that turn reasoning on or off. Undefined: the server has none. */
 const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonObject | undefined> = {
   effort: () => undefined,
   always: on => (on ? {} : undefined),
@@ -27,16 +27,16 @@ export function fitReasoning(body: JsonObject, { ccEfforts, ccThinking: form = '
   const word = known === undefined ? effort : nearestEffort(effort, known)
   if (word !== effort) report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning_effort')
   const switched = switches[form](true, word) ?? {}
-  const told = 'reasoning' in switched || word === undefined ? {} : { reasoning_effort: word }
+  const effortField = 'reasoning' in switched || word === undefined ? {} : { reasoning_effort: word }
   if (word === effort && Object.keys(switched).length === 0) return body
-  return beside({ ...rest, ...told }, switched)
+  return withDefaults({ ...rest, ...effortField }, switched)
 }
 
 type Off = { form: Form; known: readonly string[] | undefined; report: ChatReport }
 
 function withoutReasoning(body: JsonObject, rest: JsonObject, { form, known, report }: Off): JsonObject {
   const off = switches[form](false, undefined)
-  if (off) return beside(rest, off)
+  if (off) return withDefaults(rest, off)
   if (form !== 'always' && (known === undefined || known.includes('none'))) return body
   const least = known && nearestEffort('minimal', known)
   report.add(least === undefined && form !== 'always' ? 'demand.no-effort' : 'demand.reasons-always', '/reasoning_effort')
@@ -44,7 +44,7 @@ function withoutReasoning(body: JsonObject, rest: JsonObject, { form, known, rep
 }
 
 /** Keys that the client has set itself win. */
-function beside(body: JsonObject, added: JsonObject): JsonObject {
+function withDefaults(body: JsonObject, added: JsonObject): JsonObject {
   const merged = { ...body }
   for (const [key, value] of Object.entries(added)) {
     const own = merged[key]

@@ -42,7 +42,7 @@ export type TextOut = {
 
 export type Worded = TextOut | { kind: 'refusal'; text: string } | { kind: 'reasoning'; part: ReasoningPart }
 
-export type PartOut = CallOut | Worded | { kind: 'audio'; id: string; late: ChatAudio; heard: boolean } | { kind: 'none' }
+export type PartOut = CallOut | Worded | { kind: 'audio'; id: string; late: ChatAudio; hasData: boolean } | { kind: 'none' }
 
 export type Choice = {
   index: number

@@ -88,7 +88,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
       // A message has one field for audio.
       if (!isAudible(head) || has(choice, 'audio')) break
       const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report, native: state.native })
-      return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, heard: false }
+      return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, hasData: false }
     }
     case 'opaque':
       report.add('part.unknown', head.at)
@@ -113,7 +113,7 @@ export function endPart(state: EncoderState, { candidate, part, final, cut }: Pa
   if (!out) return
   if (final) finalize(state, out, final)
   if (out.kind === 'text') closeText(choice)
-  if (out.kind === 'audio' && out.heard && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
+  if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
 }
 
@@ -145,7 +145,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: PartD
         choice.shown = true
         put({ refusal: delta.text })
       } else if (out.kind === 'audio') {
-        out.heard = true
+        out.hasData = true
         put({ audio: { id: out.id, transcript: delta.text } })
       }
       return
@@ -170,7 +170,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: PartD
       return
     case 'media':
       if (out.kind !== 'audio') return
-      out.heard = true
+      out.hasData = true
       put({ audio: { id: out.id, data: delta.base64 } })
       return
     default:

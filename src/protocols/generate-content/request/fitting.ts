@@ -4,7 +4,7 @@ import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import type { GeminiOptions } from '../options.ts'
 import { budgets } from './effort.ts'
 
-/** The request in the form that its server demands by the options, with a note for each change. The same object if all demands are met. */
+/** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
 export function fitRequest(wire: unknown, options: GeminiOptions): { wire: unknown; notes: GeminiReport['notes'] } {
   const report = createGeminiReport()
   const config = isObject(wire) ? wire['generationConfig'] : undefined

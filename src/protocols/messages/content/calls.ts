@@ -15,6 +15,9 @@ import { contentOf, marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
+/** Call ids that the server accepts. */
+export const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
+
 const callKeys = keysOf<MessagesBlockOf<'tool_use'>>()('type', 'id', 'name', 'input', 'caller', 'toolset_name', 'cache_control')
 
 export function decodeCall(block: MessagesBlockOf<'tool_use'>, at: Place, report: MessagesReport): ToolCallPart {

@@ -1,10 +1,9 @@
 import type { CanonicalRequest } from '../../../canonical/request.ts'
 import { mapCallId, mapName } from '../../../kit/conversation/ids.ts'
 import type { Demands, InstructionDemands } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import type { Options } from '../options.ts'
 import { takesMidSystem } from './models.ts'
-
-const validCallId = /^[a-zA-Z0-9_-]{1,64}$/
 
 const longest = 128
 

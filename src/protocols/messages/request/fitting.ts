@@ -5,21 +5,21 @@ import type { MessagesOptions } from '../options.ts'
 import { budgetOf, effortOf } from './effort.ts'
 import { alwaysThinks, takesMidSystem } from './models.ts'
 
-type Demand = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
+type Edit = (body: JsonObject, options: MessagesOptions, report: MessagesReport) => JsonObject
 
-/** The request in the form that its server demands by the options, with a note for each change. The same object if all demands are met. */
+/** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
 export function fitRequest(wire: unknown, options: MessagesOptions): { wire: unknown; notes: MessagesReport['notes'] } {
   const report = createMessagesReport()
   if (!isObject(wire)) return { wire, notes: [] }
   let body = wire
-  for (const demand of demands) body = demand(body, options, report)
+  for (const edit of edits) body = edit(body, options, report)
   return { wire: body, notes: report.notes }
 }
 
 const modelOf = ({ model }: JsonObject) => (typeof model === 'string' ? model : undefined)
 
 /** A system message that the model does not take inside the conversation becomes text of the user, next to the results of a turn. */
-const placement: Demand = (body, { systemPlacement: where }, report) => {
+const placement: Edit = (body, { systemPlacement: where }, report) => {
   const { messages } = body
   const takes = where === undefined || where === 'keep' || where === 'hoist' || (where === 'auto' && takesMidSystem(modelOf(body)))
   if (takes || !Array.isArray(messages) || !messages.some(isSystem)) return body
@@ -47,7 +47,7 @@ const tagged = (content: unknown): JsonObject[] =>
   listed(content).map(block => (typeof block['text'] === 'string' ? { ...block, text: `<system>${block['text']}</system>` } : block))
 
 /** Thinking in the way that the model knows. */
-const thinking: Demand = (body, { amThinking: way }, report) => {
+const thinking: Edit = (body, { amThinking: way }, report) => {
   const { thinking: asked } = body
   if (!isObject(asked) || way === undefined || way === 'auto') return body
   const { type, budget_tokens: budget, ...shown } = asked
@@ -76,7 +76,7 @@ function effortIn(body: JsonObject): string | undefined {
 const withEffort = (body: JsonObject, effort: string | undefined): JsonObject =>
   effort === undefined || effortIn(body) !== undefined ? body : { ...body, output_config: { ...configOf(body), effort } }
 
-const effort: Demand = (body, { amEfforts }, report) => {
+const effort: Edit = (body, { amEfforts }, report) => {
   const wanted = effortIn(body)
   if (amEfforts === undefined || wanted === undefined) return body
   const word = nearestEffort(wanted, amEfforts.split(/[\s,]+/).filter(Boolean))
@@ -88,4 +88,4 @@ const effort: Demand = (body, { amEfforts }, report) => {
 }
 
 // The budget is made of the effort as the client wrote it.
-const demands: readonly Demand[] = [placement, thinking, effort]
+const edits: readonly Edit[] = [placement, thinking, effort]

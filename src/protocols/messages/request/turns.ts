@@ -4,8 +4,8 @@ import { joinAssistants, type Turn as TurnOf } from '../../../kit/conversation/t
 export type Turn = TurnOf<'user' | 'assistant' | 'system'>
 
 /**
- * Groups messages of another protocol as this one requires: an assistant turn with tools or reasoning is one message, and what the user
- * says behind tool results is in the message of the results.
+ * Groups messages of another protocol as this one requires: an assistant turn with tools or reasoning is one message, and text of the
+ * user after tool results is in the message of the results.
  */
 export function groupTurns(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = []

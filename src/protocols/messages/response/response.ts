@@ -13,6 +13,7 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
 import { replyToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
+import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
 import { keep, ownOf, protocolName } from '../content/own.ts'
 import { decodeTransformations, signedBy } from '../content/reasoning.ts'
@@ -186,7 +187,7 @@ export function replyWriting(report: MessagesReport): Writing {
 }
 
 export function replyCallId(id: string, at: Place | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
-  const fitting = mapCallId(id, /^[a-zA-Z0-9_-]{1,64}$/)
+  const fitting = mapCallId(id, validCallId)
   if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting
 }

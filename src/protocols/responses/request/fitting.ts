@@ -4,14 +4,14 @@ import { plainSchema } from '../../../kit/tools/plain-schema.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
 import type { ResponsesOptions } from '../options.ts'
 
-type Demand = (body: JsonObject, options: ResponsesOptions, report: ResponsesReport) => JsonObject
+type Edit = (body: JsonObject, options: ResponsesOptions, report: ResponsesReport) => JsonObject
 
-/** The request in the form that its server demands by the options, with a note for each change. The same object if all demands are met. */
+/** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
 export function fitRequest(wire: unknown, options: ResponsesOptions): { wire: unknown; notes: ResponsesReport['notes'] } {
   const report = createResponsesReport()
   if (!isObject(wire)) return { wire, notes: [] }
   let body = wire
-  for (const demand of demands) body = demand(body, options, report)
+  for (const edit of edits) body = edit(body, options, report)
   return { wire: body, notes: report.notes }
 }
 
@@ -23,7 +23,7 @@ export function toolTypes(wire: unknown): string[] {
   return [...typesIn(wire['tools']), ...items.flatMap((item: unknown) => (isObject(item) && item['type'] === 'additional_tools' ? typesIn(item['tools']) : []))]
 }
 
-const effort: Demand = (body, { rsEfforts }, report) => {
+const effort: Edit = (body, { rsEfforts }, report) => {
   const { reasoning } = body
   const wanted = isObject(reasoning) ? reasoning['effort'] : undefined
   if (rsEfforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
@@ -37,7 +37,7 @@ const effort: Demand = (body, { rsEfforts }, report) => {
     : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
 }
 
-const toolSchemas: Demand = (body, { toolSchemas: taken }, report) => {
+const toolSchemas: Edit = (body, { toolSchemas: taken }, report) => {
   const { tools } = body
   if (taken !== 'plain' || !Array.isArray(tools)) return body
   const plain = tools.map((tool: unknown, i) => {
@@ -51,10 +51,10 @@ const toolSchemas: Demand = (body, { toolSchemas: taken }, report) => {
   return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
 }
 
-const choiceOfTools: Demand = (body, { rsChoiceWithoutTools: taken }, report) => {
+const choiceOfTools: Edit = (body, { rsChoiceWithoutTools: taken }, report) => {
   if (taken !== 'drop' || body['tool_choice'] === undefined || (Array.isArray(body['tools']) && body['tools'].length > 0)) return body
   if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none') report.add('tool_choice.without-tools', '/tool_choice')
   return without(body, ['tool_choice'])
 }
 
-const demands: readonly Demand[] = [effort, toolSchemas, choiceOfTools]
+const edits: readonly Edit[] = [effort, toolSchemas, choiceOfTools]

@@ -102,16 +102,17 @@ export function chatServer(server: ChatServer): Endpoint {
     stream(body, model) {
       const turn = turnOf(body)
       const asked = usageIn !== 'asked' || (isJson(body['stream_options']) && body['stream_options']['include_usage'] === true)
-      const told = (more: Json) => `data: ${JSON.stringify({ ...headOf(body), object: 'chat.completion.chunk', model, ...more })}\n\n`
+      const chunkOf = (more: Json) => `data: ${JSON.stringify({ ...headOf(body), object: 'chat.completion.chunk', model, ...more })}\n\n`
       const every = usageIn === 'every-chunk' ? { usage: usage(body, model) } : {}
-      const frame = (delta: Json, finish: string | null = null, more: Json = every) => told({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })
+      const frame = (delta: Json, finish: string | null = null, more: Json = every) =>
+        chunkOf({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })
       const frames = [frame({ role: 'assistant', content: '' })]
       if (!server.silent?.(model)) for (const piece of reasonDeltas(turn.reasoning, reason, model)) frames.push(frame(piece))
       for (const content of pieces(turn.text)) frames.push(frame({ content }))
       frames.push(...(server.callFrames ?? callPieces)(turn, frame))
       const counts = usage(body, model)
       frames.push(frame({}, finishOf(turn), usageIn === 'finish-chunk' ? { usage: counts } : every))
-      if ((usageIn === 'asked' && asked) || usageIn === 'own-chunk') frames.push(told({ choices: [], usage: counts }))
+      if ((usageIn === 'asked' && asked) || usageIn === 'own-chunk') frames.push(chunkOf({ choices: [], usage: counts }))
       frames.push('data: [DONE]\n\n')
       return server.quirks?.(frames, body) ?? frames
     },

@@ -81,7 +81,7 @@ export function googleServer(server: GoogleServer): Endpoint {
     },
     // Signatures are optional where there are any.
     wantsReasoning: signs,
-    // The signature of a call holds the thoughts before it.
+    // The signature of a call contains the reasoning before it.
     returned: body =>
       listOf(body['contents'])
         .filter(({ role }) => role === 'model')
@@ -104,7 +104,7 @@ function offered(body: Json): Offered[] {
 /** Recorded clients write levels in lower case, and are answered. */
 const isMeant = (fault: string) => !fault.includes('/thinkingLevel')
 
-/** In the current turn the first call of each step needs its signature. A marker stands in for one that nobody has. */
+/** In the current turn the first call of each step needs its signature. A placeholder is accepted where there is none. */
 function unsigned(body: Json): string | undefined {
   const contents = joined(listOf(body['contents']))
   const begin = contents.findLastIndex(({ role, parts }) => role === 'user' && listOf(parts).some(({ text }) => typeof text === 'string'))
