@@ -151,31 +151,31 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
   const { whole, told, sold, left, lost, mixed } = counts
   const all = whole + told + sold + left + lost + mixed
   const rows = [
-    ['streams and whole replies in all', `${all.toLocaleString('en')}; ${streams} at once for ${minutes} min, a piece every ${pauseMs} ms`],
-    ['whole and right, letter by letter', whole.toLocaleString('en')],
-    ['of a failing upstream, and their clients were told', `${told.toLocaleString('en')} (${faults.join(', ')})`],
-    ['of a failing upstream, shown as a success', String(sold)],
-    ['left by their clients', left.toLocaleString('en')],
+    ['streams and complete responses', `${all.toLocaleString('en')}; ${streams} at once for ${minutes} min, a chunk every ${pauseMs} ms`],
+    ['complete and correct, compared byte by byte', whole.toLocaleString('en')],
+    ['failed upstream, reported to the client', `${told.toLocaleString('en')} (${faults.join(', ')})`],
+    ['failed upstream, shown as a success', String(sold)],
+    ['client disconnected', left.toLocaleString('en')],
     ['lost', String(lost)],
-    ['with words of another', String(mixed)],
-    ['of a core that the gateway used', `${(mean(cores) * 100).toFixed(0)} %`],
-    ['heap of the gateway after collection, by quarters of the time', `${shown(heaps)} MB`],
-    ['its whole process, by quarters', `${shown(sizes)} MB, at most ${Math.max(...samples.map(({ rss }) => rss / 1e6)).toFixed(0)} MB`],
-    ['its handles (sockets, timers), by quarters', shown(handles)],
+    ['mixed with another stream', String(mixed)],
+    ['CPU of the gateway, share of one core', `${(mean(cores) * 100).toFixed(0)} %`],
+    ['heap after garbage collection, by quarter of the run', `${shown(heaps)} MB`],
+    ['resident memory, by quarter', `${shown(sizes)} MB, at most ${Math.max(...samples.map(({ rss }) => rss / 1e6)).toFixed(0)} MB`],
+    ['handles (sockets, timers), by quarter', shown(handles)],
     [
-      'its heap and handles at rest, before → after',
+      'idle heap and handles, before → after',
       `${(rest.before.heap / 1e6).toFixed(1)} → ${(rest.after.heap / 1e6).toFixed(1)} MB, ${rest.before.handles} → ${rest.after.handles}`,
     ],
-    ['first byte of a stream, half of them and 99 of 100, by quarters', `${shown(p50, 1)} ms; ${shown(p99, 1)} ms`],
+    ['first byte of a stream, median and p99, by quarter', `${shown(p50, 1)} ms; ${shown(p99, 1)} ms`],
     ...[...ended].flatMap(([phase, { under, quiet }]) =>
       [
-        [`of clients that left ${phase}, under load`, under],
-        [`of a hundred that left ${phase} at once, afterwards`, quiet],
+        [`client disconnects ${phase}, under load`, under],
+        [`a hundred clients disconnect ${phase} at once, afterwards`, quiet],
       ].map(([what, times]) => {
         const list = times as number[]
         return [
-          `until the upstream call ended ${String(what)}`,
-          `${list.length} ended; half in ${at(list, 0.5)} ms, 99 of 100 in ${at(list, 0.99)} ms, all in ${at(list, 1)} ms`,
+          `time until the upstream call ends: ${String(what)}`,
+          `${list.length} ended; median ${at(list, 0.5)} ms, p99 ${at(list, 0.99)} ms, maximum ${at(list, 1)} ms`,
         ]
       }),
     ),

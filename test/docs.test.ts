@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
@@ -148,12 +148,17 @@ describe('words in the README and the docs', () => {
     }
   })
 
+  test.each(pages)('%s is in the sidebar of the docs site', page => {
+    const link = page === 'README.md' ? "'/'" : page.startsWith('docs/guides/') ? `'${basename(page, '.md')}'` : `'/${page.replace('.md', '')}'`
+    expect(read('docs/.vitepress/config.ts')).toContain(`, ${link})`)
+  })
+
   test('every note that a page speaks of stands in the table of notes', () => {
     const codes = new Set([...read('docs/notes.md').matchAll(/^\| `([\w.-]+)` \| (?:dropped|approximated|synthesized) \|/gm)].map(([, code = '']) => code))
     const families = new Set([...codes].map(code => code.split('.')[0]))
     expect(codes.size).toBeGreaterThan(100)
     // Other pages speak of settings, too, some of which look like notes.
-    for (const page of ['losses', 'state', 'normalising', 'claude-code', 'codex', 'fifth-protocol'].map(name => `docs/guides/${name}.md`))
+    for (const page of ['losses', 'state', 'normalizing', 'claude-code', 'codex', 'fifth-protocol'].map(name => `docs/guides/${name}.md`))
       for (const [, code = ''] of read(page).matchAll(/`([a-z_-]+\.[a-z_-]+)`/g))
         if (families.has(code.split('.')[0]) && !code.endsWith('.ts')) expect([...codes], `${page}: ${code}`).toContain(code)
   })

@@ -2,10 +2,10 @@ import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 
 /** What becomes of a stream is said by its number, which all processes of the soak know. */
 
-export const phases = ['before the first byte', 'in the middle of a stream', 'while a whole reply is on its way'] as const
+export const phases = ['before the first byte', 'in the middle of a stream', 'during a complete response'] as const
 export type Phase = (typeof phases)[number]
 
-export const faults = ['a status of failure', 'a broken connection', 'an end too early', 'an error inside', 'a web page', 'silence'] as const
+export const faults = ['error status', 'broken connection', 'early end', 'error event', 'HTML page', 'silence'] as const
 export type FaultKind = (typeof faults)[number]
 
 export type Plan = {
@@ -29,7 +29,7 @@ export function planOf(number: number): Plan {
     word: `n${number}`,
     client: protocolNames[pair % 4] as ProtocolName,
     served: protocolNames[Math.floor(pair / 4)] as ProtocolName,
-    stream: leaves ? leaves !== 'while a whole reply is on its way' : number % 6 !== 5,
+    stream: leaves ? leaves !== 'during a complete response' : number % 6 !== 5,
     fault: number < leavers && number % 20 === 7 ? faults[round % faults.length] : undefined,
     leaves,
   }

@@ -32,16 +32,16 @@ process.on('message', () => server.closeIdleConnections())
 
 async function say(answer: ServerResponse, { word, served, stream, fault, leaves }: Plan): Promise<void> {
   const wire = wireOf(served)
-  const script: Script = { text: textOf(word, words), ending: 'stop', ...(fault === 'an error inside' && { breaks: 'error' }) }
+  const script: Script = { text: textOf(word, words), ending: 'stop', ...(fault === 'error event' && { breaks: 'error' }) }
   const head = (type: string, status = 200) => answer.writeHead(status, { 'content-type': type })
-  if (fault === 'a web page') return void head('text/html').end('<!doctype html><p>Welcome</p>')
-  if (fault === 'a status of failure' || (fault === 'an error inside' && !stream))
+  if (fault === 'HTML page') return void head('text/html').end('<!doctype html><p>Welcome</p>')
+  if (fault === 'error status' || (fault === 'error event' && !stream))
     return void head('application/json', 503).end(JSON.stringify(wire.failure({ status: 503, type: 'server_error', message: 'Down for now' })))
   if (leaves === 'before the first byte') await wait(60_000)
   if (answer.destroyed) return
   head(stream ? 'text/event-stream' : 'application/json')
   const all = stream ? wire.stream(script) : [JSON.stringify(wire.answer(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
-  const isCut = fault && fault !== 'an error inside'
+  const isCut = fault && fault !== 'error event'
   // Those that leave together in the end are all in their middle then, and no load of their own.
   const pace = isQuietLeaver(word) ? Math.max(pauseMs, 200) : pauseMs
   for (const piece of isCut ? all.slice(0, all.length / 2) : all) {
@@ -50,6 +50,6 @@ async function say(answer: ServerResponse, { word, served, stream, fault, leaves
     await wait(stream ? pace : leaves ? 60_000 : pauseMs * words)
   }
   if (fault === 'silence') await wait(60_000)
-  if (fault === 'a broken connection') answer.destroy()
+  if (fault === 'broken connection') answer.destroy()
   else answer.end()
 }

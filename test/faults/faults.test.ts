@@ -22,7 +22,7 @@ const cuts = pairs.flatMap((pair, i) =>
 )
 
 test.each([
-  ['faults of an answer', share],
+  ['faults of a response', share],
   ['half a request', halves],
   ['cuts anywhere', cuts],
 ] as const)('%s: every client gets a reply or an error, every upstream call ends, and nothing stays behind', async (_, cells) => {

@@ -105,7 +105,7 @@ if (words.length === 0)
     '| --- | --- | --- |',
     ...[...sums].map(
       ([kind, { tried, right }]) =>
-        `| ${kind === 'of an answer' ? `${faults.length} faults of an answer` : kind} | ${tried.toLocaleString('en')} | ${right.toLocaleString('en')} |`,
+        `| ${kind === 'of an answer' ? `${faults.length} faults of a response` : kind} | ${tried.toLocaleString('en')} | ${right.toLocaleString('en')} |`,
     ),
     `| all | ${total.tried.toLocaleString('en')} | ${total.right.toLocaleString('en')} |`,
     '',

@@ -1,0 +1,72 @@
+import { defineConfig } from 'vitepress'
+
+const root = '../node_modules'
+
+const page = (text: string, link: string) => ({ text, link })
+const guide = (text: string, name: string) => page(text, `/docs/guides/${name}`)
+
+/** The site is built from the Markdown of the repository, README.md as its first page. A dead link fails the build. */
+export default defineConfig({
+  title: 'wireglot',
+  description: 'Any LLM client on any model',
+  srcDir: '..',
+  outDir: `${root}/.docs`,
+  cacheDir: `${root}/.cache/vitepress`,
+  srcExclude: ['node_modules', 'dist', 'bench', 'src', 'test'].map(folder => `${folder}/**`),
+  rewrites: { 'README.md': 'index.md' },
+  cleanUrls: true,
+  // Links to files of the repository are no pages of the site.
+  ignoreDeadLinks: [/\.ts$/, /LICENSE$/],
+  themeConfig: {
+    search: { provider: 'local' },
+    sidebar: [
+      {
+        text: 'Start',
+        items: [page('Overview', '/'), guide('Quick start', 'quick-start'), guide('Claude Code', 'claude-code'), guide('Codex', 'codex')],
+      },
+      {
+        text: 'Gateway',
+        items: [
+          guide('Gateway', 'gateway'),
+          guide('Vendors', 'vendors'),
+          guide('Several processes', 'several-processes'),
+          guide('Operations', 'operations'),
+          guide('Security', 'security'),
+          guide('Runtimes', 'runtimes'),
+        ],
+      },
+      {
+        text: 'Library',
+        items: [
+          guide('Normalizing', 'normalizing'),
+          guide('Streaming', 'streaming'),
+          guide('State', 'state'),
+          guide('Losses', 'losses'),
+          guide('Schemas', 'schemas'),
+          guide('Testing', 'testing'),
+        ],
+      },
+      {
+        text: 'Reference',
+        items: [
+          page('Options', '/docs/options'),
+          page('Notes', '/docs/notes'),
+          page('Reliability', '/docs/reliability'),
+          page('Performance', '/docs/performance'),
+          page('Drift', '/docs/drift'),
+          page('Changelog', '/CHANGELOG'),
+        ],
+      },
+      {
+        text: 'Contributing',
+        items: [
+          page('Contributing', '/docs/contributing'),
+          page('Architecture', '/docs/architecture'),
+          page('Internals', '/docs/internals'),
+          guide('Changing wireglot', 'changing-wireglot'),
+          guide('A fifth protocol', 'fifth-protocol'),
+        ],
+      },
+    ],
+  },
+})
