@@ -2,6 +2,9 @@ import type { Note } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
+import { type ByteStream, chunksOf } from './translate/chunks.ts'
+import type { EventStream } from './translate/event-stream.ts'
+import * as events from './translate/event-stream.ts'
 import * as folds from './translate/fold.ts'
 import type { History } from './translate/history.ts'
 import * as histories from './translate/history.ts'
@@ -12,11 +15,15 @@ import type { Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
 import { without, withoutWritten } from './translate/unsupported.ts'
+import { transformStreamOf } from './translate/web-streams.ts'
 import { type VendorName, vendorNames, vendors } from './vendors/index.ts'
 import { type VendorSettings, vendorSettings } from './vendors/settings.ts'
 
+export type { ByteStream } from './translate/chunks.ts'
+export type { EventStream } from './translate/event-stream.ts'
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
+export { toWebStream } from './translate/web-streams.ts'
 
 /** `from`: the protocol of the input; `to`: the protocol of the output. Every function throws a RangeError for an unknown name. */
 export type TranslateOptions = Settings &
@@ -119,11 +126,18 @@ export function createStreamTranslator({ from, to, vendor, ...settings }: Transl
   return streams.createStreamTranslator(protocolOf(from), protocolOf(to), { ...answersOf(vendor, from), ...settings })
 }
 
-/** The same as an async iterable: at most one chunk of UTF-8 for each chunk of the source. Rejects when the source does. */
-export async function* translateStream(source: AsyncIterable<Uint8Array | string>, options: TranslateOptions): AsyncIterable<Uint8Array> {
+/**
+ * The same as an async iterable: at most one chunk of UTF-8 for each chunk of the source. Rejects when the source does.
+ * @example
+ * import { translateStream } from 'wireglot'
+ *
+ * const upstream = ['data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n']
+ * for await (const bytes of translateStream(upstream, { from: 'chat-completions', to: 'messages' })) process.stdout.write(bytes)
+ */
+export async function* translateStream(source: ByteStream, options: TranslateOptions): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const translator = createStreamTranslator(options)
   const encoder = new TextEncoder()
-  for await (const chunk of source) {
+  for await (const chunk of chunksOf(source)) {
     const text = translator.push(chunk)
     if (text) yield encoder.encode(text)
   }
@@ -132,14 +146,39 @@ export async function* translateStream(source: AsyncIterable<Uint8Array | string
 }
 
 /**
+ * The same as a web `TransformStream`, for `pipeThrough`.
+ * @example
+ * import { createTransformStream } from 'wireglot'
+ *
+ * const upstream = new Response('data: {"id":"1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n')
+ * const translated = upstream.body?.pipeThrough(createTransformStream({ from: 'chat-completions', to: 'messages' }))
+ * console.log(await new Response(translated).text()) // event: message_start …
+ */
+export function createTransformStream(options: TranslateOptions): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
+  return transformStreamOf(createStreamTranslator(options))
+}
+
+/**
+ * Reads a stream as canonical events, which are the same for all protocols. `complete()` of the result is the complete response.
+ * `source`: the body of a `fetch` response, a Node stream, or any iterable of bytes or text.
+ * @example
+ * import { readStream, toolCallsOf } from 'wireglot'
+ *
+ * const body = 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hi!"}]},"finishReason":"STOP"}]}\n\n'
+ * const stream = readStream(new Response(body).body, { protocol: 'generate-content' })
+ * for await (const event of stream) if (event.type === 'part.start' && event.head.type === 'text') console.log(event.head.text) // Hi!
+ * console.log(toolCallsOf(await stream.complete())) // []
+ */
+export function readStream(source: ByteStream, { protocol, ...settings }: OneProtocol): EventStream {
+  return events.readStream(source, protocolOf(protocol), settings)
+}
+
+/**
  * Collects a stream into the complete reply, in the same protocol. A stream that failed gives an error body.
  * @throws TranslationError `truncated` when the stream stopped before the reply had ended; `inexpressible` when `strict` forbids a note
  */
-export function collectStream(
-  source: Iterable<Uint8Array | string> | AsyncIterable<Uint8Array | string>,
-  { protocol, ...settings }: OneProtocol,
-): Promise<{ body: unknown; notes: Note[] }> {
-  return folds.collectStream(source, protocolOf(protocol), settings)
+export function collectStream(source: ByteStream, { protocol, ...settings }: OneProtocol): Promise<{ body: unknown; notes: Note[] }> {
+  return folds.collectStream(chunksOf(source), protocolOf(protocol), settings)
 }
 
 /**
