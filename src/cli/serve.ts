@@ -2,7 +2,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
-import type { GatewayConfig, Logger } from '../gateway/gateway.ts'
+import type { GatewayConfig } from '../gateway/gateway.ts'
+import { loggerTo } from '../gateway/log.ts'
 import { demo } from '../gateway/options.ts'
 import { gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -73,14 +74,6 @@ export async function serve(
 }
 
 type Tell = (line: string) => void
-
-/** Logs warnings and errors, but not each exchange, which would show who asks what. */
-function loggerTo(tell: Tell): Logger {
-  const inWords = (_: string, value: unknown) => (value instanceof Error ? value.message : value)
-  const at = (level: string) => (details: object, message: string) =>
-    tell(JSON.stringify({ time: new Date().toISOString(), level, message, ...details }, inWords))
-  return { info() {}, warn: at('warn'), error: at('error') }
-}
 
 async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: ServeOptions): Promise<GatewayConfig | undefined> {
   if (config !== undefined && upstream !== undefined) throw new Error('give either --config or --upstream')

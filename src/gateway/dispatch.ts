@@ -1,15 +1,16 @@
 import { isObject } from '../kit/json/json.ts'
-import type { Operation } from '../protocol.ts'
+import type { Operation, Protocol } from '../protocol.ts'
 import type { Admission } from './admission/admission.ts'
 import type { Ask, Service, Trace } from './ask.ts'
-import { readJson } from './body/body.ts'
+import { type ReadBody, readJson } from './body/body.ts'
 import { namedIn } from './body/model-name.ts'
+import { changedRequest } from './body-hooks.ts'
 import { clientSettings } from './endpoints/client-settings.ts'
 import { createListing, type Listing } from './endpoints/listing.ts'
 import { compact, countTokens } from './endpoints/provider-calls.ts'
 import { Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
-import { hookRequest, type Identity } from './hooks.ts'
+import type { Identity } from './hooks.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { Route } from './route.ts'
 import { answerStored } from './stored/calls.ts'
@@ -105,15 +106,16 @@ async function answerKnown(
 const answers = { generate, 'count-tokens': countTokens, compact }
 
 async function readAsk(
-  { config, catalog, hooks, attempt }: Service,
+  service: Service,
   { kind: operation, protocol, ...inPath }: CallRoute,
   { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
 ): Promise<Ask> {
-  const body = await readJson(request, config.defaults)
+  const { catalog, hooks, attempt } = service
+  const body = await readBody(service, request, { protocol, inPath: inPath.model, trace })
   const { outline } = body
   const named = namedIn(body, inPath.model)
   trace.modelAsked = named
-  const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: hookRequest(request) }))
+  const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }))
   const candidates = catalog.candidates(routed ?? named, protocol, identity, {
     hasTools: hasTools(outline),
     toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
@@ -122,6 +124,20 @@ async function readAsk(
   trace.stream = operation === 'generate' && (inPath.stream ?? protocol.wantsStream(outline) ?? false)
   const asList = trace.stream && (protocol.address.asList?.(request.query) ?? false)
   return { request, protocol, operation, body, model: named, stream: trace.stream, asList, candidates }
+}
+
+/** The body of a request, or the one that `onRequest` replaces it by. @throws Refusal */
+async function readBody(
+  service: Service,
+  request: GatewayRequest,
+  { protocol, inPath, trace }: { protocol: Protocol; inPath: string | undefined; trace: Trace },
+): Promise<ReadBody> {
+  const body = await readJson(request, service.config.defaults)
+  if (!service.hooks.onRequest) return body
+  trace.modelAsked = namedIn(body, inPath)
+  const call = { protocol, model: trace.modelAsked, body: body.value, options: { path: request.path } }
+  const change = await changedRequest(service, trace, call)
+  return change ? { value: change.body, outline: change.body } : body
 }
 
 /** What upstreams have refused, by the name of each model that the key sees. */

@@ -1,6 +1,7 @@
 import { collectEvent, startCollecting } from '../canonical/collect.ts'
+import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import type { Outcome, Protocol } from '../protocol.ts'
+import type { Outcome, Protocol, Signatures } from '../protocol.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
@@ -10,6 +11,7 @@ import { createStreamReader } from '../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
+import { changedResponse } from './body-hooks.ts'
 import { failedStream, type Refusal, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { drain, type RelayOptions, type Source } from './relay.ts'
@@ -30,7 +32,7 @@ export async function generate(service: Service, asked: Ask, trace: Trace): Prom
 
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
-  const { protocol, asList } = ask
+  const { protocol, model, asList } = ask
   const { signal } = ask.request
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)
@@ -45,7 +47,12 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       const opened = await call.opened
       served = opened.candidate
       headers = keptHeaders(opened.answer.headers, opened.candidate.channel.returnHeaders)
-      return sourceOf(opened, protocol, trace)
+      if (!service.hooks.onResponse) return sourceOf(opened, protocol, trace)
+      // A hook needs the complete response.
+      const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened)
+      const { body } = await answerTo(service, { protocol, model }, trace, { opened, reply })
+      const { text } = explodeResponse(body, protocol, opened.settings)
+      return { translator: createByteTranslator(protocol, protocol, opened.settings), raw: true, idleMs: 0, body: only(text) }
     },
     keeping: keeping && {
       sent: keeping.sent,
@@ -97,18 +104,11 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   const call = openFirst(service, ask, trace)
   const opened = await call.opened
   trace.firstByte = Date.now()
-  const { candidate, settings } = opened
+  const { candidate } = opened
   const from = candidate.protocol
-  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, from === protocol && !service.replyStore)
-  const passed = from === protocol && reply.bytes ? passedOn(reply.bytes, settings.model) : undefined
-  const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =
-    passed === undefined
-      ? counted(reply.value, opened, protocol, trace)
-      : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
-  trace.notes.push(...notes)
-  trace.usage ??= usage ?? {}
-  // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
-  if (error && from !== protocol) throw failedStream(error)
+  const passes = from === protocol && !service.replyStore && !service.hooks.onResponse
+  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, passes)
+  const { body, signatures, error, passed } = await answerTo(service, ask, trace, { opened, reply })
   if (service.replyStore) await keep(service, ask, trace, { candidate, body, signatures })
   if (error) trace.ended(200, failedStream(error))
   return {
@@ -120,6 +120,30 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
     },
     body: passed ?? JSON.stringify(body),
   }
+}
+
+type Answer = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
+
+/** A complete reply for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
+async function answerTo(
+  service: Service,
+  { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
+  trace: Trace,
+  { opened, reply }: { opened: Opened; reply: Reply },
+): Promise<Answer> {
+  const { candidate, settings } = opened
+  const from = candidate.protocol
+  const passed = from === protocol && reply.bytes && !service.hooks.onResponse ? passedOn(reply.bytes, settings.model) : undefined
+  const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =
+    passed === undefined
+      ? counted(reply.value, opened, protocol, trace)
+      : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
+  trace.notes.push(...notes)
+  trace.usage ??= usage ?? {}
+  // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
+  if (error && from !== protocol) throw failedStream(error)
+  const change = error ? undefined : await changedResponse(service, trace, { protocol, model, body })
+  return { body: change ? change.body : body, signatures, error, passed }
 }
 
 /** Keeps the usage of a reply that `strict` refuses: it has to be paid for anyway. */

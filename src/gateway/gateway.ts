@@ -16,6 +16,7 @@ import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
 import { type Hooks, hookRequest } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
+import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report } from './record.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
@@ -30,7 +31,8 @@ import { createLearned } from './upstream/learned.ts'
 
 export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
-export type { Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
+export { type Refusal, refuse } from './error.ts'
+export type { BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
 export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
@@ -65,6 +67,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const dispatch = createDispatch(service, admission)
   const telemetry = createTelemetry()
   const running = createRunning()
+  const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onUsage, hooks.onNotes, hooks.route].some(Boolean)
 
   return {
     localOnly: admission.localOnly,
@@ -82,7 +85,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       const started = Date.now()
       const trace: Trace = {
         requestId,
-        request: hookRequest(request),
+        // Without hooks, an open stream does not keep the request of the host in memory, which may hold the parsed body.
+        request: hookRequest(request, hasHooks),
         started,
         observed: telemetry.start(started),
         stream: false,
@@ -129,6 +133,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     isBroken: key => log('warn', { key }, 'what the store of replies gives is no reply'),
   })
   const limits = createLimits(config.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'))
+  const logger = hooks.logger ?? toConsole
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
 
@@ -144,7 +149,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
   function log(level: 'info' | 'warn' | 'error', details: object, message: string): void {
     // A logger that fails cannot be reported anywhere.
     try {
-      const written: unknown = hooks.logger?.[level](details, message)
+      const written: unknown = logger === false ? undefined : logger[level](details, message)
       if (written instanceof Promise) written.catch(() => {})
     } catch {}
   }
@@ -194,6 +199,8 @@ function unlessGivenUp<T>(answer: Promise<T>, signal: Signal): Promise<T> {
     answer.then(resolve, reject)
   })
 }
+
+const toConsole = loggerTo(line => console.error(line))
 
 /** A Redis URL may contain a password. */
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : 'unknown').replaceAll(/\/\/[^@\s/]*@/g, '//***@')

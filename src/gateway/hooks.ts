@@ -1,6 +1,8 @@
 import type { ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
-import type { Usage } from '../canonical/response.ts'
+import type { CanonicalRequest } from '../canonical/request.ts'
+import type { CanonicalResponse, Usage } from '../canonical/response.ts'
+import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { GatewayRequest } from './request.ts'
 
@@ -62,23 +64,67 @@ export type Store = {
   delete(key: string): unknown
 }
 
-/** The request of the client, without its body. Header names are lower case. */
-export type HookRequest = { method: string; path: string; headers: Record<string, string> }
+/**
+ * The request of the client, without its body. Header names are lower case. `raw`: the request object of the host, with everything that
+ * earlier middleware added to it: `req` in Express and Connect, `Request` in the fetch host.
+ */
+export type HookRequest<Raw = unknown> = { method: string; path: string; headers: Record<string, string>; raw: Raw }
 
-export const hookRequest = ({ method, path, headers }: GatewayRequest): HookRequest => ({ method, path, headers })
+export const hookRequest = ({ method, path, headers, raw }: GatewayRequest, hasRaw = true): HookRequest => ({
+  method,
+  path,
+  headers,
+  raw: hasRaw ? raw : undefined,
+})
+
+/**
+ * A body for `onRequest` or `onResponse`. Do not change it: return another one.
+ *
+ * `protocol`: of the client. `model`: the name in the request. `body`: as it is on the wire. `canonical`: the same in the model of all
+ * protocols; it is decoded on first use, and throws `TranslationError` `malformed` for an invalid body.
+ */
+export type BodyCall<Canonical, Raw = unknown> = {
+  protocol: ProtocolName
+  model: string
+  identity: Identity
+  request: HookRequest<Raw>
+  body: unknown
+  readonly canonical: Canonical
+}
+
+/** The body to use instead, in the client's protocol or in the canonical model. Undefined: the body stays. */
+export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical } | undefined
 
 /** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
-export type Hooks = {
+export type Hooks<Raw = unknown> = {
   /**
    * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that
    * nobody gets in by provoking one.
    */
-  authenticate?(credential: string | undefined, request: HookRequest): Identity | null | undefined | Promise<Identity | null | undefined>
+  authenticate?(credential: string | undefined, request: HookRequest<Raw>): Identity | null | undefined | Promise<Identity | null | undefined>
   /** Returns another model id to use for this request. Undefined: the requested one. */
-  route?(call: { model: string; protocol: string; identity: Identity; request: HookRequest }): string | undefined | Promise<string | undefined>
-  onUsage?(record: UsageRecord, request: HookRequest): void | Promise<void>
-  onNotes?(notes: Note[], exchange: Exchange, request: HookRequest): void | Promise<void>
-  logger?: Logger
+  route?(call: {
+    model: string
+    protocol: string
+    identity: Identity
+    request: HookRequest<Raw>
+  }): string | undefined | undefined | Promise<string | undefined | undefined>
+  /**
+   * Reads or replaces the body of a request before it is routed and translated, for example to redact it. Throw `refuse(…)` to refuse the
+   * request. Any other exception refuses it with status 500, so that no fault of a guardrail lets a body pass.
+   */
+  onRequest?(call: BodyCall<CanonicalRequest, Raw>): BodyChange<CanonicalRequest> | undefined | Promise<BodyChange<CanonicalRequest> | undefined>
+  /**
+   * The same for a complete response, before it is sent or stored. With this hook streams are collected first and sent at once at their
+   * end; clients get keep-alive comments until then. Errors of upstreams do not pass this hook.
+   */
+  onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | undefined | Promise<BodyChange<CanonicalResponse> | undefined>
+  /** Gets the usage record at the end of each exchange. */
+  onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
+  /** Gets the notes of a translation, if there are any. */
+  onNotes?(notes: Note[], exchange: Exchange, request: HookRequest<Raw>): void | Promise<void>
+  /** Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing is logged. */
+  logger?: Logger | false
   /** The HTTP client for upstreams. Default: undici in the connect host, else the global `fetch`. */
   transport?: Transport
   /** Stores replies, for requests that continue them, in place of `memory` or `redis` in the configuration's `store`. */

@@ -17,9 +17,6 @@ export function report({ config, hooks, log, attempt, playground }: Service, tra
   if (failure && failure.error.status >= 500) {
     const error = discreet(failure.cause) ?? wordsOf(failure)
     log('error', { requestId, ...(candidate && { channel: candidate.channel.name }), error }, wordsOf(failure))
-    // Otherwise a fault of the gateway or of a hook would leave no trace.
-    if (!hooks.logger && failure.error.status === 500 && failure.error.protocol === undefined)
-      console.error(`wireglot: ${wordsOf(failure)} (${requestId})`, error)
   }
   log('info', record, 'exchange')
   if (modelAsked === undefined) return

@@ -17,6 +17,8 @@ export type GatewayRequest = {
   address?: string
   /** Does the client run on the same machine? Absent: not known. */
   local?: boolean
+  /** The request object of the host, for hooks. */
+  raw?: unknown
 }
 
 /** `parsed`: the value, if a body parser of the application has read the body already. */

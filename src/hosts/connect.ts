@@ -11,7 +11,22 @@ import { plainHeaders } from '../transports/plain-headers.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
-export { ConfigError, type ConfigFault, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+export {
+  type BodyCall,
+  type BodyChange,
+  ConfigError,
+  type ConfigFault,
+  type Exchange,
+  type GatewayConfig,
+  type HookRequest,
+  type Hooks,
+  type Identity,
+  type Logger,
+  type Refusal,
+  refuse,
+  type Store,
+  type UsageRecord,
+} from '../gateway/gateway.ts'
 
 /** With the properties that Express and Connect add. */
 type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
@@ -35,10 +50,11 @@ const lastWordsMs = 50
 const farewellMs = 1_000
 
 /**
- * The gateway as middleware, mountable under any path. Without a configuration it serves the built-in demo model.
+ * The gateway as middleware, mountable under any path. Without a configuration it serves the built-in demo model. `Raw`: the type of the
+ * request that hooks get, such as `express.Request`.
  * @throws ConfigError when the configuration is invalid
  */
-export function gateway(config?: GatewayConfig, hooks?: Hooks): ConnectGateway {
+export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: GatewayConfig, hooks?: Hooks<Raw>): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)
   let open = 0
   const handler = (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void) => {
@@ -82,6 +98,7 @@ function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof
     signal: left.signal,
     base: baseOf(request, headers),
     local: isLocal(request, headers),
+    raw: request,
     ...(request.socket.remoteAddress !== undefined && { address: request.socket.remoteAddress }),
   }
 }

@@ -6,7 +6,22 @@ import { refuse } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer } from '../gateway/request.ts'
 
-export { ConfigError, type ConfigFault, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+export {
+  type BodyCall,
+  type BodyChange,
+  ConfigError,
+  type ConfigFault,
+  type Exchange,
+  type GatewayConfig,
+  type HookRequest,
+  type Hooks,
+  type Identity,
+  type Logger,
+  type Refusal,
+  refuse,
+  type Store,
+  type UsageRecord,
+} from '../gateway/gateway.ts'
 
 /** A function with the parameters of `fetch`. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
 export type FetchGateway = {
@@ -20,7 +35,7 @@ export type FetchGateway = {
  * @throws ConfigError when the configuration is invalid, or has neither keys nor `"auth": "none"` and there is no hook
  * `authenticate`: local clients cannot be recognized here
  */
-export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
+export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
   const inner = createGateway(config, hooks)
   if (inner.localOnly && config !== undefined) throw new ConfigError('keys', 'expected keys, or "auth": "none"')
   const prefix = basePath.replace(/(?<!\/)\/+$/, '')
@@ -41,6 +56,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks, { basePath =
       base: (request.headers.get('x-forwarded-proto') === 'https' ? origin.replace(/^http:/, 'https:') : origin) + prefix,
       // Without a configuration there is only the demo, which anybody may use.
       local: config === undefined,
+      raw: request,
     })
     return responseOf(answer, request, leave)
   }

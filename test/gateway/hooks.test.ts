@@ -1,10 +1,8 @@
-import { afterEach, describe, expect, test, vi } from 'vitest'
-import type { Exchange, FailureKind, GatewayConfig, HookRequest, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
-import { fetchGateway } from '../../src/hosts/fetch.ts'
+import { describe, expect, test, vi } from 'vitest'
+import type { Exchange, FailureKind, HookRequest, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import type { Note } from '../../src/index.ts'
 import type { TransportCall } from '../../src/transports/transport.ts'
 import {
-  after,
   asking,
   half,
   hosts,
@@ -249,29 +247,5 @@ describe.each(hosts)('through %s', (_, start) => {
     })
     expect((await ask(paths.responses, post(requests.responses))).status).toBe(200)
     expect(urls).toEqual(['https://nowhere.test/v1/messages'])
-  })
-})
-
-describe('without a logger', () => {
-  afterEach(() => void vi.restoreAllMocks())
-
-  const asked = async (hooks: Hooks, config: GatewayConfig) => {
-    const gateway = fetchGateway(config, hooks)
-    after(() => gateway.close(0))
-    return gateway(`http://x.test${paths.messages}`, post(requests.messages))
-  }
-
-  test('prints a fault of the gateway to the console', async () => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const response = await asked({ authenticate: () => JSON.parse('{') }, one('http://nowhere.test', 'messages'))
-    expect(response.status).toBe(500)
-    expect(print).toHaveBeenCalledExactlyOnceWith(`wireglot: internal error of the gateway (${response.headers.get('x-request-id')})`, expect.any(SyntaxError))
-  })
-
-  test('prints nothing when an upstream fails', async () => {
-    const print = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const { url } = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'No' } }))
-    expect((await asked({}, { ...one(url, 'messages'), defaults: { retries: 0 } })).status).toBe(500)
-    expect(print).not.toHaveBeenCalled()
   })
 })

@@ -43,7 +43,7 @@ export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, opti
 function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
   const log = (level: 'info' | 'warn' | 'error') => (details: object, message: string) => {
     emitted.push(flat(details), message)
-    logger?.[level](details, message)
+    if (logger) logger[level](details, message)
   }
   return {
     ...hooks,

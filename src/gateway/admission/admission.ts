@@ -1,7 +1,7 @@
 import type { Protocol } from '../../protocol.ts'
 import type { Service } from '../ask.ts'
 import { Refusal, refuse } from '../error.ts'
-import type { Identity } from '../hooks.ts'
+import { hookRequest, type Identity } from '../hooks.ts'
 import type { GatewayRequest } from '../request.ts'
 import { credentialsOf, longestCredential } from './credential.ts'
 import { createKeyRing } from './keys.ts'
@@ -45,12 +45,13 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
     return hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
   }
 
-  async function decide({ headers, query, method, path, local }: GatewayRequest, { address }: Protocol): Promise<Identity> {
+  async function decide(request: GatewayRequest, { address }: Protocol): Promise<Identity> {
+    const { headers, query, local } = request
     const credentials = credentialsOf(address, headers, query)
     const [credential] = credentials
     if (credentials.some(({ length }) => length > longestCredential)) throw unauthorized(credential)
     if (hooks.authenticate) {
-      const decided = await hooks.authenticate(credential, { method, path, headers })
+      const decided = await hooks.authenticate(credential, hookRequest(request))
       if (decided) return decided
       if (decided === null || keys.size === 0) throw unauthorized(credential)
     }
