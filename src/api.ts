@@ -1,6 +1,8 @@
 import type { Note } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
+import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
+import { optionFaults, type Ungrouped, ungroupedOptions } from './protocols/check-options.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
 import { type ByteStream, chunksOf } from './translate/chunks.ts'
 import type { EventStream } from './translate/event-stream.ts'
@@ -25,30 +27,83 @@ export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 export { toWebStream } from './translate/web-streams.ts'
 
-/** `from`: the protocol of the input; `to`: the protocol of the output. Every function throws a RangeError for an unknown name. */
-export type TranslateOptions = Settings &
-  MappingOptions & {
-    from: ProtocolName
-    to: ProtocolName
-    /**
-     * Who serves the model: its known requirements are defaults for the mapping options, and fields that it refuses are dropped with a note.
-     * Absent: requests are written so that every server of the protocol accepts them. An unknown name throws a RangeError.
-     */
-    vendor?: VendorName
-  }
+/** Options that every protocol reads, and a group of options for each protocol. Only a gateway sets the omitted ones. */
+type CommonOptions = Omit<Settings, 'keepsReply' | 'hideUsage'> & MappingOptions
 
-/** `protocol`: the protocol of input and output. Every function throws a RangeError for an unknown name. */
-export type OneProtocol = Settings & MappingOptions & { protocol: ProtocolName }
+/** Options of every function that translates. A RangeError names each unknown option and each invalid value. */
+export type TranslateOptions = CommonOptions & {
+  /** The protocol of the input. */
+  from: ProtocolName
+  /** The protocol of the output. */
+  to: ProtocolName
+  /**
+   * The vendor that serves the model. Its known requirements are defaults for the options, and fields that it refuses are dropped with a
+   * note. Absent: requests are written so that every server of the protocol accepts them.
+   */
+  vendor?: VendorName
+}
+
+/** Options of every function with one protocol. A RangeError names each unknown option and each invalid value. */
+export type OneProtocol = CommonOptions & {
+  /** The protocol of input and output. */
+  protocol: ProtocolName
+}
 
 const all: readonly Protocol[] = Object.values(protocols)
+
+/** The options outside of groups, with their values. Protocols and vendors are checked when they are looked up. */
+const ungrouped: Record<Exclude<keyof (TranslateOptions & OneProtocol & Resolvers), keyof MappingOptions>, Ungrouped[string]> = {
+  ...ungroupedOptions,
+  from: 'any',
+  to: 'any',
+  protocol: 'any',
+  vendor: 'any',
+  strict: 'any',
+  context: 'any',
+  model: 'text',
+  path: 'text',
+  now: 'number',
+  maxEventLength: 'number',
+  newId: 'function',
+  renewId: 'any',
+  onUnresolvable: ['throw', 'note'],
+  truncated: ['error', 'length'],
+  resolvePrevious: 'function',
+  resolveConversation: 'function',
+  resolveItem: 'function',
+  resolvePrompt: 'function',
+  resolveThread: 'function',
+  resolveFile: 'function',
+}
+
+/** @throws RangeError with a line for each unknown option and each invalid value */
+function checkOptions(options: object): void {
+  const faults = optionFaults(options, ungrouped)
+  if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
+}
+
+/** The two protocols, if the options are valid. */
+function pairOf(options: TranslateOptions): [from: Protocol, to: Protocol] {
+  checkOptions(options)
+  return [protocolOf(options.from), protocolOf(options.to)]
+}
+
+/** The protocol, if the options are valid. */
+function onlyOf(options: OneProtocol): Protocol {
+  checkOptions(options)
+  return protocolOf(options.protocol)
+}
 
 function rulesOf(vendor: VendorName, protocol: ProtocolName, model: string | undefined): VendorSettings {
   if (!Object.hasOwn(vendors, vendor)) throw new RangeError(`unknown vendor ${JSON.stringify(vendor)}: expected one of ${vendorNames.join(', ')}`)
   return vendorSettings(vendors[vendor], protocol, model)
 }
 
-/** Options for reading the responses of a vendor. */
-const answersOf = (vendor: VendorName | undefined, protocol: ProtocolName) => vendor && rulesOf(vendor, protocol, undefined).answers
+/** The options, with those for reading the responses of their vendor. */
+function reading(options: TranslateOptions): TranslateOptions {
+  const { from, vendor } = options
+  return vendor ? mergeOptions<TranslateOptions>(rulesOf(vendor, from, undefined).answers as TranslateOptions, options) : options
+}
 
 function modelOf(body: unknown): string | undefined {
   const model = typeof body === 'object' && body !== null && 'model' in body ? body.model : undefined
@@ -61,16 +116,17 @@ function modelOf(body: unknown): string | undefined {
  * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the
  * target cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
  */
-export function translateRequest(
-  body: unknown,
-  { from, to, vendor, ...settings }: TranslateOptions & Resolvers,
-): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const [source, target] = [protocolOf(from), protocolOf(to)]
-  const rules = vendor && rulesOf(vendor, to, settings.model ?? modelOf(body))
-  if (!rules) return requests.translateRequest(body, source, target, all, settings)
+export function translateRequest(body: unknown, options: TranslateOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext } {
+  const [source, target] = pairOf(options)
+  const { to, vendor, model } = options
+  const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
+  if (!rules) return requests.translateRequest(body, source, target, all, options)
   // Between equal protocols paths of notes lead into the body as it came.
   const adjusted = source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
-  const found = requests.translateRequest(adjusted.body, source, target, all, { ...rules.options, ...settings, fitsVendor: true })
+  const found = requests.translateRequest(adjusted.body, source, target, all, {
+    ...mergeOptions<TranslateOptions & Resolvers>(rules.options as TranslateOptions, options),
+    fitsVendor: true,
+  })
   const translated = { ...found, notes: [...adjusted.notes, ...found.notes] }
   if (source === target || rules.unsupported.length === 0) return translated
   const context = { to: target, caller: source, body, notes: translated.notes }
@@ -82,8 +138,8 @@ export function translateRequest(
  * resolvers that return it. Empty: the request refers to nothing.
  * @throws TranslationError `malformed`
  */
-export function referencesOf(body: unknown, { protocol, ...settings }: OneProtocol): Reference[] {
-  return histories.referencesOf(body, protocolOf(protocol), settings)
+export function referencesOf(body: unknown, options: OneProtocol): Reference[] {
+  return histories.referencesOf(body, onlyOf(options), options)
 }
 
 /**
@@ -92,8 +148,8 @@ export function referencesOf(body: unknown, { protocol, ...settings }: OneProtoc
  * are needed for it.
  * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
  */
-export function historyOf(request: unknown, reply: unknown, { protocol, ...settings }: OneProtocol & Resolvers): History {
-  return histories.historyOf(request, reply, protocolOf(protocol), settings)
+export function historyOf(request: unknown, reply: unknown, options: OneProtocol & Resolvers): History {
+  return histories.historyOf(request, reply, onlyOf(options), options)
 }
 
 /**
@@ -102,8 +158,9 @@ export function historyOf(request: unknown, reply: unknown, { protocol, ...setti
  * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
  * it, that is a note); `inexpressible` when `strict` forbids a note
  */
-export function translateResponse(body: unknown, { from, to, vendor, ...settings }: TranslateOptions): replies.TranslatedResponse {
-  return replies.translateResponse(body, protocolOf(from), protocolOf(to), { ...answersOf(vendor, from), ...settings })
+export function translateResponse(body: unknown, options: TranslateOptions): replies.TranslatedResponse {
+  const [from, to] = pairOf(options)
+  return replies.translateResponse(body, from, to, reading(options))
 }
 
 /**
@@ -113,17 +170,19 @@ export function translateResponse(body: unknown, { from, to, vendor, ...settings
  */
 export function translateError(
   error: { status: number; headers?: Record<string, string>; body: unknown },
-  { from, to, vendor: _, ...settings }: TranslateOptions,
+  options: TranslateOptions,
 ): WireError & { notes: Note[] } {
-  return replies.translateError({ headers: {}, ...error }, protocolOf(from), protocolOf(to), settings)
+  const [from, to] = pairOf(options)
+  return replies.translateError({ headers: {}, ...error }, from, to, options)
 }
 
 /**
  * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  */
-export function createStreamTranslator({ from, to, vendor, ...settings }: TranslateOptions): StreamTranslator {
-  return streams.createStreamTranslator(protocolOf(from), protocolOf(to), { ...answersOf(vendor, from), ...settings })
+export function createStreamTranslator(options: TranslateOptions): StreamTranslator {
+  const [from, to] = pairOf(options)
+  return streams.createStreamTranslator(from, to, reading(options))
 }
 
 /**
@@ -169,16 +228,16 @@ export function createTransformStream(options: TranslateOptions): TransformStrea
  * for await (const event of stream) if (event.type === 'part.start' && event.head.type === 'text') console.log(event.head.text) // Hi!
  * console.log(toolCallsOf(await stream.complete())) // []
  */
-export function readStream(source: ByteStream, { protocol, ...settings }: OneProtocol): EventStream {
-  return events.readStream(source, protocolOf(protocol), settings)
+export function readStream(source: ByteStream, options: OneProtocol): EventStream {
+  return events.readStream(source, onlyOf(options), options)
 }
 
 /**
  * Collects a stream into the complete reply, in the same protocol. A stream that failed gives an error body.
  * @throws TranslationError `truncated` when the stream stopped before the reply had ended; `inexpressible` when `strict` forbids a note
  */
-export function collectStream(source: ByteStream, { protocol, ...settings }: OneProtocol): Promise<{ body: unknown; notes: Note[] }> {
-  return folds.collectStream(chunksOf(source), protocolOf(protocol), settings)
+export function collectStream(source: ByteStream, options: OneProtocol): Promise<{ body: unknown; notes: Note[] }> {
+  return folds.collectStream(chunksOf(source), onlyOf(options), options)
 }
 
 /**
@@ -186,8 +245,8 @@ export function collectStream(source: ByteStream, { protocol, ...settings }: One
  * cannot express is left out; pass `strict` to refuse such a reply.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  */
-export function explodeResponse(body: unknown, { protocol, ...settings }: OneProtocol): string {
-  return folds.explodeResponse(body, protocolOf(protocol), settings).text
+export function explodeResponse(body: unknown, options: OneProtocol): string {
+  return folds.explodeResponse(body, onlyOf(options), options).text
 }
 
 /**
@@ -195,8 +254,9 @@ export function explodeResponse(body: unknown, { protocol, ...settings }: OnePro
  * have no candidates.
  * @throws TranslationError `malformed`
  */
-export function normalizeResponse(body: unknown, { protocol, ...settings }: OneProtocol): CanonicalResponse {
-  return protocolOf(protocol).decodeResponse(body, settings).value
+export function normalizeResponse(body: unknown, options: OneProtocol): CanonicalResponse {
+  const protocol = onlyOf(options)
+  return protocol.decodeResponse(body, optionsFor(protocol, options)).value
 }
 
 /**

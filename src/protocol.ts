@@ -16,7 +16,9 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   address: Address
   /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/report.ts`. */
   notes: NoteTable
-  /** Its mapping options, for configurations and command lines. */
+  /** The key of its group of options, such as `chatCompletions`. */
+  optionsKey: string
+  /** Its options, for configurations and command lines. */
   options: Record<string, OptionWords>
   /** Where this wire has a canonical field, so that notes point into the source body: `'sampling.topK'` → `top_k`. */
   fieldNames: FieldNames
@@ -82,11 +84,56 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
 export type WireTypes = { request: unknown; response: unknown; event: unknown; error: unknown }
 
 /** The values of an option in a configuration file: a boolean, an integer, any text, or one of these words. */
-export type OptionWords = 'flag' | 'number' | 'text' | readonly string[]
+export type OptionWords = 'flag' | 'number' | 'text' | 'function' | readonly string[]
 
-/** Every option that a configuration file can hold, so all but functions. */
-export type OptionTable<Options> = {
-  readonly [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]-?: OptionWords
+/** Options about tools, in the group `tools`. They apply to every target that has the choice. */
+export type ToolOptions = {
+  /**
+   * Dangling tool calls and orphaned results, which servers refuse. `synthesize` (default): such a call gets a result that says that it
+   * was interrupted, and the content of such a result becomes user text. `keep`: both are written unchanged.
+   */
+  repair?: 'synthesize' | 'keep'
+  /** Tools that the provider of the source runs. `drop` (default): tools of different providers never match. `map`: the nearest tool of the target. */
+  serverTools?: 'drop' | 'map'
+  /** Earlier uses of tools that another provider ran. `drop` (default): the text after them contains the outcome. `text`: each in one line of text. */
+  serverToolHistory?: 'drop' | 'text'
+  /**
+   * Tools that the client runs, but that only another provider knows by name (a shell, an editor, a memory), become functions with their
+   * documented input. In responses so do `shell` in the local environment, `local_shell` and `apply_patch`. Default false: a model that
+   * was not trained on such a tool may use it badly. The messages protocol ignores it.
+   */
+  expandClientTools?: boolean
+  /**
+   * Whether code may call a tool, if the source allows that to code of another provider. `drop` (default): only the model may. `map`: code
+   * that the target provider runs may, too. Targets: messages, responses.
+   */
+  foreignCallers?: 'drop' | 'map'
+  /**
+   * The schemas of tools. `keep` (default). `plain`: for servers that refuse `$schema`, unions at the root, lists under `items` and types
+   * next to unions. Targets: chat-completions, responses.
+   */
+  schemas?: 'keep' | 'plain'
+  /** Put before the text of a failed tool result, in protocols without an error flag. Default: nothing. Targets: chat-completions, responses. */
+  errorPrefix?: string
+}
+
+/** The same for configurations and command lines. */
+export const toolOptions = {
+  repair: ['synthesize', 'keep'],
+  serverTools: ['drop', 'map'],
+  serverToolHistory: ['drop', 'text'],
+  expandClientTools: 'flag',
+  foreignCallers: ['drop', 'map'],
+  schemas: ['keep', 'plain'],
+  errorPrefix: 'text',
+} as const satisfies OptionTable<ToolOptions>
+
+/** The values of every option. `function`: one that no configuration file or command line can hold. */
+export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionWords }
+
+/** The options that a configuration file can hold: all but functions. */
+export type WrittenOnly<Options> = {
+  [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]: Options[Name]
 }
 
 /** Usage and error of a reply. `error` absent: it did not fail. */
@@ -201,6 +248,11 @@ export type CodecOptions = {
    * others. `throw` (default): refuse the request. `note`: leave them out, with a note.
    */
   onUnresolvable?: 'throw' | 'note'
+  /**
+   * Reasoning signatures of other providers in the history. `drop` (default): they are left out, because only their issuer accepts them.
+   * `wrap`: they are sent in the envelopes that clients receive, for an upstream that is wireglot itself and opens them.
+   */
+  foreignSignatures?: 'drop' | 'wrap'
   /** How the output ends when the source stopped early: as an error (default), or as if the length limit was reached. */
   truncated?: 'error' | 'length'
 }

@@ -5,7 +5,9 @@ import {
   createStreamTranslator,
   detectProtocol,
   explodeResponse,
+  historyOf,
   normalizeResponse,
+  referencesOf,
   TranslationError,
   textOf,
   toolCallsOf,
@@ -267,5 +269,51 @@ describe.each(protocolNames)('an error of %s', from => {
   ])('says how long to wait in %s, however the header is spelled', (_, headers: Record<string, string>, expected) => {
     const { headers: written } = translateError({ status: 429, headers, body: { error: { message: 'slow down' } } }, { from, to, now: 60 })
     expect(written['retry-after']).toBe(expected)
+  })
+})
+
+describe('options', () => {
+  const request = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
+  const translate = (options: object) => () => translateRequest(request, { from: 'chat-completions', to: 'messages', ...options })
+
+  test.each<[string, object, string]>([
+    [
+      'an unknown name',
+      { thinkng: 'auto' },
+      'option thinkng: there is no such option; did you mean chatCompletions.thinking or messages.thinking or generateContent.thinking?',
+    ],
+    ['an unknown name in a group', { messages: { thinkng: 'auto' } }, 'option messages.thinkng: there is no such option; did you mean messages.thinking?'],
+    ['the option of another group', { messages: { maxTokensField: 'max_tokens' } }, 'did you mean chatCompletions.maxTokensField?'],
+    ['a misspelled group', { mesages: { thinking: 'auto' } }, 'option mesages: there is no such option; did you mean messages?'],
+    ['a name of every object', { messages: { constructor: 1 } }, 'option messages.constructor: there is no such option'],
+    ['an unknown value', { messages: { thinking: 'maybe' } }, 'option messages.thinking: expected one of auto, adaptive, enabled'],
+    ['a value of another type', { messages: { autoCache: 'yes' } }, 'option messages.autoCache: expected a boolean'],
+    ['text for a function', { messages: { convertMedia: 'png' } }, 'option messages.convertMedia: expected a function'],
+    ['a group that is no object', { tools: 'keep' }, 'option tools: expected an object with options'],
+    ['an unknown value outside of groups', { onUnresolvable: 'guess' }, 'option onUnresolvable: expected one of throw, note'],
+    ['an option that only a gateway sets', { keepsReply: true }, 'option keepsReply: there is no such option'],
+    ['every fault at once', { now: 'today', tools: { repair: 'no' } }, 'option now: expected a number\noption tools.repair: expected one of synthesize, keep'],
+  ])('%s throws a RangeError with its path', (_, options, message) => {
+    expect(translate(options)).toThrow(RangeError)
+    expect(translate(options)).toThrow(message)
+  })
+
+  test('undefined counts as absent, and a function may stand for a number', () => {
+    const options = { strict: undefined, messages: { thinking: undefined, defaultMaxTokens: () => 7 } } as object
+    expect(translate(options)().body).toMatchObject({ max_tokens: 7 })
+  })
+
+  test.each<[string, (options: never) => unknown]>([
+    ['translateResponse', options => translateResponse({}, options)],
+    ['translateError', options => translateError({ status: 500, body: {} }, options)],
+    ['createStreamTranslator', options => createStreamTranslator(options)],
+    ['collectStream', options => collectStream([], options)],
+    ['explodeResponse', options => explodeResponse({}, options)],
+    ['normalizeResponse', options => normalizeResponse({}, options)],
+    ['referencesOf', options => referencesOf({}, options)],
+    ['historyOf', options => historyOf({}, {}, options)],
+  ])('%s refuses them too', (_, call) => {
+    const options = { from: 'messages', to: 'responses', protocol: 'messages', messages: { thinkng: 'auto' } }
+    expect(() => call(options as never)).toThrow('option messages.thinkng')
   })
 })

@@ -1,13 +1,16 @@
 import { InvalidArgumentError } from 'commander'
 import type { CodecOptions, OptionWords } from '../protocol.ts'
-import { mappingOptionWords } from '../protocols/index.ts'
-import { conversationOptions, type Settings } from '../translate/settings.ts'
+import { optionFaults, optionGroups, ungroupedOptions } from '../protocols/check-options.ts'
+import type { Settings } from '../translate/settings.ts'
 
 /** All common options but functions, JSON values, and those that have flags of their own. */
-type Sayable = Exclude<keyof (Settings & CodecOptions), 'newId' | 'context' | 'fieldNames' | keyof typeof conversationOptions>
+type Common = Exclude<
+  keyof (Settings & CodecOptions),
+  'newId' | 'context' | 'fieldNames' | 'tools' | 'keepsReply' | 'hideUsage' | keyof typeof ungroupedOptions
+>
 
 /** The options of all protocols in common; a missing one does not compile. `strict` may also be a list. */
-const common: Record<Sayable, OptionWords | 'list'> = {
+const common: Record<Common, OptionWords | 'list'> = {
   strict: 'list',
   model: 'text',
   path: 'text',
@@ -15,24 +18,33 @@ const common: Record<Sayable, OptionWords | 'list'> = {
   now: 'number',
   onUnresolvable: ['throw', 'note'],
   truncated: ['error', 'length'],
-  hideUsage: 'flag',
   renewId: 'flag',
-  keepsReply: 'flag',
 }
 
-const known: Record<string, OptionWords | 'list'> = Object.assign(mappingOptionWords(), conversationOptions, common)
+const known: Readonly<Record<string, OptionWords | 'list'>> = { ...common, ...ungroupedOptions }
 
 /**
- * Adds an option `name=value` to those before it.
+ * Adds an option `name=value` or `group.name=value` to those before it.
  * @throws InvalidArgumentError for an unknown name or an invalid value
  */
 export function readOption(text: string, before: Record<string, unknown>): Record<string, unknown> {
   const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('An option is written name=value.')
-  const name = text.slice(0, at)
-  const words = known[name]
-  if (!words) throw new InvalidArgumentError(`There is no option ${name}; there are ${Object.keys(known).sort().join(', ')}.`)
-  return { ...before, [name]: read(name, words, text.slice(at + 1)) }
+  if (at < 1) throw new InvalidArgumentError('An option is written name=value, or group.name=value.')
+  const [path, value] = [text.slice(0, at), text.slice(at + 1)]
+  const [group = '', option, ...deeper] = path.split('.')
+  if (option === undefined || deeper.length > 0) {
+    const words = Object.hasOwn(known, path) ? known[path] : undefined
+    if (!words) throw new InvalidArgumentError(faultOf({ [path]: value }))
+    return { ...before, [path]: read(path, words, value) }
+  }
+  const words = Object.hasOwn(optionGroups, group) && Object.hasOwn(optionGroups[group] ?? {}, option) ? optionGroups[group]?.[option] : undefined
+  if (!words) throw new InvalidArgumentError(faultOf({ [group]: { [option]: value } }))
+  return { ...before, [group]: Object.assign({}, before[group], { [option]: read(path, words, value) }) }
+}
+
+function faultOf(options: object): string {
+  const [{ path, message } = { path: '', message: 'invalid' }] = optionFaults(options, known as Record<string, OptionWords>)
+  return `${path}: ${message}`
 }
 
 function read(name: string, words: OptionWords | 'list', text: string): unknown {
@@ -50,6 +62,8 @@ function read(name: string, words: OptionWords | 'list', text: string): unknown 
     case 'flag':
       if (text === 'true' || text === 'false') return text === 'true'
       throw refuse('true or false')
+    case 'function':
+      throw refuse('a function, which only a program can pass')
     case 'list': {
       if (text === 'true' || text === 'false') return text === 'true'
       const kinds = text.replaceAll(/[[\]"\s]/g, '').split(',')

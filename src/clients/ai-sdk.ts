@@ -19,7 +19,11 @@ export const providers: [AddressUsage, npm: string, create: string, more: string
  * Without these options it loses reasoning between steps: over chat-completions everything except plain text and the signatures of
  * calls, over messages and responses unsigned reasoning, over responses also raw reasoning, over generate-content signatures without text.
  */
-export const keepingReasoning: WrittenOptions = { ccThoughts: 'calls', ccUnsigned: 'seal', rsRawReasoning: 'summary', gcThoughts: 'calls' }
+export const keepingReasoning: WrittenOptions = {
+  chatCompletions: { signedReasoning: 'calls', unsignedReasoning: 'seal' },
+  responses: { rawReasoning: 'summary' },
+  generateContent: { signedReasoning: 'calls' },
+}
 
 export const aiSdk: Client = {
   title: 'Vercel AI SDK',

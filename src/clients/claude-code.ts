@@ -11,7 +11,7 @@ export const claudeCode: Client = {
     'An ANTHROPIC_API_KEY in the environment goes before the token: unset it.',
   ],
   // `claude -p` prints the last block of a reply, and nothing if that is not a text.
-  needs: [{ agents: ['claude-cli/'], options: { amLastProof: 'drop' } }],
+  needs: [{ agents: ['claude-cli/'], options: { messages: { lastSignature: 'drop' } } }],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
     const env = { ANTHROPIC_BASE_URL: address, ANTHROPIC_MODEL: model, ANTHROPIC_DEFAULT_HAIKU_MODEL: model }

@@ -11,7 +11,7 @@ export const geminiCli: Client = {
     'Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.',
   ],
   // It drops thoughts and keeps the signatures of calls.
-  needs: [{ agents: ['GeminiCLI'], options: { gcThoughts: 'calls' } }],
+  needs: [{ agents: ['GeminiCLI'], options: { generateContent: { signedReasoning: 'calls' } } }],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)
     return [

@@ -1,4 +1,5 @@
 import { addressFor } from '../address/check.ts'
+import { mergeOptions } from '../kit/fields/option-groups.ts'
 import type { WrittenOptions } from '../protocols/index.ts'
 import { aiSdk } from './ai-sdk.ts'
 import { anthropicSdk } from './anthropic-sdk.ts'
@@ -45,7 +46,7 @@ const known = Object.values<Client>(clients).flatMap(({ needs }) => needs ?? [])
 /** The mapping options that the client with this `user-agent` requires. Undefined: none are known. */
 export function neededBy(userAgent = ''): WrittenOptions | undefined {
   const wanted = known.filter(({ agents }) => agents.some(agent => userAgent.startsWith(agent)))
-  return wanted.length > 1 ? Object.assign({}, ...wanted.map(({ options }) => options)) : wanted[0]?.options
+  return wanted.length > 0 ? mergeOptions(...wanted.map(({ options }) => options)) : undefined
 }
 
 /** The default environment variable for the key. */

@@ -9,10 +9,10 @@ export const langchain: Client = {
   title: 'LangChain',
   usages: [chat, responses, messages],
   remarks: [
-    'In JavaScript it forgets reasoning over chat-completions: where a server wants it beside calls (DeepSeek, Kimi), use messages or responses, or the option ccMissingReasoning: blank at its channel.',
+    'In JavaScript it forgets reasoning over chat-completions: where a server wants it beside calls (DeepSeek, Kimi), use messages or responses, or the option chatCompletions.missingReasoning: blank at its channel.',
   ],
   // Over responses with `zdrEnabled` it sends back reasoning only if it is signed, and only its summary.
-  needs: [{ agents: ['langchainjs-openai/'], options: { ccUnsigned: 'seal', rsRawReasoning: 'summary' } }],
+  needs: [{ agents: ['langchainjs-openai/'], options: { chatCompletions: { unsignedReasoning: 'seal' }, responses: { rawReasoning: 'summary' } } }],
   snippets({ model, keyEnv, addressFor }) {
     const ask = ["const reply = await model.invoke('Hello there')", 'console.log(reply.text)']
     const openai = (more: string, address: string) =>

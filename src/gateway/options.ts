@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json/json.ts'
-import type { OptionWords } from '../protocol.ts'
-import { mappingOptionWords, protocolNames, type WrittenOptions } from '../protocols/index.ts'
-import { conversationOptions, type Settings } from '../translate/settings.ts'
+import { similar } from '../kit/text/similar.ts'
+import { optionFaults, ungroupedOptions } from '../protocols/check-options.ts'
+import { protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { vendorNames } from '../vendors/index.ts'
 import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
@@ -36,18 +36,8 @@ const entry = <Shape extends z.ZodRawShape>(shape: Shape) => {
 }
 
 function suggestions(unknown: readonly string[], known: readonly string[]): string {
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z]/g, '')
-  const meant = unknown.flatMap(key => known.find(one => plain(one) === plain(key)) ?? known.find(one => isTypo(plain(key), plain(one))) ?? [])
+  const meant = unknown.flatMap(key => similar(key, known) ?? [])
   return meant.length > 0 ? `; did you mean ${meant.join(', ')}?` : ''
-}
-
-/** Do the words differ by one letter that is missing, added or wrong, or by two neighbors that are swapped? */
-function isTypo(word: string, meant: string): boolean {
-  let same = 0
-  while (same < word.length && word[same] === meant[same]) same++
-  const [rest, wanted] = [word.slice(same), meant.slice(same)]
-  const swapped = `${rest[1] ?? ''}${rest[0] ?? ''}${rest.slice(2)}`
-  return rest === wanted.slice(1) || rest.slice(1) === wanted || rest.slice(1) === wanted.slice(1) || swapped === wanted
 }
 
 const Key = entry({
@@ -70,23 +60,10 @@ const Group = entry({
   requestsPerMinute: perMinute.default(0),
 })
 
-/** Mapping options, which `docs/options.md` lists. */
-const Mapping = z
-  .record(z.string(), z.union([z.string(), z.number(), z.boolean()], 'expected a string, a number or a boolean'))
-  .superRefine((options, context) => {
-    const known: Record<string, OptionWords> = Object.assign(mappingOptionWords(), conversationOptions)
-    for (const [option, value] of Object.entries(options)) {
-      const words = known[option]
-      const fault = words === undefined ? `there is no option ${option}; there are ${Object.keys(known).sort().join(', ')}` : faultOf(value, words)
-      if (fault) context.addIssue({ code: 'custom', path: [option], message: fault })
-    }
-  })
-
-function faultOf(value: string | number | boolean, words: OptionWords): string | undefined {
-  if (typeof words === 'object') return words.some(word => word === value) ? undefined : `expected one of ${words.join(', ')}`
-  const wanted = { flag: 'boolean', number: 'number', text: 'string' }[words]
-  return typeof value === wanted ? undefined : `expected a ${wanted}`
-}
+/** Mapping options in their groups, which `docs/options.md` lists. */
+const Mapping = z.record(z.string(), z.unknown()).superRefine((options, context) => {
+  for (const { path, message } of optionFaults(options, ungroupedOptions)) context.addIssue({ code: 'custom', path: path.split('.'), message })
+})
 
 const Timeouts = entry({
   /** For the connection alone. Default 10,000; 0: no limit. */
@@ -320,7 +297,7 @@ const Config = entry({
 })
 
 type Written = z.input<typeof Config>
-type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions & Pick<Settings, keyof typeof conversationOptions> }
+type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
 
 /** The configuration as users write it. A string `env:NAME` stands for an environment variable. */
 export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {

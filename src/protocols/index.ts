@@ -1,4 +1,4 @@
-import type { OptionTable, OptionWords, Protocol } from '../protocol.ts'
+import type { CodecOptions, Protocol, ToolOptions, WrittenOnly } from '../protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from './chat-completions/index.ts'
 import { type GeminiLevel, type GeminiOptions, generateContent } from './generate-content/index.ts'
 import { type MessagesOptions, messages } from './messages/index.ts'
@@ -14,20 +14,26 @@ export const protocols = { 'chat-completions': chatCompletions, responses, messa
 
 export type ProtocolName = keyof typeof protocols
 
-/** The mapping options of all protocols; each is documented where its protocol declares it. */
-export type MappingOptions = ChatCompletionsOptions & ResponsesOptions & MessagesOptions & GeminiOptions
+/** Options for one protocol, as source or target, and for tools in every protocol. */
+export type MappingOptions = {
+  /** For chat-completions. */
+  chatCompletions?: ChatCompletionsOptions
+  /** For responses. */
+  responses?: ResponsesOptions
+  /** For messages. */
+  messages?: MessagesOptions
+  /** For generate-content. */
+  generateContent?: GeminiOptions
+  /** For tools, tool calls and tool results of every protocol. */
+  tools?: ToolOptions
+}
 
-/** Those of them that can be written down in a configuration. */
-export type WrittenOptions = Pick<MappingOptions, keyof OptionTable<MappingOptions>>
+/** Those of them that can be written down in a configuration: all but functions. */
+export type WrittenOptions = { [Group in keyof MappingOptions]: WrittenOnly<NonNullable<MappingOptions[Group]>> } & Pick<CodecOptions, 'foreignSignatures'>
 
 /** In the order of the registry. */
 export const protocolNames = Object.keys(protocols) as ProtocolName[]
 
 export function isProtocolName(name: string): name is ProtocolName {
   return Object.hasOwn(protocols, name)
-}
-
-/** The mapping options that can be written down, of all protocols. */
-export function mappingOptionWords(): Record<string, OptionWords> {
-  return Object.assign(Object.create(null), ...Object.values(protocols).map(({ options }) => options))
 }

@@ -1,7 +1,7 @@
 import type { Message } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { createReport } from '../kit/notes/report.ts'
-import type { CodecOptions, Demands, Encoded, Protocol } from '../protocol.ts'
+import type { CodecOptions, Demands, Encoded, Protocol, ToolOptions } from '../protocol.ts'
 import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
@@ -9,17 +9,16 @@ import { readableResults } from './passes/readable-results.ts'
 import { withStrictTools } from './passes/strict-tools.ts'
 import { nameTools } from './passes/tool-names.ts'
 import { pairToolCalls } from './passes/tool-pairs.ts'
-import type { Settings } from './settings.ts'
 
 /**
  * A request as a protocol writes it. One of another protocol first becomes what the target demands, pass by pass; one of its own is
  * written as it is.
  * @throws TranslationError `inexpressible`
  */
-export function encodeRequest(request: CanonicalRequest, to: Protocol, options: CodecOptions & Pick<Settings, 'repairToolPairs'> = {}): Encoded<unknown> {
+export function encodeRequest(request: CanonicalRequest, to: Protocol, options: CodecOptions & ToolOptions = {}): Encoded<unknown> {
   if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
-  const wanted: Wanted = { demands: to.demands(request, options), protocol: to.name, repair: options.repairToolPairs !== 'keep' }
+  const wanted: Wanted = { demands: to.demands(request, options), protocol: to.name, repair: options.repair !== 'keep' }
   const { request: prepared, renamed } = prepare(request, wanted, report)
   const encoded = to.encodeRequest(prepared, options)
   if (report.notes.length > 0) encoded.notes = [...report.notes, ...encoded.notes]

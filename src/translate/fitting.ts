@@ -17,6 +17,6 @@ export function fitRequest({ body, notes }: Sent, to: Protocol, options: CodecOp
 }
 
 function hasOptions(options: CodecOptions, to: Protocol): boolean {
-  for (const key in options) if (to.options[key] !== undefined) return true
+  for (const key in options) if (to.options[key] !== undefined || key === 'schemas') return true
   return false
 }

@@ -4,6 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { noteUntold } from '../kit/errors/failed-reply.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Protocol } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
@@ -19,16 +20,16 @@ export async function collectStream(
   protocol: Protocol,
   settings: Settings,
 ): Promise<{ body: unknown; notes: Note[] }> {
-  const { strict, ...options } = settings
+  const { strict } = settings
   const into = startCollecting()
-  const reader = createStreamReader(protocol, options, event => collectEvent(into, event))
+  const reader = createStreamReader(protocol, settings, event => collectEvent(into, event))
   for await (const chunk of source) reader.push(chunk)
   reader.end()
   const { response, clean } = into
   if (response.error) {
     const notes = notesOfFailed(response, reader, protocol)
     refuseIfStrict(notes, strict, protocol.name)
-    return { body: protocol.encodeError(response.error, options).wire.body, notes }
+    return { body: protocol.encodeError(response.error, optionsFor(protocol, settings)).wire.body, notes }
   }
   if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the reply did')
   return encodeCollected(response, reader, protocol, settings)
@@ -46,11 +47,11 @@ export function encodeCollected(
   response: CanonicalResponse,
   reader: Pick<StreamReader, 'notes' | 'places'>,
   protocol: Protocol,
-  { strict, ...options }: Settings,
+  settings: Settings,
 ): { body: unknown; notes: Note[] } {
-  const { wire, notes } = protocol.encodeResponse(response, { ...options, fieldNames: placesIn(reader.places(), protocol) })
+  const { wire, notes } = protocol.encodeResponse(response, { ...optionsFor(protocol, settings), fieldNames: placesIn(reader.places(), protocol) })
   const all = [...withoutRepairs(reader.notes()), ...notes]
-  refuseIfStrict(all, strict, protocol.name)
+  refuseIfStrict(all, settings.strict, protocol.name)
   return { body: wire, notes: all }
 }
 
@@ -61,7 +62,8 @@ const withoutRepairs = (notes: Note[]) => notes.filter(({ code }) => !code.endsW
  * Complete reply → text of a stream in the same protocol, with the notes of both.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
-export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...options }: Settings): { text: string; notes: Note[] } {
+export function explodeResponse(body: unknown, protocol: Protocol, settings: Settings): { text: string; notes: Note[] } {
+  const options = optionsFor(protocol, settings)
   const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
   const { streamEncoder, frames } = protocol
   const state = streamEncoder.initial({ ...options, fieldNames: placesIn(fieldNames, protocol) })
@@ -72,7 +74,7 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
   for (const event of explode(value)) streamEncoder.step(state, event, write)
   streamEncoder.end(state, write)
   const all = [...withoutRepairs(notes), ...state.notes]
-  refuseIfStrict(all, strict, protocol.name)
+  refuseIfStrict(all, settings.strict, protocol.name)
   return { text, notes: all }
 }
 
@@ -81,9 +83,9 @@ export function explodeResponse(body: unknown, protocol: Protocol, { strict, ...
  * reply at that frame. Compared with `explodeResponse`, nothing is lost or delayed by the form of the protocol's streams.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
-export function asEvents(body: unknown, protocol: Protocol, { strict, ...options }: Settings): { text: string; from: Protocol } {
-  const { value, notes, fieldNames } = protocol.decodeResponse(body, options)
-  refuseIfStrict(notes, strict, protocol.name)
+export function asEvents(body: unknown, protocol: Protocol, settings: Settings): { text: string; from: Protocol } {
+  const { value, notes, fieldNames } = protocol.decodeResponse(body, optionsFor(protocol, settings))
+  refuseIfStrict(notes, settings.strict, protocol.name)
   const streamDecoder: Protocol['streamDecoder'] = {
     initial: () => ({ notes: [...notes], ...(fieldNames && { places: fieldNames }) }),
     step: (_, __, emit) => explode(value).forEach(emit),

@@ -1,12 +1,13 @@
 import type { Message } from '../canonical/message.ts'
 import { TranslationError } from '../errors.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import type { Protocol } from '../protocol.ts'
 import { type Reference, type Resolvers, referencesIn, resolveReferences } from './references.ts'
 import type { Settings } from './settings.ts'
 
 /** The references of a request to data stored by its provider. Nothing is looked up. */
 export function referencesOf(body: unknown, protocol: Protocol, settings: Settings): Reference[] {
-  return referencesIn(protocol.decodeRequest(body, settings).value, { issuer: protocol.name, fieldNames: protocol.fieldNames })
+  return referencesIn(protocol.decodeRequest(body, optionsFor(protocol, settings)).value, { issuer: protocol.name, fieldNames: protocol.fieldNames })
 }
 
 /** `id`: of the reply, by which the next request refers to it. `messages`: the conversation including the reply, as plain JSON. */
@@ -21,11 +22,11 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  */
 export function historyOf(request: unknown, reply: unknown, protocol: Protocol, { onUnresolvable, ...settings }: Settings & Resolvers): History {
   const place = { issuer: protocol.name, fieldNames: protocol.fieldNames }
-  const asked = resolveReferences(protocol.decodeRequest(request, settings).value, settings, place).request
+  const asked = resolveReferences(protocol.decodeRequest(request, optionsFor(protocol, settings)).value, settings, place).request
   const missing = referencesIn(asked, place).find(({ kind }) => bringHistory.has(kind))
   if (missing && onUnresolvable !== 'note')
     throw new TranslationError({ code: 'inexpressible', protocol: protocol.name, path: missing.path }, 'what the request goes on from is not known')
-  const { id, candidates } = protocol.decodeResponse(reply, settings).value
+  const { id, candidates } = protocol.decodeResponse(reply, optionsFor(protocol, settings)).value
   const said = asked.messages.filter(({ origin }) => origin !== 'instructions')
   return { ...(id !== undefined && { id }), messages: [...said, ...(candidates[0]?.messages ?? [])] }
 }

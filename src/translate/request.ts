@@ -1,5 +1,6 @@
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import { withoutWire } from '../kit/fields/source.ts'
 import { holdsEnvelope } from '../kit/signatures/envelope.ts'
 import type { Protocol, TranslationContext } from '../protocol.ts'
@@ -11,10 +12,10 @@ import { type Resolvers, resolveReferences } from './references.ts'
 import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 
 /**
- * `isPlain`: the body is known to contain no wrapped signatures. `foreignProofs`: of every protocol; `wrap`: the upstream opens them
+ * `isPlain`: the body is known to contain no wrapped signatures. `foreignSignatures`: of every protocol; `wrap`: the upstream opens them
  * itself. `fitsVendor`: the options are demands of the server, which apply between equal protocols, too.
  */
-type Wrapping = { isPlain?: boolean; foreignProofs?: 'drop' | 'wrap'; fitsVendor?: boolean }
+type Wrapping = { isPlain?: boolean; foreignSignatures?: 'drop' | 'wrap'; fitsVendor?: boolean }
 
 /**
  * A request of one protocol → the same request of another. Between equal protocols the body is returned as it is, except for the model
@@ -29,28 +30,29 @@ export function translateRequest(
   known: Iterable<Protocol>,
   settings: Settings & Resolvers & Wrapping,
 ): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const { strict, model, keepsReply = false, isPlain = false, fitsVendor = false, ...options } = settings
+  const { strict, model, keepsReply = false, isPlain = false, fitsVendor = false } = settings
+  const [reading, writing] = [optionsFor(from, settings), optionsFor(to, settings)]
   const place = { issuer: from.name, fieldNames: from.fieldNames }
-  const resolve = (request: CanonicalRequest) => (resolves(options) ? resolveReferences(request, options, place) : { request, resolved: 0 })
+  const resolve = (request: CanonicalRequest) => (resolves(settings) ? resolveReferences(request, settings, place) : { request, resolved: 0 })
   // A resolver that knows an id says by that that the provider does not know it.
-  const holdsForeign = from === to && !isPlain && options.foreignProofs !== 'wrap' && holdsEnvelope(body)
-  if (from === to && !holdsForeign && !(resolves(options) && resolve(from.decodeRequest(body, options).value).resolved > 0)) {
-    if (strict) from.decodeRequest(body, options)
+  const holdsForeign = from === to && !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)
+  if (from === to && !holdsForeign && !(resolves(settings) && resolve(from.decodeRequest(body, reading).value).resolved > 0)) {
+    if (strict) from.decodeRequest(body, reading)
     const named = model === undefined ? body : from.withModel(body, model)
-    const met = fitsVendor ? fitRequest({ body: named, notes: [] }, to, options, { caller: from, body }) : { body: named, notes: [] }
+    const met = fitsVendor ? fitRequest({ body: named, notes: [] }, to, writing, { caller: from, body }) : { body: named, notes: [] }
     refuseIfStrict(met.notes, strict, to.name)
     return { ...met, context: { from: from.name, to: to.name } }
   }
   if (from !== to) refuseForeign(body, from, known)
-  const decoded = from.decodeRequest(body, options)
+  const decoded = from.decodeRequest(body, reading)
   const asked = decoded.value
   const resolved = resolve(asked).request
   const request = keepsReply ? withStore(resolved, undefined) : resolved
   const fieldNames = placesIn(decoded.fieldNames, from)
   const named = model === undefined ? request : { ...request, model }
-  const encoded = encodeRequest(holdsForeign ? withoutWire(named) : named, to, { fieldNames, ...options })
+  const encoded = encodeRequest(holdsForeign ? withoutWire(named) : named, to, Object.assign({}, writing, { fieldNames }))
   const written = { body: encoded.wire, notes: [...decoded.notes, ...encoded.notes] }
-  const { body: wire, notes } = from === to && !fitsVendor ? written : fitRequest(written, to, options, { caller: from, body })
+  const { body: wire, notes } = from === to && !fitsVendor ? written : fitRequest(written, to, writing, { caller: from, body })
   refuseIfStrict(notes, strict, to.name)
   if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })
   return {

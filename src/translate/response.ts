@@ -3,6 +3,7 @@ import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { failedEnd, noteUntold } from '../kit/errors/failed-reply.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
@@ -10,7 +11,7 @@ import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { failUnusable } from './unusable-calls.ts'
 
-/** `signatures`: those that the caller asked to store itself (`ccSignature: 'store'`), for the next request. */
+/** `signatures`: those that the caller asked to store itself (`signatures: 'store'`), for the next request. */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
 
 /**
@@ -24,17 +25,19 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, s
 }
 
 /** As `translateResponse`, with the usage and the error of the reply, so that the caller need not decode it again. */
-export function translateCounted(body: unknown, from: Protocol, to: Protocol, { strict, model, renewId, ...options }: Settings): TranslatedResponse & Outcome {
+export function translateCounted(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse & Outcome {
+  const { strict, model, renewId, context } = settings
+  const options = optionsFor(from, settings)
   if (from === to) {
     if (strict) from.decodeResponse(body, options)
     return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
   }
   const { value, notes, fieldNames } = from.decodeResponse(body, options)
-  const { request } = options.context ?? {}
-  const { id, ...nameless } = restoreResponse(failUnusable(value), notes, options.context)
+  const { request } = context ?? {}
+  const { id, ...nameless } = restoreResponse(failUnusable(value), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
   const named = model ?? restored.model ?? request?.model
-  const encoding = Object.assign({}, options, { fieldNames: placesIn(fieldNames, from) })
+  const encoding = Object.assign({}, optionsFor(to, settings), { fieldNames: placesIn(fieldNames, from) })
   const encoded = restored.error
     ? encodeFailure(restored.error, to, encoding)
     : to.encodeResponse(named === undefined ? restored : { ...restored, model: named }, encoding)
@@ -54,12 +57,12 @@ function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish)
  * An HTTP error of one protocol → the same error of another, with its status and retry headers.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  */
-export function translateError(error: WireError, from: Protocol, to: Protocol, { strict, ...options }: Settings): WireError & { notes: Note[] } {
+export function translateError(error: WireError, from: Protocol, to: Protocol, settings: Settings): WireError & { notes: Note[] } {
   if (from === to) return { ...error, notes: [] }
-  const { value, notes } = from.decodeError(error, options)
-  const encoded = to.encodeError(value, { ...options, fieldNames: from.fieldNames })
+  const { value, notes } = from.decodeError(error, optionsFor(from, settings))
+  const encoded = to.encodeError(value, { ...optionsFor(to, settings), fieldNames: from.fieldNames })
   const all = [...notes, ...encoded.notes]
-  refuseIfStrict(all, strict, to.name)
+  refuseIfStrict(all, settings.strict, to.name)
   return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
 }
 

@@ -1,9 +1,11 @@
 import type { Note, NoteKind } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import type { CodecOptions, FieldNames, OptionTable, Protocol } from '../protocol.ts'
+import type { CodecOptions, FieldNames, Protocol, ToolOptions } from '../protocol.ts'
 
-/** Options of every translation. The two protocols add their mapping options. */
+/** Options of every translation. The group of each protocol is added under its `optionsKey`. */
 export type Settings = Omit<CodecOptions, 'fieldNames'> & {
+  /** Options about tools in every protocol. */
+  tools?: ToolOptions
   /**
    * Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. A call throws `inexpressible`
    * with all notes; a stream ends with an error at the first such note. Default false.
@@ -11,11 +13,6 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   strict?: boolean | readonly NoteKind[]
   /** Model name to write. Absent: the name stays. */
   model?: string
-  /**
-   * Calls without a result and results without a call, which servers refuse. `synthesize` (default): such a call gets a result that
-   * says that it was interrupted, and the content of such a result becomes text of the user. `keep`: both are written as they are.
-   */
-  repairToolPairs?: 'synthesize' | 'keep'
   /**
    * The longest event of a stream, in UTF-16 units; a longer one ends the stream with an error. Default 64 Mi, as events may contain
    * images.
@@ -33,9 +30,6 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   /** Between equal protocols: leave out events that contain only usage, for clients that did not ask for it. Default false. */
   hideUsage?: boolean
 }
-
-/** The options that a configuration may hold beside those of the protocols. */
-export const conversationOptions: Pick<OptionTable<Settings>, 'repairToolPairs'> = { repairToolPairs: ['synthesize', 'keep'] }
 
 /** The first note that strict forbids. */
 export function forbidden(notes: Note[], strict: Settings['strict']): Note | undefined {

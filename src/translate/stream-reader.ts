@@ -4,6 +4,7 @@ import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
 import { failedEnd } from '../kit/errors/failed-reply.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Emit, FieldNames, MachineState, Protocol } from '../protocol.ts'
 import { partOf, textOf } from '../sse/bytes.ts'
@@ -251,11 +252,11 @@ class FrameReader {
   #cutBy: CanonicalError | undefined
   #unreadable = 0
 
-  constructor({ streamDecoder }: Protocol, { maxEventLength, ...options }: Settings, emit: Emit<CanonicalEvent>) {
-    this.#decoder = streamDecoder
-    this.state = streamDecoder.initial(options)
+  constructor(protocol: Protocol, settings: Settings, emit: Emit<CanonicalEvent>) {
+    this.#decoder = protocol.streamDecoder
+    this.state = protocol.streamDecoder.initial(optionsFor(protocol, settings))
     this.#emit = emit
-    this.#fields = new FrameFields(frame => this.#takeFrame(frame), maxEventLength)
+    this.#fields = new FrameFields(frame => this.#takeFrame(frame), settings.maxEventLength)
   }
 
   noteCount(): number {

@@ -14,7 +14,7 @@ export type StreamTranslator<Out = string> = {
   ping(): string
   readonly notes: Note[]
   readonly usage: Usage | undefined
-  /** Signatures that the caller asked to store itself (`ccSignature: 'store'`), for the next request. Complete after `end`. */
+  /** Signatures that the caller asked to store itself (`signatures: 'store'`), for the next request. Complete after `end`. */
   readonly signatures: Signatures
   /** The reply ended properly: not cut off, and not with an error. */
   readonly finished: boolean

@@ -2,6 +2,7 @@ import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import { defined } from '../kit/fields/defined.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
 import type { CodecOptions, FieldNames, MachineState, Protocol, Signatures } from '../protocol.ts'
 import { createJsonWriter } from './json-writer.ts'
 import { type NormalizerState, normalizeEvent, startNormalizing, takeDirectly } from './normalizer.ts'
@@ -52,19 +53,20 @@ class Translation implements Own<string> {
   readonly #encode = (event: CanonicalEvent): void => this.#to.streamEncoder.step(this.#encoding, event, this.#write)
   readonly #normalize = (event: CanonicalEvent): void => normalizeEvent(this.#order, event, this.#encode)
 
-  constructor(from: Protocol, to: Protocol, { model, strict, renewId, ...options }: Settings) {
+  constructor(from: Protocol, to: Protocol, settings: Settings) {
+    const { model, strict, renewId } = settings
     this.#from = from
     this.#to = to
     this.#settings = defined({ model, strict, renewId })
-    this.#options = options
-    this.#restoring = startRestoring(options.context)
-    this.#order = startNormalizing(to, { fieldNames: from.fieldNames, ...options })
+    this.#options = optionsFor(to, settings)
+    this.#restoring = startRestoring(settings.context)
+    this.#order = startNormalizing(to, { ...this.#options, fieldNames: from.fieldNames })
     this.#encoding = this.#begin(undefined)
     this.reader = strict
-      ? createStreamReader(from, options, event => this.#takeStrictly(event))
+      ? createStreamReader(from, settings, event => this.#takeStrictly(event))
       : createStreamReader(
           from,
-          options,
+          settings,
           event => this.#take(event),
           (delta, literal) => this.#takeRepeated(delta, literal),
         )
@@ -101,7 +103,7 @@ class Translation implements Own<string> {
   /** The state of the encoder. `places`: names of fields that differ in this stream. */
   #begin(places: FieldNames | undefined): MachineState {
     const { fieldNames } = this.#from
-    return this.#to.streamEncoder.initial({ fieldNames: places ? { ...fieldNames, ...places } : fieldNames, ...this.#options })
+    return this.#to.streamEncoder.initial({ ...this.#options, fieldNames: places ? { ...fieldNames, ...places } : fieldNames })
   }
 
   #due(): string {

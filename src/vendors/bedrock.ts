@@ -43,7 +43,7 @@ export const bedrock = {
     {
       fact: 'Reasoning is sent in `reasoning`.',
       protocols: ['chat-completions'],
-      options: { ccReasoning: 'reasoning' },
+      options: { chatCompletions: { reasoningField: 'reasoning' } },
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions-mantle.html'],
     },
   ],

@@ -10,17 +10,17 @@ export const cerebras = {
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
-      options: { instructionsRole: 'system' },
+      options: { chatCompletions: { instructionsRole: 'system' } },
       sources: ['req_llm 1.9.0 (Elixir), guide Cerebras'],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',
-      options: { ccMaxTokensField: 'max_completion_tokens' },
+      options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
       sources: ['https://inference-docs.cerebras.ai/resources/openai'],
     },
     {
       fact: 'Unknown and optional fields are refused.',
-      options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
       refuses: [
         'frequency_penalty',
         'logit_bias',
@@ -38,19 +38,19 @@ export const cerebras = {
     },
     {
       fact: 'Reasoning is sent in `reasoning`, and read there.',
-      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
+      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
       sources: ['https://inference-docs.cerebras.ai/resources/openai'],
     },
     {
       fact: 'GLM reads its reasoning between `<think>` and `</think>`, and is switched by `disable_reasoning`; it has no levels.',
       models: ['*glm*'],
-      options: { ccHistoryReasoning: 'tags', ccThinking: 'disable', ccEfforts: '' },
+      options: { chatCompletions: { historyReasoning: 'tags', thinking: 'disable', efforts: '' } },
       sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['*gpt-oss*'],
-      options: { ccEfforts: 'low medium high' },
+      options: { chatCompletions: { efforts: 'low medium high' } },
       sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/vercel/ai/tree/ed857f50f'],
     },
   ],

@@ -15,12 +15,12 @@ export const fireworks = {
   facts: [
     {
       fact: 'The role `developer` is not sent by clients that know the vendor; `system` is.',
-      options: { instructionsRole: 'system' },
+      options: { chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'Reasoning is sent in `reasoning_content`.',
-      options: { ccReasoning: 'reasoning_content' },
+      options: { chatCompletions: { reasoningField: 'reasoning_content' } },
       sources: ['https://github.com/anomalyco/models.dev/tree/f3fc69229'],
     },
   ],

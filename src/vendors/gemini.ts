@@ -6,21 +6,21 @@ export const geminiModels: readonly Fact[] = [
     fact: 'Models up to 2.5 have a budget of thinking, and no levels.',
     protocols: ['generate-content'],
     models: ['gemini-2*'],
-    options: { gcThinking: 'budget' },
+    options: { generateContent: { thinking: 'budget' } },
     sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
   },
   {
     fact: 'This model always thinks, with a budget of 128 at least.',
     protocols: ['generate-content'],
     models: ['gemini-2.5-pro*'],
-    options: { gcLeastBudget: 128 },
+    options: { generateContent: { leastBudget: 128 } },
     sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
   },
   {
     fact: 'These models have no level `minimal`.',
     protocols: ['generate-content'],
     models: ['gemini-3-pro*', 'gemini-3.1-pro*', 'gemini-3.7-flash*'],
-    options: { gcEfforts: 'low medium high' },
+    options: { generateContent: { efforts: 'low medium high' } },
     sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
   },
 ]
@@ -44,7 +44,7 @@ export const gemini = {
     {
       fact: 'Unknown fields are refused.',
       protocols: ['chat-completions'],
-      options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
       refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'logit_bias'],
       sources: ['https://ai.google.dev/gemini-api/docs/openai'],
     },

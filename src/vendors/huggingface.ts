@@ -23,13 +23,13 @@ export const huggingface = {
     {
       fact: 'Only some of the providers behind accept the role `developer`; all accept `system`.',
       protocols: ['chat-completions'],
-      options: { instructionsRole: 'system' },
+      options: { chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'Bodies reach the provider behind, some of which refuse optional fields.',
       protocols: ['chat-completions'],
-      options: { ccOptionalFields: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop' } },
       refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention'],
       sources: ['https://github.com/huggingface/huggingface.js/issues/2268'],
     },

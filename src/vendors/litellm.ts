@@ -18,13 +18,13 @@ export const litellm = {
     {
       fact: 'Reasoning is sent in `reasoning_content` and `thinking_blocks`; cache marks are read from `cache_control`.',
       protocols: ['chat-completions'],
-      options: { ccReasoning: 'reasoning_content', ccCacheMarks: 'cache_control' },
+      options: { chatCompletions: { reasoningField: 'reasoning_content', cacheMarks: 'cache_control' } },
       sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
     },
     {
       fact: 'A field that the target does not know is an error.',
       protocols: ['chat-completions'],
-      options: { ccOptionalFields: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop' } },
       refuses: ['store', 'safety_identifier', 'prompt_cache_retention', 'logit_bias', 'service_tier'],
       sources: ['https://github.com/BerriAI/litellm-docs/tree/ef86ded8'],
     },

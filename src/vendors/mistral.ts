@@ -8,27 +8,27 @@ export const mistral = {
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
-      options: { instructionsRole: 'system' },
+      options: { chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'The token limit is `max_tokens`.',
-      options: { ccMaxTokensField: 'max_tokens' },
+      options: { chatCompletions: { maxTokensField: 'max_tokens' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'Ids of tool calls have nine letters and digits.',
-      options: { ccShortIds: true },
+      options: { chatCompletions: { shortIds: true } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'The seed is `random_seed`.',
-      options: { ccSeedField: 'random_seed' },
+      options: { chatCompletions: { seedField: 'random_seed' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'Unknown fields are refused.',
-      options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
       refuses: [
         'stream_options',
         'logit_bias',
@@ -47,28 +47,28 @@ export const mistral = {
     },
     {
       fact: 'Reasoning is sent as `thinking` parts of the content, and read there.',
-      options: { ccReasoningInHistory: 'tool-turns', ccHistoryReasoning: 'parts' },
+      options: { chatCompletions: { reasoningInHistory: 'tool-turns', historyReasoning: 'parts' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'Most models have no levels of reasoning.',
-      options: { ccEfforts: '' },
+      options: { chatCompletions: { efforts: '' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'These models reason or do not.',
       models: ['mistral-small-latest', 'mistral-medium-3', 'mistral-medium-3.5'],
-      options: { ccEfforts: 'none high' },
+      options: { chatCompletions: { efforts: 'none high' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'A forced call is `any`; no tool can be forced by its name.',
-      options: { ccToolChoice: 'any' },
+      options: { chatCompletions: { toolChoice: 'any' } },
       sources: ['https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'A user message straight after a tool message is refused.',
-      options: { ccAfterResults: 'assistant' },
+      options: { chatCompletions: { afterResults: 'assistant' } },
       sources: ['https://github.com/anomalyco/opencode/tree/000f6280', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],
     },
   ],

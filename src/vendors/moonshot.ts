@@ -30,19 +30,19 @@ export const moonshot = {
     {
       fact: 'The role `developer` is not sent by clients that know the vendor; `system` is.',
       protocols: ['chat-completions'],
-      options: { instructionsRole: 'system' },
+      options: { chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',
       protocols: ['chat-completions'],
-      options: { ccMaxTokensField: 'max_completion_tokens' },
+      options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
       sources: ['synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")'],
     },
     {
       fact: 'All earlier reasoning is read from `reasoning_content`; placeholders are not wanted.',
       protocols: ['chat-completions'],
-      options: { ccReasoning: 'reasoning_content', ccReasoningInHistory: 'always', ccMissingReasoning: 'omit' },
+      options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always', missingReasoning: 'omit' } },
       sources: [
         'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
         'https://github.com/farion1231/cc-switch',
@@ -61,7 +61,7 @@ export const moonshot = {
     {
       fact: 'Models up to K2.6 are switched by `thinking.type`; there are no levels.',
       protocols: ['chat-completions'],
-      options: { ccThinking: 'type', ccEfforts: '' },
+      options: { chatCompletions: { thinking: 'type', efforts: '' } },
       sources: [
         'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
         'https://java.agentscope.io/v2/en/integration/model/kimi',
@@ -72,7 +72,7 @@ export const moonshot = {
       fact: 'K3 always reasons, in the levels low, high and max.',
       protocols: ['chat-completions'],
       models: ['kimi-k3*'],
-      options: { ccThinking: 'always', ccEfforts: 'low high max' },
+      options: { chatCompletions: { thinking: 'always', efforts: 'low high max' } },
       sources: [
         'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
         'https://java.agentscope.io/v2/en/integration/model/kimi',
@@ -82,7 +82,7 @@ export const moonshot = {
       fact: 'K2.7 always reasons, and its tools cannot be forced.',
       protocols: ['chat-completions'],
       models: ['kimi-k2.7*', 'kimi-for-coding*'],
-      options: { ccThinking: 'always', ccToolChoice: 'auto' },
+      options: { chatCompletions: { thinking: 'always', toolChoice: 'auto' } },
       sources: [
         'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
         'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
@@ -91,7 +91,7 @@ export const moonshot = {
     {
       fact: 'Schemas of tools must be plain, and `strict` is left out.',
       protocols: ['chat-completions'],
-      options: { toolSchemas: 'plain' },
+      options: { tools: { schemas: 'plain' } },
       refuses: ['tools.*.function.strict'],
       sources: ['https://github.com/vercel/ai/tree/ed857f50f', 'https://java.agentscope.io/v2/en/integration/model/kimi'],
     },

@@ -15,12 +15,12 @@ export const nvidia = {
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
-      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
     },
     {
       fact: 'The token limit is `max_tokens`.',
-      options: { ccMaxTokensField: 'max_tokens' },
+      options: { chatCompletions: { maxTokensField: 'max_tokens' } },
       sources: [
         'openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)',
         'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
@@ -28,30 +28,30 @@ export const nvidia = {
     },
     {
       fact: 'Unknown fields are refused.',
-      options: { ccOptionalFields: 'drop', ccTopK: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
       refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'service_tier', 'verbosity', 'tools.*.function.strict'],
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
     },
     {
       fact: 'Reasoning is switched in the chat template; there are no levels.',
-      options: { ccThinking: 'template', ccEfforts: '' },
+      options: { chatCompletions: { thinking: 'template', efforts: '' } },
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['gpt-oss*'],
-      options: { ccThinking: 'effort', ccEfforts: 'low medium high' },
+      options: { chatCompletions: { thinking: 'effort', efforts: 'low medium high' } },
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
     },
     {
       fact: 'Kimi makes one call at a time.',
       models: ['kimi*'],
-      options: { ccParallelCalls: 'forbid' },
+      options: { chatCompletions: { parallelCalls: 'forbid' } },
       sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
     },
     {
       fact: 'Some models copy a list of text parts into the answer.',
-      options: { ccTextContent: 'string' },
+      options: { chatCompletions: { textContent: 'string' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
   ],

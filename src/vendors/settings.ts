@@ -1,3 +1,4 @@
+import { mergeOptions } from '../kit/fields/option-groups.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 import type { Endpoint, Fact, Vendor } from './vendor.ts'
 
@@ -15,8 +16,8 @@ export type VendorSettings = {
 export function vendorSettings(vendor: Vendor, protocol: ProtocolName, model: string | undefined): VendorSettings {
   const facts = factsFor(vendor, protocol, model)
   return {
-    options: Object.assign({}, ...facts.map(({ options }) => options)),
-    answers: Object.assign({}, ...facts.map(({ answers }) => answers)),
+    options: mergeOptions(...facts.map(({ options }) => options)),
+    answers: mergeOptions(...facts.map(({ answers }) => answers)),
     unsupported: [...new Set(facts.flatMap(({ refuses = [] }) => refuses))],
   }
 }

@@ -11,19 +11,19 @@ export const sglang = {
     {
       fact: 'Chat templates decide about system messages; most accept one, at the start.',
       protocols: ['chat-completions'],
-      options: { instructionsRole: 'system', systemPlacement: 'auto' },
+      options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
       sources: ['https://github.com/ollama/ollama/issues/17774'],
     },
     {
       fact: 'Reasoning is sent in `reasoning_content`.',
       protocols: ['chat-completions'],
-      options: { ccReasoning: 'reasoning_content' },
+      options: { chatCompletions: { reasoningField: 'reasoning_content' } },
       sources: ['https://github.com/sgl-project/sglang'],
     },
     {
       fact: 'Reasoning is switched in the chat template.',
       protocols: ['chat-completions'],
-      options: { ccThinking: 'template' },
+      options: { chatCompletions: { thinking: 'template' } },
       sources: ['https://github.com/sgl-project/sglang'],
     },
   ],

@@ -15,24 +15,28 @@ export const together = {
   facts: [
     {
       fact: 'The role `developer` is not accepted; `system` is.',
-      options: { instructionsRole: 'system' },
+      options: { chatCompletions: { instructionsRole: 'system' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
-    { fact: 'The token limit is `max_tokens`.', options: { ccMaxTokensField: 'max_tokens' }, sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'] },
+    {
+      fact: 'The token limit is `max_tokens`.',
+      options: { chatCompletions: { maxTokensField: 'max_tokens' } },
+      sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
+    },
     {
       fact: '`store` and `strict` are not sent by clients that know the vendor.',
-      options: { ccOptionalFields: 'drop' },
+      options: { chatCompletions: { optionalFields: 'drop' } },
       refuses: ['store', 'tools.*.function.strict'],
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'Levels of reasoning are not accepted.',
-      options: { ccEfforts: '' },
+      options: { chatCompletions: { efforts: '' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
       fact: 'Reasoning is sent in `reasoning`.',
-      options: { ccReasoning: 'reasoning', ccReasoningInHistory: 'tool-turns' },
+      options: { chatCompletions: { reasoningField: 'reasoning', reasoningInHistory: 'tool-turns' } },
       sources: ['https://docs.together.ai/docs/kimi-k2-thinking-quickstart.md'],
     },
   ],

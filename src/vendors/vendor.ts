@@ -12,7 +12,7 @@ import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
  *   title: 'Acme AI',
  *   keyVariable: 'ACME_API_KEY',
  *   endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.acme.example/v1', auth: 'bearer', sources: ['https://acme.example/docs'] }],
- *   facts: [{ fact: 'The token limit is `max_tokens`.', options: { ccMaxTokensField: 'max_tokens' }, sources: ['https://acme.example/docs'] }],
+ *   facts: [{ fact: 'The token limit is `max_tokens`.', options: { maxTokensField: 'max_tokens' }, sources: ['https://acme.example/docs'] }],
  * }
  */
 export type Vendor = {

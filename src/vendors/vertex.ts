@@ -25,7 +25,7 @@ export const vertex = {
     {
       fact: 'The field that asks for the calls of built-in tools is unknown.',
       protocols: ['generate-content'],
-      options: { gcToolInvocations: 'omit' },
+      options: { generateContent: { toolInvocations: 'omit' } },
       sources: ['https://cloud.google.com/vertex-ai/docs/reference'],
     },
     ...geminiModels,

@@ -125,7 +125,7 @@ describe('wireglot translate', () => {
   })
 
   test('takes mapping options', async () => {
-    const { out } = await wireglot(translate('request', 'chat-completions', 'messages', '--option', 'defaultMaxTokens=500'), question)
+    const { out } = await wireglot(translate('request', 'chat-completions', 'messages', '--option', 'messages.defaultMaxTokens=500'), question)
     expect(JSON.parse(out)).toMatchObject({ max_tokens: 500 })
   })
 

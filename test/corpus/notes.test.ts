@@ -55,7 +55,7 @@ function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: 
   if (value.error || value.candidates.some(({ finish }) => !finish)) return undefined
   // Of a reply that failed only the error is written.
   if (translateCounted(body, protocols[from], protocols[to], {}).error) return undefined
-  const translator = createStreamTranslator({ from, to, now: 1, ccAlwaysUsage: true })
+  const translator = createStreamTranslator({ from, to, now: 1, chatCompletions: { alwaysUsage: true } })
   translator.push(encodeStream(protocols[from], explode(value)).text)
   translator.end()
   return { whole: facts(translateResponse(body, { from, to, now: 1 }).notes), streamed: facts(translator.notes) }

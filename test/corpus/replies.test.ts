@@ -47,7 +47,7 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
         const files = corpusFiles(from, 'streams').map(({ file, text }) => ({ name: `${file} → ${to}`, text }))
         await tally(`streams ${from} → ${to}`, files, streamExceptions, async ({ text }) => {
           const source = collectText(from, text)
-          const translator = createStreamTranslator({ from, to, now: 1_750_000_000, ccAlwaysUsage: true })
+          const translator = createStreamTranslator({ from, to, now: 1_750_000_000, chatCompletions: { alwaysUsage: true } })
           const out = translator.push(text) + translator.end()
           if (!source.clean || hasFailed(source.response)) {
             await expect(clientOf(to).readStream(out)).rejects.toThrow()
@@ -80,7 +80,7 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
           const { wire, notes } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
           expectHeard(await clientOf(to).readResponse(wire), value, notes)
           expectToldAlike(protocols[to].decodeResponse(wire).value, value, notes)
-          const options = { now: 1_750_000_000, ccAlwaysUsage: true }
+          const options = { now: 1_750_000_000, alwaysUsage: true }
           const streamed = encodeStream(protocols[to], explode(value), options)
           expectHeard(await clientOf(to).readStream(streamed.text), value, streamed.notes)
           const back = collectText(to, streamed.text).response

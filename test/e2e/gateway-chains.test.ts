@@ -21,7 +21,7 @@ function play(asked: unknown): Script {
 /** The address of a gateway whose channel is another gateway that speaks `between`, and whose channel is the upstream. */
 async function chain(url: string, between: ProtocolName, served: ProtocolName, more: Partial<GatewayConfig> = {}): Promise<string> {
   const behind = await listen(mounted(one(url, served, more)))
-  return listen(mounted(one(behind, between, more, {}, { options: { foreignProofs: 'wrap' } })))
+  return listen(mounted(one(behind, between, more, {}, { options: { foreignSignatures: 'wrap' } })))
 }
 
 async function playing(served: ProtocolName) {
@@ -58,7 +58,7 @@ test.each(switches)(
     const opened = clientOf(first).open({ model: 'm', ask: 'Look twice.', tools: [lookup] })
     const received = await clientOf(first).receive({ body: await asked(base, first, opened) })
     const before = clientOf(first).goOn(opened, received, { runTool: () => 'RESULT-q0', ask: '' })
-    const changed = translateRequest(before, { from: first, to: second, foreignProofs: 'wrap' }).body as Body
+    const changed = translateRequest(before, { from: first, to: second, foreignSignatures: 'wrap' }).body as Body
     const again = await clientOf(second).receive({ body: await asked(base, second, changed) })
     const said = await asked(base, second, clientOf(second).goOn(changed, again, { runTool: () => 'RESULT-q1', ask: '' }))
     expect((await clientOf(second).readResponse(said)).text).toBe('Found both')

@@ -30,7 +30,7 @@ beforeAll(async () => {
     models: proven.map(name => ({ id: name, channels: [{ name }] })),
   })
   base = await serve({
-    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: behind, apiKey: 'secret', options: { foreignProofs: 'wrap' as const } })),
+    channels: protocolNames.map(name => ({ name, protocols: [name], baseUrl: behind, apiKey: 'secret', options: { foreignSignatures: 'wrap' as const } })),
     models: protocolNames.flatMap(between => proven.map(upstream => ({ id: `${between}--${upstream}`, channels: [{ name: between, model: upstream }] }))),
   })
 })

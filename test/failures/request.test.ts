@@ -64,7 +64,7 @@ const rows: Row[] = [
         'approximated /system/0/cache_control/ttl cache.ttl',
       ],
     },
-    { ccCacheMarks: 'write' },
+    { chatCompletions: { cacheMarks: 'write' } },
   ],
   [
     'an instruction in mid-conversation stays where it is',
@@ -216,7 +216,7 @@ const rows: Row[] = [
         'dropped /messages/1/content/0/cache_control cache.place',
       ],
     },
-    { ccCacheMarks: 'write' },
+    { chatCompletions: { cacheMarks: 'write' } },
   ],
   [
     'of six marks for the cache four are kept: that of the instructions and the last ones',

@@ -156,7 +156,11 @@ describe('the end that servers of chat completions mean', () => {
   )
 
   test.each(others('chat-completions'))('[DONE] without a finish reason is a failure for a client of %s where that is asked for', async to => {
-    const { outcome, reply } = tell([opening, chunk({ content: 'All of it.' }), done], { from: 'chat-completions', to, ccDoneWithoutFinish: 'error' })
+    const { outcome, reply } = tell([opening, chunk({ content: 'All of it.' }), done], {
+      from: 'chat-completions',
+      to,
+      chatCompletions: { doneWithoutFinish: 'error' },
+    })
     expect(outcome).toBe('failed')
     await expect(reply()).rejects.toThrow()
   })

@@ -97,14 +97,14 @@ describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }
   })
 
   test('never sends a signature that another provider made', () => {
-    const { body } = translateRequest(history[from], { from, to, ccReasoningInHistory: 'always' })
+    const { body } = translateRequest(history[from], { from, to, chatCompletions: { reasoningInHistory: 'always' } })
     expect(JSON.stringify(body)).not.toContain('"signature":"SEALED"')
     expect(JSON.stringify(body)).not.toMatch(/"(encrypted_content|thoughtSignature)":"SEALED"/)
   })
 })
 
 test.each(['messages', 'responses'] as const)('servers that want the reasoning of %s in its own field get it there, and not in the text', from => {
-  const { body } = translateRequest(history[from], { from, to: 'chat-completions', ccReasoningInHistory: 'always' })
+  const { body } = translateRequest(history[from], { from, to: 'chat-completions', chatCompletions: { reasoningInHistory: 'always' } })
   expect(body).toMatchObject({ messages: [{ role: 'user' }, { role: 'assistant', content: 'Left.', reasoning_content: 'PRIVATE' }, { role: 'user' }] })
 })
 

@@ -206,7 +206,7 @@ const rows: Row[] = [
         'dropped /tools/0/max_uses field.unsupported',
       ],
     },
-    { serverTools: 'map' },
+    { tools: { serverTools: 'map' } },
   ],
   [
     'a tool that is declared inside the input is a tool and no message',

@@ -271,7 +271,7 @@ const results: Row[] = [
         'dropped /messages/2/content/0/content/1 tool-result.media-dropped',
       ],
     },
-    { ccToolMedia: 'drop' },
+    { chatCompletions: { toolMedia: 'drop' } },
   ],
   ...[undefined, null, '', [], [text('')]].map(
     (content): Row => [

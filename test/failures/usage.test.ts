@@ -88,7 +88,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
   test('are the same tokens: none twice, none lost, whole or streamed', async () => {
     const whole = translateResponse(reply(from, counts[from]), { from, to })
     expect(usageOf(whole.body)).toMatchObject(counts[to])
-    const streamed = tell(stream(from, counts[from]), { from, to, ccAlwaysUsage: true })
+    const streamed = tell(stream(from, counts[from]), { from, to, chatCompletions: { alwaysUsage: true } })
     expect(usageOf(await streamed.reply())).toMatchObject(counts[to])
     expect([...told(whole.notes), ...told(streamed.notes)].filter(note => note.includes('usage') && !note.includes('usage.late'))).toEqual([])
   })
@@ -119,7 +119,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
       messages: [begun({ ...counts.messages, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('max_tokens', counts.messages)],
       'generate-content': [frame([{ text: 'x' }]), frame([{ text: '' }], 'MAX_TOKENS', { usageMetadata: counts['generate-content'] })],
     }
-    expect(usageOf(await tell(cut[from], { from, to, ccAlwaysUsage: true }).reply())).toMatchObject(counts[to])
+    expect(usageOf(await tell(cut[from], { from, to, chatCompletions: { alwaysUsage: true } }).reply())).toMatchObject(counts[to])
   })
 })
 
@@ -130,7 +130,7 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       ...ended('end_turn', { input_tokens: 100, cache_read_input_tokens: 400, output_tokens: 20 }),
     ]
-    const usage = usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())
+    const usage = usageOf(await tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).reply())
     expect(usage).toMatchObject(
       {
         responses: responsesUsage(500, 20, { cached: 400 }),
@@ -147,12 +147,12 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       ...ended('end_turn', { input_tokens: null, cache_read_input_tokens: null, output_tokens: 20 }),
     ]
-    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ [total(to)]: 520 })
+    expect(usageOf(await tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).reply())).toMatchObject({ [total(to)]: 520 })
   })
 
   test.each(others('messages'))('that grow at the end, as with tools of the provider, are those of the end for a client of %s', async to => {
     const wires = [begun({ input_tokens: 100, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', { input_tokens: 900, output_tokens: 20 })]
-    expect(usageOf(await tell(wires, { from: 'messages', to, ccAlwaysUsage: true }).reply())).toMatchObject({ [total(to)]: 920 })
+    expect(usageOf(await tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).reply())).toMatchObject({ [total(to)]: 920 })
   })
 
   test.each(others('messages'))('of an answer that fails then are told to a client of %s, or noted', to => {
@@ -161,7 +161,7 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       { type: 'error', error: { type: 'api_error', message: 'Engine on fire' } },
     ]
-    const { outcome, events, notes } = tell(wires, { from: 'messages', to, ccAlwaysUsage: true })
+    const { outcome, events, notes } = tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } })
     expect(outcome).toBe('failed')
     if (to === 'responses') expect(events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 100 } } })
     else expect(told(notes)).toContainEqual(expect.stringMatching(/^dropped \/usage\S* field\.unsupported$/))

@@ -115,7 +115,7 @@ test('counts of which only some were told make a legal chunk, and a note', () =>
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   ]
-  const translator = createStreamTranslator(protocols.messages, protocols['chat-completions'], { ccAlwaysUsage: true } as object)
+  const translator = createStreamTranslator(protocols.messages, protocols['chat-completions'], { alwaysUsage: true } as object)
   const wires = framesOf(translator.push(told.map(protocols.messages.frames.write).join('')) + translator.end()).map(({ wire }) => wire)
   expect(strictOf('chat-completions').checkStream(wires)).toEqual([])
   expect(wires).toContainEqual(expect.objectContaining({ usage: expect.objectContaining({ prompt_tokens: 0, completion_tokens: 9, total_tokens: 9 }) }))

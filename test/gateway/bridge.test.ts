@@ -175,8 +175,8 @@ describe.each(hosts)('through %s', (_, start) => {
       ],
     }
     const seen = await upstream(sendJson(200, reply))
-    const options = { amAutoCache: true, ccReasoning: 'reasoning_content' } as const
-    const ask = await start(one(seen.url, 'messages', {}, { options: { ccReasoning: 'reasoning' } }, { options }))
+    const options = { messages: { autoCache: true }, chatCompletions: { reasoningField: 'reasoning_content' } } as const
+    const ask = await start(one(seen.url, 'messages', {}, { options: { chatCompletions: { reasoningField: 'reasoning' } } }, { options }))
     const response = await ask(paths['chat-completions'], post(requests['chat-completions']))
     expect(seen.calls[0]?.json).toHaveProperty('cache_control')
     expect(await response.json()).toMatchObject({ choices: [{ message: { reasoning: 'Hm' } }] })

@@ -91,7 +91,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
     expect(await typesFor(claude.headers)).toEqual(['text'])
     expect(await typesFor({ ...claude.headers, 'user-agent': 'Anthropic/JS 1.11.0' })).toEqual(['text', 'redacted_thinking'])
     // What the channel says wins.
-    ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }, { options: { amLastProof: 'block' } }))
+    ask = await start(one(seen.url, 'generate-content', {}, { id: 'sim-model' }, { options: { messages: { lastSignature: 'block' } } }))
     expect(await typesFor(claude.headers)).toEqual(['text', 'redacted_thinking'])
   })
 
@@ -518,7 +518,7 @@ describe.each(hosts)('through %s, a client that forgets reasoning that nobody si
 
   test('gets none of that where the channel says so', async () => {
     const up = await upstream(sendJson(200, calling))
-    const ask = await start(one(up.url, 'chat-completions', {}, {}, { options: { ccUnsigned: 'bare' } }))
+    const ask = await start(one(up.url, 'chat-completions', {}, {}, { options: { chatCompletions: { unsignedReasoning: 'bare' } } }))
     const answered = await ask(paths.messages, post(overMessages.first, { 'user-agent': 'ai/6.0.326' }))
     expect(await answered.json()).toMatchObject({ content: [{ type: 'thinking', thinking: 'I look it up.', signature: '' }, { type: 'tool_use' }] })
   })

@@ -83,7 +83,7 @@ describe.each(hosts)('through %s', (_, start) => {
       for (const served of protocolNames) {
         const odd = wireOf('chat-completions').answer({ calls: [{ id: 'c', name: 'f', args }], ending: 'stop' })
         const seen = await upstream(sendJson(200, served === 'chat-completions' ? odd : answers(served)))
-        const ask = await start(one(seen.url, served, {}, {}, { options: { gcParseJson: 'object' } }))
+        const ask = await start(one(seen.url, served, {}, {}, { options: { generateContent: { parseJson: 'object' } } }))
         const said = client === 'chat-completions' ? { messages: calls[client] } : client === 'responses' ? { input: calls[client] } : {}
         const response = await ask(...asking(client, said))
         expect([served, response.status]).toEqual([served, 200])

@@ -36,7 +36,7 @@ describe.each(proving.map(({ from, to }) => ({ client: from.name as ProtocolName
       const reply = streamed ? { text: translator.push(thinker.stream(answer)) + translator.end() } : translateResponse(answer, settings)
       return goOn(body, await receive(reply), { runTool: () => 'done', ask: 'And then?' })
     }
-    const asked = (sent: unknown) => translateRequest(sent, { from: client, to: upstream, ccReasoningInHistory: 'always' }).body
+    const asked = (sent: unknown) => translateRequest(sent, { from: client, to: upstream, chatCompletions: { reasoningInHistory: 'always' } }).body
 
     test('comes back byte by byte, also where a text beside it was edited', async () => {
       await fc.assert(

@@ -11,7 +11,7 @@ import { runs } from '../support/runs.ts'
 import { written } from '../support/written.ts'
 
 /** Mapping options under which histories are not pruned: older reasoning is dropped by default where servers refuse it. */
-const keepAll = { ccReasoningInHistory: 'always' }
+const keepAll = { reasoningInHistory: 'always' }
 
 describe.each(all)('$name: a conversation', protocol => {
   const encode = (request: CanonicalRequest) => written(request, protocol, keepAll).wire as Record<string, unknown>

@@ -441,8 +441,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'the JSON mode is left out in silence',
     room: messages,
-    find: "if (options.amJsonMode !== 'instruct') {\n        report.add('field.unsupported', undefined, 'output.format')",
-    replace: "if (options.amJsonMode !== 'instruct') {",
+    find: "if (options.jsonMode !== 'instruct') {\n        report.add('field.unsupported', undefined, 'output.format')",
+    replace: "if (options.jsonMode !== 'instruct') {",
   },
   { fault: 'marks beyond the fourth are written', room: messages, find: 'const limit = 4', replace: 'const limit = 5' },
   {
@@ -792,7 +792,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'an envelope reaches the provider as it is',
     room: 'translate',
-    find: "options.foreignProofs !== 'wrap' && holdsEnvelope(body)",
+    find: "settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)",
     replace: 'false',
   },
   {
@@ -946,7 +946,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'efforts are levels for every model',
     room: generate,
-    find: "gcThinking === 'auto' ? !isBeforeGemini3(model)",
-    replace: "gcThinking === 'auto' ? true",
+    find: "thinking === 'auto' ? !isBeforeGemini3(model)",
+    replace: "thinking === 'auto' ? true",
   },
 ]

@@ -51,7 +51,7 @@ export function continued(protocol: Protocol, wire: unknown, more: unknown): { e
 
 /** What of the earlier request is not the beginning of the later one: texts are compared, for caches see bytes. */
 export function brokenPrefix(earlier: unknown, later: unknown, { from, to }: { from: Protocol; to: Protocol }): string[] {
-  const options = { fieldNames: from.fieldNames, onUnresolvable: 'note' as const, ccReasoningInHistory: 'always' }
+  const options = { fieldNames: from.fieldNames, onUnresolvable: 'note' as const, reasoningInHistory: 'always' }
   const encode = (wire: unknown) => written(from.decodeRequest(wire).value, to, options).wire as Body
   const [before, after] = [encode(earlier), encode(later)]
   const has = turnsOf(to, after).map(turn => JSON.stringify(turn))

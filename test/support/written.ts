@@ -4,5 +4,5 @@ import { encodeRequest } from '../../src/translate/encode.ts'
 
 /** A request as the protocol writes it, without repaired tool pairs unless the options ask for them: many tests look at one half of a pair. */
 export function written(request: CanonicalRequest, to: Protocol, options: CodecOptions & Record<string, unknown> = {}): Encoded<unknown> {
-  return encodeRequest(request, to, { repairToolPairs: 'keep', ...options })
+  return encodeRequest(request, to, { repair: 'keep', ...options })
 }

@@ -1,32 +1,39 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import ts from 'typescript'
+import type { Protocol } from '../../src/protocol.ts'
+import { protocols } from '../../src/protocols/index.ts'
 
-export type DocumentedOption = { of: string; name: string; values: string; doc: string }
+/** `of`: the protocol, `tools`, or `all`. `group`: the key that holds it; absent: it stands outside of groups. */
+export type DocumentedOption = { of: string; group?: string; name: string; values: string; doc: string }
 
 const root = new URL('../../src/', import.meta.url)
 
-/** Where options are declared: the common ones, then those of each protocol. */
+/** Where options are declared: the common ones, those of tools, then those of each protocol. */
 const declared: [of: string, file: string, type: string][] = [
   ['all', 'translate/settings.ts', 'Settings'],
   ['all', 'protocol.ts', 'CodecOptions'],
+  ['tools', 'protocol.ts', 'ToolOptions'],
   ...readdirSync(new URL('protocols/', root), { withFileTypes: true })
     .filter(entry => entry.isDirectory())
     .map(({ name }): [string, string, string] => [name, `protocols/${name}/options.ts`, 'Options']),
 ]
 
 /** Set by the library itself, not by its users. */
-const internal = new Set(['fieldNames'])
+const internal = new Set(['fieldNames', 'keepsReply', 'hideUsage', 'tools'])
 
 /** Every option with what its docstring says. */
 export const documentedOptions: DocumentedOption[] = declared.flatMap(([of, file, type]) => {
   const tree = ts.createSourceFile(file, readFileSync(new URL(file, root), 'utf8'), ts.ScriptTarget.Latest, true)
-  const aliases = tree.statements.filter(ts.isTypeAliasDeclaration).filter(({ name }) => name.text.endsWith(type))
+  const aliases = tree.statements
+    .filter(ts.isTypeAliasDeclaration)
+    .filter(({ name }) => (file === 'protocol.ts' ? name.text === type : name.text.endsWith(type)))
   return aliases
     .flatMap(alias => membersOf(alias.type))
     .flatMap(member => {
       const name = member.name.getText(tree)
       if (internal.has(name)) return []
-      return [{ of, name, values: member.type?.getText(tree).replaceAll(/\s+/g, ' ') ?? '', doc: docOf(member, tree) }]
+      const group = of === 'tools' ? of : (protocols as Record<string, Protocol>)[of]?.optionsKey
+      return [{ of, ...(group && { group }), name, values: member.type?.getText(tree).replaceAll(/\s+/g, ' ') ?? '', doc: docOf(member, tree) }]
     })
 })
 
@@ -47,5 +54,10 @@ function docOf(member: ts.PropertySignature, tree: ts.SourceFile): string {
 }
 
 export function optionRows(): string[][] {
-  return documentedOptions.map(({ of, name, values, doc }) => [of, `\`${name}\``, `\`${values.replaceAll('|', '\\|')}\``, doc.replaceAll('|', '\\|')])
+  return documentedOptions.map(({ of, group, name, values, doc }) => [
+    of,
+    `\`${group ? `${group}.` : ''}${name}\``,
+    `\`${values.replaceAll('|', '\\|')}\``,
+    doc.replaceAll('|', '\\|'),
+  ])
 }

@@ -72,7 +72,7 @@ function options(): string {
 }
 
 /** Of what belongs to no single protocol. */
-const titles: Record<string, string> = { all: 'Every protocol', any: 'Every target', translate: 'The translation itself' }
+const titles: Record<string, string> = { all: 'Every protocol', any: 'Every target', tools: 'Tools', translate: 'The translation itself' }
 
 /** A heading and a table for each name in the first cell of the rows, in the order in which they come. */
 function sections(head: string[], rows: string[][]): string {

@@ -69,13 +69,13 @@ describe.each(all)('a $name client keeps a signature', protocol => {
 
   const told = (parts: Part[], streamed: boolean, options: object) => toldTo(protocol, parts, streamed, options)
 
-  async function echoed(parts: Part[], streamed: boolean, { echo, ...options }: { echo?: Echo; ccSignature?: string } = {}) {
+  async function echoed(parts: Part[], streamed: boolean, { echo, ...options }: { echo?: Echo; signatures?: string } = {}) {
     const reply = told(parts, streamed, options)
     expect(reply.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code))).toEqual(
       [],
     )
     const next = goOn(open(question), await receive(reply), { runTool: () => 'found', ask: 'And then?', ...(echo && { echo }) })
-    const { value } = protocol.decodeRequest(next, { ccStored: (id: string) => reply.signatures?.[id] } as object)
+    const { value } = protocol.decodeRequest(next, { storedSignatures: (id: string) => reply.signatures?.[id] } as object)
     return value.messages.filter(({ role }) => role === 'assistant').flatMap(essence)
   }
 
@@ -87,7 +87,7 @@ describe.each(all)('a $name client keeps a signature', protocol => {
     test.each(shapes.filter(({ parts }) => parts.some(({ type }) => type === 'tool-call')).flatMap(shape => forms.map(form => ({ ...shape, ...form }))))(
       '$name, $form, with what the caller keeps',
       async ({ parts, streamed }) => {
-        expect(await echoed(parts, streamed, { echo: 'rebuilt', ccSignature: 'store' })).toEqual(essence({ parts }))
+        expect(await echoed(parts, streamed, { echo: 'rebuilt', signatures: 'store' })).toEqual(essence({ parts }))
       },
     )
 
@@ -116,7 +116,7 @@ describe.each(forms)('a messages client that takes the last block for the answer
   // Claude Code prints the last block, and nothing where that is no text.
   test.each(ending)('has the text last, and is told of the proof $name', async ({ parts }) => {
     const { receive } = clientOf('messages')
-    const reply = toldTo(protocolOf('messages'), parts, streamed, { amLastProof: 'drop' })
+    const reply = toldTo(protocolOf('messages'), parts, streamed, { lastSignature: 'drop' })
     const { content } = (await receive(reply)) as { content: { type: string }[] }
     expect(content.at(-1)?.type).toBe('text')
     // In a complete reply the proof of a text that has words goes before it; a stream learns of it too late.
@@ -126,7 +126,7 @@ describe.each(forms)('a messages client that takes the last block for the answer
   })
 
   test('keeps the only thing that there is', async () => {
-    const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed, { amLastProof: 'drop' })
+    const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed, { lastSignature: 'drop' })
     const { content } = (await clientOf('messages').receive(reply)) as { content: { type: string }[] }
     expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])
     expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.carrier-last')
@@ -147,7 +147,7 @@ test.each([
   const proven = { reasoning_details: [{ type: 'reasoning.encrypted', data: 'c2VhbGVk', index: 0 }] }
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
-  const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', amLastProof: 'drop' })
+  const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', messages: { lastSignature: 'drop' } })
   const pieces = [...[...deltas, proven].map(delta => chunk(delta)), chunk({}, 'stop'), 'data: [DONE]\n\n']
   const told = pieces.map(piece => translator.push(piece)).join('') + translator.end()
   const { content } = (await clientOf('messages').receive({ text: told })) as { content: { type: string }[] }

@@ -41,7 +41,7 @@ const asking: [from: ProtocolName, what: string, request: object][] = [
 
 describe.each(asking)('the context of a request of %s with %s', (from, _, request) => {
   test.each(protocolNames.filter(to => to !== from))('holds nothing that opens it, towards %s', to => {
-    const { context } = translateRequest(request, { from, to, serverTools: 'map' })
+    const { context } = translateRequest(request, { from, to, tools: { serverTools: 'map' } })
     expect(JSON.stringify(context)).not.toContain('secret-')
   })
 })

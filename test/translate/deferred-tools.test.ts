@@ -39,7 +39,7 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   })
 
   test('wait for a search that is mapped', () => {
-    const { told, notes } = crossed(body(tool('a', later), search), { serverTools: 'map' })
+    const { told, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
     expect(told[0]).toEqual(['a', true])
     expect(notes).toEqual(['tool.server-mapped /tools/1'])
   })
@@ -105,7 +105,7 @@ test.each<[ProtocolName, object]>([
 test('a search that is not among the allowed tools finds nothing', () => {
   const { tool, search, body } = bodies.responses
   const asked = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }
-  const { body: there, notes } = translateRequest(asked, { from: 'responses', to: 'messages', serverTools: 'map' })
+  const { body: there, notes } = translateRequest(asked, { from: 'responses', to: 'messages', tools: { serverTools: 'map' } })
   expect(there).toMatchObject({ tools: [{ name: 'a' }] })
   expect(JSON.stringify(there)).not.toContain('defer_loading')
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /tools/0/defer_loading')

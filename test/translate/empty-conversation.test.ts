@@ -58,14 +58,16 @@ test.each([
   else expect(translate).toThrow(expect.objectContaining({ code: 'malformed', path: '/messages' }))
 })
 
-test.each(['messages', 'generate-content'] as const)(
-  'a conversation of instructions alone gets a user message toward %s when amLeadingUser asks for it',
-  to => {
-    const body = { model: 'm', messages: [system] }
-    const { notes } = translateRequest(body, { from: 'chat-completions', to, amLeadingUser: 'synthesize' })
-    expect(notes).toContainEqual(expect.objectContaining({ code: 'message.leading-user' }))
-  },
-)
+test.each(['messages', 'generate-content'] as const)('a conversation of instructions alone gets a user message toward %s when leadingUser asks for it', to => {
+  const body = { model: 'm', messages: [system] }
+  const { notes } = translateRequest(body, {
+    from: 'chat-completions',
+    to,
+    messages: { leadingUser: 'synthesize' },
+    generateContent: { leadingUser: 'synthesize' },
+  })
+  expect(notes).toContainEqual(expect.objectContaining({ code: 'message.leading-user' }))
+})
 
 test('refers to the stored conversation when a request continues one and has no input', () => {
   const body = { model: 'm', previous_response_id: 'resp_1' }

@@ -96,7 +96,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
 
   test('a stream that fails in its last event alone loses the parameter, and a kind without a code', () => {
     const error = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'invalid_api_key' }
-    const notes = inStream('chat-completions', 'responses', { error }, { rsMidStreamError: 'failed-only' })
+    const notes = inStream('chat-completions', 'responses', { error }, { responses: { midStreamError: 'failed-only' } })
     expect(notes.filter(note => note.includes('/error'))).toEqual(['error.code /error', 'field.unsupported /error/param'])
   })
 })
@@ -125,7 +125,7 @@ describe('that a model was stopped for what it was about to do', () => {
 
   test.each<[string, object]>([
     ['both', {}],
-    ['the last event alone', { rsMidStreamError: 'failed-only' }],
+    ['the last event alone', { responses: { midStreamError: 'failed-only' } }],
   ])('is told in a stream of responses, which says in two events that it failed: %s', (_, options) => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', ...options })
     const text = translator.push(`data: ${JSON.stringify({ error })}\n\n`) + translator.end()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, translateRequest } from '../../src/index.ts'
+import { type ProtocolName, protocols, translateRequest } from '../../src/index.ts'
 
 const targets = ['chat-completions', 'messages', 'generate-content'] as const satisfies readonly ProtocolName[]
 
@@ -41,14 +41,18 @@ describe.each(targets)('instructions toward %s', to => {
   })
 
   test('become a user message when the model speaks before and after them', () => {
-    expect(translate([item('user', 'q'), item('assistant', 'a'), item('system', 's'), item('assistant', 'b')], { amTrailingAssistant: 'keep' })).toEqual({
+    expect(
+      translate([item('user', 'q'), item('assistant', 'a'), item('system', 's'), item('assistant', 'b')], { messages: { trailingAssistant: 'keep' } }),
+    ).toEqual({
       turns: ['user: q', 'assistant: a', 'user: <system>s</system>', 'assistant: b'],
       codes: ['system.mid-conversation-as-user'],
     })
   })
 
   test('move to the front with `systemPlacement: hoist`', () => {
-    const { turns, codes } = translate([item('system', 's'), item('user', 'q'), item('system', 't')], { systemPlacement: 'hoist' })
+    const { turns, codes } = translate([item('system', 's'), item('user', 'q'), item('system', 't')], {
+      [protocols[to].optionsKey]: { systemPlacement: 'hoist' },
+    })
     expect(turns[0]?.replace(/\s+/g, ' ')).toBe('system: s t')
     expect(turns.slice(1)).toEqual(['user: q'])
     expect(codes).toEqual(['system.hoisted'])

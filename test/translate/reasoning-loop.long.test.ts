@@ -18,9 +18,14 @@ async function converse({ client, upstream, shape, streamed, echo, options = {} 
   const asked: unknown[] = []
   let body = open(question)
   const kept: Record<string, string> = {}
-  const ccStored = (callId: string) => kept[callId]
+  const storedSignatures = (callId: string) => kept[callId]
   for (let turn = 1; turn <= 4; turn++) {
-    const { body: request, context } = translateRequest(body, { from: client, to: upstream, ...options, ccStored })
+    const { body: request, context } = translateRequest(body, {
+      from: client,
+      to: upstream,
+      ...options,
+      chatCompletions: { storedSignatures: storedSignatures },
+    })
     asked.push(JSON.parse(JSON.stringify(request)))
     if (turn === 4) break
     const answer = shape.answer(turn)
@@ -47,7 +52,7 @@ const forms = [
 ]
 
 /** Chat servers are shown older reasoning only when it is said so. */
-const keepAll = { ccReasoningInHistory: 'always' as const }
+const keepAll = { reasoningInHistory: 'always' as const }
 
 describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
   'a $client client of a $upstream upstream',
@@ -76,7 +81,14 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
     'loses nothing that the caller keeps for it: $name, $form',
     async ({ shape, streamed }) => {
-      const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { ...keepAll, ccSignature: 'store' } })
+      const { asked } = await converse({
+        client,
+        upstream,
+        shape,
+        streamed,
+        echo: 'rebuilt',
+        options: { ...keepAll, chatCompletions: { signatures: 'store' } },
+      })
       for (const [turns, request] of asked.entries())
         expect((thinker.echoed(request) as unknown[]).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
     },
@@ -85,8 +97,8 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   test.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
     'makes legal requests all the same: $name, $form',
     async ({ shape, streamed }) => {
-      for (const ccSignature of ['field', 'store', 'none']) {
-        const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { ccSignature } })
+      for (const signatures of ['field', 'store', 'none']) {
+        const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { chatCompletions: { signatures: signatures } } })
         for (const request of asked) expect(strictOf(upstream).checkRequest(request)).toEqual([])
       }
     },
@@ -94,7 +106,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
 
   test('is told of proofs that nothing keeps', () => {
     const [shape] = thinker.shapes.filter(({ name }) => name.includes('without a call'))
-    const settings = { from: upstream, to: client, ccSignature: 'store' } as const
+    const settings = { from: upstream, to: client, chatCompletions: { signatures: 'store' } } as const
     const whole = translateResponse(shape?.answer(1), settings)
     expect(whole.notes.map(({ code }) => code)).toContain('reasoning.signature-dropped')
     expect(whole.signatures).toEqual({})
@@ -106,8 +118,8 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
 })
 
 const forgetful = [
-  { client: 'chat-completions', options: { ...keepAll, ccThoughts: 'calls' } },
-  { client: 'generate-content', options: { ...keepAll, gcThoughts: 'calls' } },
+  { client: 'chat-completions', options: { ...keepAll, chatCompletions: { signedReasoning: 'calls' } } },
+  { client: 'generate-content', options: { ...keepAll, generateContent: { signedReasoning: 'calls' } } },
 ] as const
 
 describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client).map(upstream => ({ ...one, upstream }))))(
@@ -152,10 +164,10 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
   },
 )
 
-const sealed = { ...keepAll, ccUnsigned: 'seal' as const }
+const sealed = { ...keepAll, unsignedReasoning: 'seal' as const }
 const unproven: Pick<Loop, 'client' | 'options' | 'echo'>[] = [
   { client: 'messages', options: sealed, echo: 'thoughtless' },
-  { client: 'responses', options: { ...sealed, rsRawReasoning: 'summary' }, echo: 'thoughtless' },
+  { client: 'responses', options: { ...sealed, responses: { rawReasoning: 'summary' } }, echo: 'thoughtless' },
   { client: 'generate-content', options: sealed },
 ]
 

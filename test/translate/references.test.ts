@@ -146,7 +146,7 @@ describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstre
       }
       let body: Record<string, unknown> = { model: 'any', instructions: 'rules', input: 'What is it?' }
       for (let turn = 1; ; turn++) {
-        const asked = translateRequest(body, { from, to: upstream, resolvePrevious, ccReasoningInHistory: 'always' })
+        const asked = translateRequest(body, { from, to: upstream, resolvePrevious, chatCompletions: { reasoningInHistory: 'always' } })
         if (turn > turns) return asked.body
         const reply = (await answer(shape?.answer(turn), upstream, asked.context)) as { id: string; output: { type: string; call_id: string }[] }
         const { id, messages } = historyOf(body, reply, { protocol: from, resolvePrevious })
@@ -187,7 +187,7 @@ test('a history cannot be kept of an exchange that went on from something unknow
 
 test.each(protocolNames.filter(name => name !== 'generate-content'))('what is refused in a body inside of another is found there: to %s', to => {
   const body = { model: 'm', request: { contents: [{ role: 'user', parts: [{ text: 'now' }] }], cachedContent: 'cachedContents/1' } }
-  expect(() => translateRequest(body, { from: 'generate-content', to, gcWrapper: 'unwrap' })).toThrow(
+  expect(() => translateRequest(body, { from: 'generate-content', to, generateContent: { wrapper: 'unwrap' } })).toThrow(
     expect.objectContaining({ code: 'inexpressible', path: '/request/cachedContent' }),
   )
 })

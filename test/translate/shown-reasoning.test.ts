@@ -4,7 +4,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 
-const between = { from: 'chat-completions', to: 'responses', rsRawReasoning: 'summary' } as const
+const between = { from: 'chat-completions', to: 'responses', responses: { rawReasoning: 'summary' } } as const
 const { checkResponse, checkStream } = strictOf('responses')
 
 function whole() {
@@ -25,7 +25,7 @@ test('a reply of its own stays as it is, also where it is told as a stream', () 
   const thought = { type: 'reasoning', id: 'rs_1', summary: [], content: [{ type: 'reasoning_text', text: 'So it is.' }] }
   const answer = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
   const body = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [thought, answer] }
-  const text = explodeResponse(body, { protocol: 'responses', rsRawReasoning: 'summary' })
+  const text = explodeResponse(body, { protocol: 'responses', responses: { rawReasoning: 'summary' } })
   expect(text).toContain('response.reasoning_text.delta')
   expect(text).not.toContain('summary_text')
 })

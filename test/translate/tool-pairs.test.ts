@@ -152,7 +152,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
   })
 
   test('`keep` writes both as they are', () => {
-    const { body, notes } = translate([question, calls('a'), question, result('gone', 'done')], { repairToolPairs: 'keep' })
+    const { body, notes } = translate([question, calls('a'), question, result('gone', 'done')], { tools: { repair: 'keep' } })
     expect(JSON.stringify(body)).toContain('gone')
     expect(JSON.stringify(body)).not.toContain(interrupted)
     expect(notes).toEqual([])

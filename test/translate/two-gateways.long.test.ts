@@ -5,7 +5,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Body, clientOf } from '../support/clients/index.ts'
 import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
 
-/** A gateway whose channel is another one (`foreignProofs: 'wrap'`): what the second one's upstream thought comes back to it over both. */
+/** A gateway whose channel is another one (`foreignSignatures: 'wrap'`): what the second one's upstream thought comes back to it over both. */
 
 const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 
@@ -18,10 +18,10 @@ const chains = names.flatMap(client =>
   names.flatMap(between => names.filter(upstream => client !== between || between !== upstream).map((upstream): Chain => ({ client, between, upstream }))),
 )
 
-const keepAll = { ccReasoningInHistory: 'always' as const }
+const keepAll = { reasoningInHistory: 'always' as const }
 
 /** Thoughts that nothing proves come back sealed, where the first gateway would leave them out. */
-const seals = { ccUnsigned: 'seal' as const }
+const seals = { unsignedReasoning: 'seal' as const }
 
 /** What the upstream is asked in each turn, and what the client sent for that. */
 async function converse({ client, between, upstream }: Chain, shape: Shape, { streamed = false, turns = 3 } = {}) {
@@ -32,7 +32,7 @@ async function converse({ client, between, upstream }: Chain, shape: Shape, { st
   let body = open(question)
   for (let turn = 1; ; turn++) {
     sent.push(body)
-    const first = translateRequest(body, { from: client, to: between, foreignProofs: 'wrap' })
+    const first = translateRequest(body, { from: client, to: between, foreignSignatures: 'wrap' })
     const { path } = first.context
     const second = translateRequest(first.body, { from: between, to: upstream, ...(path !== undefined && { path }), ...keepAll })
     asked.push(JSON.parse(JSON.stringify(second.body)))
@@ -48,7 +48,7 @@ async function converse({ client, between, upstream }: Chain, shape: Shape, { st
   }
 }
 
-function streamText(source: string, settings: { from: ProtocolName; to: ProtocolName; context: TranslationContext; ccUnsigned?: 'seal' }): string {
+function streamText(source: string, settings: { from: ProtocolName; to: ProtocolName; context: TranslationContext; unsignedReasoning?: 'seal' }): string {
   const translator = createStreamTranslator(settings)
   let text = ''
   for (let at = 0; at < source.length; at += 41) text += translator.push(source.slice(at, at + 41))
@@ -125,7 +125,7 @@ test.each(names)('%s: a history for another gateway of the same protocol stays a
   const [shape] = thinkerOf(upstream).shapes
   if (!shape) throw new Error('no shapes')
   const { sent } = await converse({ client: name, between: name, upstream }, shape)
-  const { body, notes } = translateRequest(sent.at(-1), { from: name, to: name, foreignProofs: 'wrap' })
+  const { body, notes } = translateRequest(sent.at(-1), { from: name, to: name, foreignSignatures: 'wrap' })
   expect(JSON.stringify(body)).toMatch(/xs1\.|eHMxLm/)
   expect(body).toBe(sent.at(-1))
   expect(notes).toEqual([])

@@ -52,7 +52,12 @@ test('fields that the vendor refuses are dropped, with a note for each', () => {
 
 test('an option of the user takes precedence over the profile', () => {
   const request = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
-  const { body } = translateRequest(request, { from: 'messages', to: 'chat-completions', vendor: 'deepseek', ccMaxTokensField: 'max_completion_tokens' })
+  const { body } = translateRequest(request, {
+    from: 'messages',
+    to: 'chat-completions',
+    vendor: 'deepseek',
+    chatCompletions: { maxTokensField: 'max_completion_tokens' },
+  })
   expect(body).toHaveProperty('max_completion_tokens', 10)
 })
 

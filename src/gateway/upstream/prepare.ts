@@ -1,4 +1,5 @@
 import { neededBy } from '../../clients/index.ts'
+import { mergeOptions, optionsFor } from '../../kit/fields/option-groups.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol, StreamUsage, TranslationContext } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
@@ -102,15 +103,17 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
     ...(defaults.strict && { strict: defaults.strict }),
     ...((candidate.model !== model || to !== protocol) && { model: candidate.model }),
     ...(to === protocol && body.isPlain && { isPlain: true }),
-    ...demanding(operation, protocol),
-    ...to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens),
-    ...vendorRules(channel, to, candidate.model).options,
     ...(channel.vendor && { fitsVendor: true }),
-    ...channel.options,
-    ...entry.options,
+    ...mergeOptions(
+      groupOf(protocol, demanding(operation, protocol)),
+      groupOf(to, to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens)),
+      vendorRules(channel, to, candidate.model).options,
+      channel.options,
+      entry.options,
+      groupOf(protocol, replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
+    ),
     ...recalled?.resolversFor(candidate),
     ...(keepsHere(ask, candidate) && { keepsReply: true }),
-    ...(replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
   }
 }
 
@@ -118,7 +121,9 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
 function isDemanding({ operation, body }: Ask, { protocol, channel, entry, model }: Candidate): boolean {
   const { options } = vendorRules(channel, protocol, model)
   if (operation !== 'generate' || !channel.vendor || !protocol.fitRequest || Object.keys(options).length === 0) return false
-  return protocol.fitRequest(protocol.withModel(body.value, model), { ...options, ...channel.options, ...entry.options }).wire !== body.value
+  return (
+    protocol.fitRequest(protocol.withModel(body.value, model), optionsFor(protocol, mergeOptions(options, channel.options, entry.options))).wire !== body.value
+  )
 }
 
 /** The fields that the vendor refuses, and those that this upstream has refused before. */
@@ -175,13 +180,18 @@ function answerSettings(
   const proofs = replyStore?.signatures && ask.protocol.keptProofs?.writing
   return Object.assign(
     settings,
-    proofs,
-    neededBy(ask.request.headers['user-agent']),
-    vendorRules(candidate.channel, candidate.protocol, candidate.model).answers,
-    candidate.channel.options,
-    candidate.entry.options,
+    mergeOptions(
+      groupOf(ask.protocol, proofs),
+      neededBy(ask.request.headers['user-agent']),
+      vendorRules(candidate.channel, candidate.protocol, candidate.model).answers,
+      candidate.channel.options,
+      candidate.entry.options,
+    ),
   )
 }
+
+/** Options of one protocol as a group of settings. */
+const groupOf = ({ optionsKey }: Protocol, options: object | false | undefined): object | undefined => (options ? { [optionsKey]: options } : undefined)
 
 const keepsHere = ({ recalled, protocol }: Ask, candidate: Candidate): boolean => recalled?.keeps === true && !keepsItself(candidate, protocol)
 

@@ -183,7 +183,7 @@ function statusOf({ status, kind, protocol }: CanonicalError): number {
 const apart = { requestId: undefined, retryAfterMs: undefined, at: undefined }
 
 /** Only the body, as in a response or in an event of a stream. */
-export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccErrorDetails }: Pick<Options, 'ccErrorDetails'> = {}): ChatErrorBody {
+export function encodeErrorBody(value: CanonicalError, report: ChatReport, { errorDetails }: Pick<Options, 'errorDetails'> = {}): ChatErrorBody {
   const { kind, message, type, code, param, details, protocol, raw, at = '/error', ext } = value
   if (protocol === protocolName && isObject(raw) && same({ ...decodeErrorBody(raw, value.status), ...apart }, { ...value, ...apart })) return asRead(raw)
   const words = errorWords[kind]
@@ -191,7 +191,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
   // Codes of other protocols are kept if this protocol has them, too.
   const shown =
     ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? proofCode(message))
-  const source = ours || ccErrorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
+  const source = ours || errorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)
   if (others !== undefined && !ours && !source) report.addKeys('error.details', at, 'details', others)
@@ -201,7 +201,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { ccE
 }
 
 /** The body of an error in a stream or a reply, which has no status and headers of its own: the request id is lost, with a note, and a status that the words do not tell. */
-export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'ccErrorDetails'> = {}): ChatErrorBody {
+export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'errorDetails'> = {}): ChatErrorBody {
   if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
   const body = encodeErrorBody(value, report, options)
   if (losesStatus(value, decodeErrorBody(body))) report.add('error.status', value.at ?? '/error', 'status')

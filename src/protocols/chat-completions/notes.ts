@@ -31,8 +31,8 @@ export const notes = {
   'media.mime': { kind: 'synthesized', reason: 'the type of the data was not told and is demanded', source: '2.3' },
   'citation.unsupported': { kind: 'dropped', reason: 'only citations of URLs have a place here', source: '2.15' },
   'citation.whole-part': { kind: 'approximated', reason: 'the citation covers a whole part; its offsets are those of the part', source: '2.15' },
-  'field.optional': { kind: 'dropped', reason: 'many servers refuse this field; set `ccOptionalFields: "write"` for those that accept it', source: '2.10' },
-  'cache.place': { kind: 'dropped', reason: 'no cache breakpoint can stand here, or none is written without `ccCacheMarks`', source: '2.11' },
+  'field.optional': { kind: 'dropped', reason: 'many servers refuse this field; set `optionalFields: "write"` for those that accept it', source: '2.10' },
+  'cache.place': { kind: 'dropped', reason: 'no cache breakpoint can stand here, or none is written without `cacheMarks`', source: '2.11' },
   'cache.ttl': { kind: 'approximated', reason: 'the lifetime has no word here', source: '2.11' },
   'cache.too-many': { kind: 'dropped', reason: 'more than four cache breakpoints', source: '2.11' },
   'reasoning.dialect-field': {

@@ -26,6 +26,7 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> = {
   name: protocolName,
   address,
   notes,
+  optionsKey: 'generateContent',
   options,
   fieldNames,
   detect,

@@ -60,7 +60,7 @@ export const notes = {
   'tool-call.input': { kind: 'approximated', reason: 'arguments that are not a JSON object are kept as text inside one', source: '3.9' },
   'stream.trailing-arguments': { kind: 'approximated', reason: 'the arguments of a tool call end before this text, which is left out', source: '3.4' },
   'tool-call.number': { kind: 'approximated', reason: 'a number of the arguments has more digits than one can have here', source: '5.11' },
-  'tool-call.id-omitted': { kind: 'approximated', reason: '`gcIds` drops the ids of calls, so results match calls by their order', source: '2.7' },
+  'tool-call.id-omitted': { kind: 'approximated', reason: '`ids` drops the ids of calls, so results match calls by their order', source: '2.7' },
   'tool-result.name': { kind: 'synthesized', reason: 'a result demands the name of its function, and no call tells it', source: '2.7' },
   'tool-result.media-moved': {
     kind: 'approximated',

@@ -26,6 +26,7 @@ export const messages: Protocol<MessagesOptions, MessagesWire> = {
   name: protocolName,
   address,
   notes,
+  optionsKey: 'messages',
   options,
   fieldNames,
   olderNames: { 'output.format': ['output_format'] },

@@ -1,4 +1,4 @@
-import type { CodecOptions, OptionTable } from '../../protocol.ts'
+import type { CodecOptions, OptionTable, ToolOptions } from '../../protocol.ts'
 
 /** How requests and replies of this protocol are read and written, where the protocols leave a choice. */
 export type MessagesOptions = {
@@ -9,7 +9,7 @@ export type MessagesOptions = {
    * something to the server. `drop`: left out on the way to another protocol, because it differs in every request and voids
    * prompt caches.
    */
-  amBillingLine?: 'keep' | 'drop'
+  billingLine?: 'keep' | 'drop'
   /** Refuses to read a request without `max_tokens`. Default false: requests that count tokens have none. */
   requireMaxTokens?: boolean
   /**
@@ -22,50 +22,45 @@ export type MessagesOptions = {
    * How an effort is written. `auto` (default): `enabled` with a budget for models up to 4.5, else `adaptive` with an effort.
    * `adaptive` and `enabled`: always so.
    */
-  amThinking?: 'auto' | 'adaptive' | 'enabled'
+  thinking?: 'auto' | 'adaptive' | 'enabled'
   /** Earlier reasoning without a signature of this protocol, which the server refuses as thinking. `drop` (default). `text`: as text. */
-  amUnsigned?: 'drop' | 'text'
+  unsignedReasoning?: 'drop' | 'text'
   /**
    * Signatures behind the last text of a reply without calls, for which a text has no place here. `block` (default): each follows
    * in a `redacted_thinking` block. `drop`: providers allow that outside of a tool loop, and some clients take the last block for
    * the answer. The gateway says `drop` for Claude Code, which is one of them.
    */
-  amLastProof?: 'block' | 'drop'
+  lastSignature?: 'block' | 'drop'
   /**
    * A tool choice that allows only some of the tools. `filter`: only these tools are sent. `keep`: all are sent, so that
    * caches and signed thinking stay valid. Default `filter`, but `keep` when the history holds signed thinking.
    */
-  amAllowedTools?: 'filter' | 'keep'
+  allowedTools?: 'filter' | 'keep'
   /**
    * A forced tool beside reasoning, which manual thinking refuses. `keep`: both are written. `effort-only`: `thinking` is left
    * out where another protocol asked for it. `disable-thinking`: it is left out also where this protocol asked for it. Default
    * `keep` for models known to think adaptively, else `effort-only`.
    */
-  amForcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
+  forcedToolWithThinking?: 'effort-only' | 'keep' | 'disable-thinking'
   /**
    * Temperature and the like beside thinking that another protocol asked for. `drop` (default): sampling is left out, because
    * the server refuses the pair. `keep`: both are written.
    */
-  amSamplingWithThinking?: 'drop' | 'keep'
+  samplingWithThinking?: 'drop' | 'keep'
   /**
    * A conversation that begins with the assistant, or holds instructions only. `keep` (default): written as it is, and the
    * server may refuse it. `synthesize`: a user message `.` is put before it.
    */
-  amLeadingUser?: 'keep' | 'synthesize'
+  leadingUser?: 'keep' | 'synthesize'
   /**
    * A conversation that ends with text of the assistant, which older models continue and newer ones refuse. `synthesize`: a user message
    * that asks to continue follows it. `keep`: written as it is. `auto` (default): `synthesize` for models known to refuse it.
    */
-  amTrailingAssistant?: 'auto' | 'keep' | 'synthesize'
-  /**
-   * Who may call a tool, where that is a program of another provider. `drop` (default): only the model may. `map`: code that
-   * this provider runs may, too.
-   */
-  amForeignCallers?: 'drop' | 'map'
+  trailingAssistant?: 'auto' | 'keep' | 'synthesize'
   /** Marks the last block that can be cached, as providers do that cache by themselves. Default false: cache writes cost extra. */
-  amAutoCache?: boolean
+  autoCache?: boolean
   /** JSON without a schema, which the protocol cannot demand. `drop` (default). `instruct`: one more line of the system prompt asks for it. */
-  amJsonMode?: 'drop' | 'instruct'
+  jsonMode?: 'drop' | 'instruct'
   /**
    * `max_tokens` of a request that says no limit, in tokens. Default 32000: a small model that refuses it is better than an
    * answer that is cut off.
@@ -84,62 +79,50 @@ export type MessagesOptions = {
    * Asks the server to drop thinking that does not fit the conversation before it, instead of refusing the request. Needs the
    * beta header in `context.headers`. Default: not asked.
    */
-  amPrefixMismatch?: 'drop_block'
+  prefixMismatch?: 'drop_block'
   /**
    * Tools that are added in the middle of a conversation. `merge` (default): they stand in the list of all tools, which every
    * server takes. `block`: they stay in place, which keeps prompt caches valid and needs the beta headers in
    * `context.headers`.
    */
-  amToolAddition?: 'merge' | 'block'
+  toolAddition?: 'merge' | 'block'
   /**
    * An effort that changes in the middle of a conversation. `drop` (default). `write`: on a system message, where the model
    * takes one; needs the beta header in `context.headers`.
    */
-  amTurnEffort?: 'drop' | 'write'
-  /** Earlier uses of tools that another provider ran. `drop` (default): the text after them tells the outcome. `text`: each in one line of text. */
-  serverToolHistory?: 'drop' | 'text'
-  /** Tools that another provider runs. `drop` (default): tools of different providers never match. `map`: the nearest one of this provider. */
-  serverTools?: 'drop' | 'map'
+  turnEffort?: 'drop' | 'write'
   /**
    * The efforts that the model knows, with spaces between them; the nearest one is written, and none where there are none. Default: all.
    */
-  amEfforts?: string
-  /**
-   * Proofs of other providers in the history. `drop` (default): they are left out, because only their issuer takes them. `wrap`:
-   * they are sent in the envelopes that clients hold, for a server that is such a gateway itself and opens them.
-   */
-  foreignProofs?: 'drop' | 'wrap'
+  efforts?: string
 }
 
-export type Options = CodecOptions & MessagesOptions
+export type Options = CodecOptions & ToolOptions & MessagesOptions
 
 /** The same for configurations and command lines. */
 export const options = {
   midSystem: ['accept', 'reject'],
-  amBillingLine: ['keep', 'drop'],
+  billingLine: ['keep', 'drop'],
   requireMaxTokens: 'flag',
   systemPlacement: ['auto', 'keep', 'user', 'hoist'],
-  amThinking: ['auto', 'adaptive', 'enabled'],
-  amUnsigned: ['drop', 'text'],
-  amLastProof: ['block', 'drop'],
-  amAllowedTools: ['filter', 'keep'],
-  amForcedToolWithThinking: ['effort-only', 'keep', 'disable-thinking'],
-  amSamplingWithThinking: ['drop', 'keep'],
-  amLeadingUser: ['keep', 'synthesize'],
-  amTrailingAssistant: ['auto', 'keep', 'synthesize'],
-  amForeignCallers: ['drop', 'map'],
-  amAutoCache: 'flag',
-  amJsonMode: ['drop', 'instruct'],
+  thinking: ['auto', 'adaptive', 'enabled'],
+  unsignedReasoning: ['drop', 'text'],
+  lastSignature: ['block', 'drop'],
+  allowedTools: ['filter', 'keep'],
+  forcedToolWithThinking: ['effort-only', 'keep', 'disable-thinking'],
+  samplingWithThinking: ['drop', 'keep'],
+  leadingUser: ['keep', 'synthesize'],
+  trailingAssistant: ['auto', 'keep', 'synthesize'],
+  autoCache: 'flag',
+  jsonMode: ['drop', 'instruct'],
   defaultMaxTokens: 'number',
+  convertMedia: 'function',
   apiVersion: ['2023-06-01', '2026-10-21'],
   fastIsSpeed: 'flag',
-  amPrefixMismatch: ['drop_block'],
-  amToolAddition: ['merge', 'block'],
-  amTurnEffort: ['drop', 'write'],
-  amEfforts: 'text',
-  serverToolHistory: ['drop', 'text'],
-  serverTools: ['drop', 'map'],
-  foreignProofs: ['drop', 'wrap'],
+  prefixMismatch: ['drop_block'],
+  toolAddition: ['merge', 'block'],
+  turnEffort: ['drop', 'write'],
+  efforts: 'text',
 } as const satisfies OptionTable<MessagesOptions>
 
 /** With max_tokens absent. */

@@ -57,7 +57,7 @@ describe('cache_control beside content', () => {
   })
 })
 
-describe('cache marks of messages with `ccCacheMarks: cache_control`', () => {
+describe('cache marks of messages with `cacheMarks: cache_control`', () => {
   const wire = {
     model: 'm',
     max_tokens: 9,
@@ -71,7 +71,7 @@ describe('cache marks of messages with `ccCacheMarks: cache_control`', () => {
     ],
   }
   test('are written in that field, also on tools and tool messages', () => {
-    const { body, notes } = translateRequest(wire, { from: 'messages', to: 'chat-completions', ccCacheMarks: 'cache_control' })
+    const { body, notes } = translateRequest(wire, { from: 'messages', to: 'chat-completions', chatCompletions: { cacheMarks: 'cache_control' } })
     expect(body).toMatchObject({
       ...mark,
       messages: [
@@ -87,7 +87,10 @@ describe('cache marks of messages with `ccCacheMarks: cache_control`', () => {
 
   test('lose a lifetime that the field does not have', () => {
     const input = [{ role: 'user', content: [{ type: 'input_text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit', ttl: '12h' } }] }]
-    const { body, notes } = translateRequest({ model: 'm', input, store: false }, { from: 'responses', to: 'chat-completions', ccCacheMarks: 'cache_control' })
+    const { body, notes } = translateRequest(
+      { model: 'm', input, store: false },
+      { from: 'responses', to: 'chat-completions', chatCompletions: { cacheMarks: 'cache_control' } },
+    )
     expect(body).toMatchObject({ messages: [{ content: [{ type: 'text', text: 'a', ...mark }] }] })
     expect(notes.map(({ code }) => code)).toContain('cache.ttl')
   })

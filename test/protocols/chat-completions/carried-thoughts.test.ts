@@ -12,7 +12,7 @@ const unsigned = (thinking: string): Block => ({ type: 'thinking', thinking, sig
 const text = (said: string): Block => ({ type: 'text', text: said })
 const call = (id: string): Block => ({ type: 'tool_use', id, name: 'look', input: {} })
 
-const settings = { from: 'messages', to: 'chat-completions', ccThoughts: 'calls' } as const
+const settings = { from: 'messages', to: 'chat-completions', chatCompletions: { signedReasoning: 'calls' } } as const
 
 type Message = {
   content?: unknown
@@ -68,11 +68,11 @@ describe('the signature of a call', () => {
 
   test.each([
     [{}],
-    [{ ccThoughts: 'calls', ccSignature: 'none' }],
-    [{ ccThoughts: 'calls', ccSignature: 'store' }],
-    [{ ccThoughts: 'calls', ccReasoning: 'omit' }],
+    [{ signedReasoning: 'calls', signatures: 'none' }],
+    [{ signedReasoning: 'calls', signatures: 'store' }],
+    [{ signedReasoning: 'calls', reasoningField: 'omit' }],
   ])('carries nothing with %j', options => {
-    const { tool_calls } = answer([thought('one'), call('c1')], { ccThoughts: undefined, ...options })
+    const { tool_calls } = answer([thought('one'), call('c1')], { chatCompletions: options })
     expect(tool_calls[0]).not.toHaveProperty('extra_content')
   })
 
@@ -92,7 +92,7 @@ describe('the signature of a call', () => {
           },
         ],
       },
-      { from: 'generate-content', to: 'chat-completions', ccThoughts: 'calls' },
+      { from: 'generate-content', to: 'chat-completions', chatCompletions: { signedReasoning: 'calls' } },
     )
     const { message } = (body as { choices: [{ message: Message }] }).choices[0]
     expect(read(thoughtless(message))).toEqual([

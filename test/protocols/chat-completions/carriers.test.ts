@@ -111,7 +111,7 @@ describe('a signature in the id of a call', () => {
       { index: 0, finish: { reason: 'tool_calls' as const }, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [part] }] },
     ],
   }
-  const whole = chat.encodeResponse(reply, { ccSignature: 'id' })
+  const whole = chat.encodeResponse(reply, { signatures: 'id' })
   const events: CanonicalEvent[] = [
     { type: 'start', id: 'r', model: 'm', createdAt: 1 },
     { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
@@ -131,7 +131,7 @@ describe('a signature in the id of a call', () => {
   })
 
   test('is the same in a stream', () => {
-    const { frames } = encodeStream(events, { ccSignature: 'id' })
+    const { frames } = encodeStream(events, { signatures: 'id' })
     expect(JSON.stringify(frames)).toContain(`"id":"${id}"`)
   })
 
@@ -462,7 +462,7 @@ test('an id of reasoning that nothing proves is kept, whole and streamed, or not
   const streamed = (options = {}) => collect(decodeStream(frames, options).events).response
   const reasoning = { type: 'reasoning', id: 'reasoning-text-1', segments: [{ kind: 'raw', text: 'hm' }] }
   expect(streamed().candidates[0]?.messages[0]?.parts[0]).toMatchObject(reasoning)
-  expect(streamed({ ccUnsigned: 'seal' }).candidates[0]?.messages[0]?.parts[0]).toMatchObject({ ...reasoning, signature: { value: '' } })
+  expect(streamed({ unsignedReasoning: 'seal' }).candidates[0]?.messages[0]?.parts[0]).toMatchObject({ ...reasoning, signature: { value: '' } })
   const message = { role: 'assistant', content: 'yes', reasoning_details: [entry('hm')] }
   const body = { id: 'i', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
   for (const to of ['responses', 'messages', 'generate-content'] as const) {

@@ -102,8 +102,8 @@ describe('a freeform tool', () => {
   })
 })
 
-describe('with ccCustomTools: wrap', () => {
-  const options = { ccCustomTools: 'wrap' }
+describe('with customTools: wrap', () => {
+  const options = { chatCompletions: { customTools: 'wrap' } }
   const said = items.says({ role: 'user', content: 'hi' }, taken, { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' })
 
   test('a freeform tool, its calls and choices of it are those of a function with one string', () => {

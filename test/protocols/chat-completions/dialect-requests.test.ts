@@ -53,7 +53,7 @@ describe('how much to think, in the words of servers of this shape', () => {
 
   test('a budget reaches a protocol that has budgets', () => {
     const { value } = decode({ reasoning: { max_tokens: 2000 } })
-    const { wire } = messages.encodeRequest(value, { amThinking: 'enabled' })
+    const { wire } = messages.encodeRequest(value, { thinking: 'enabled' })
     expect(wire).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2000 } })
   })
 
@@ -96,7 +96,7 @@ describe('sampling that only some servers have', () => {
   test('is written for other protocols on demand', () => {
     const from = foreign({ sampling: { topK: 40, minP: 0.1, repetitionPenalty: 1.1 } })
     expect(chat.encodeRequest(from as never).wire).toEqual({ messages: [] })
-    expect(chat.encodeRequest(from as never, { ccTopK: 'write' })).toMatchObject({ wire: { messages: [], ...dialect }, notes: [] })
+    expect(chat.encodeRequest(from as never, { topK: 'write' })).toMatchObject({ wire: { messages: [], ...dialect }, notes: [] })
   })
 })
 

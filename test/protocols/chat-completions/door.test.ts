@@ -69,7 +69,7 @@ describe('usage at the end of a stream', () => {
     ['asked for', asked(true), true],
     ['not asked for', asked(), false],
     ['refused', asked(false), false],
-    ['not asked for, but always wanted', { ...asked(), ccAlwaysUsage: true }, true],
+    ['not asked for, but always wanted', { ...asked(), alwaysUsage: true }, true],
   ])('%s', (_, options, expected) => {
     expect(shown(options)).toBe(expected)
   })

@@ -95,9 +95,9 @@ describe.each(ways)('%s', (_, encode) => {
   })
 
   test.each<[string, Options, Part]>([
-    ['there is no place for it', { ccSignature: 'none' }, text('abc')],
-    ['reasoning is left out', { ccReasoning: 'omit' }, text('abc')],
-    ['the caller keeps proofs by calls, and there is none', { ccSignature: 'store' }, text('abc')],
+    ['there is no place for it', { signatures: 'none' }, text('abc')],
+    ['reasoning is left out', { reasoningField: 'omit' }, text('abc')],
+    ['the caller keeps proofs by calls, and there is none', { signatures: 'store' }, text('abc')],
     ['the message has no words', {}, { type: 'refusal', text: 'no' }],
   ])('a phase is noted where %s', (_name, options, part) => {
     const { message, notes } = encode(reply({ ...say(part), phase: 'commentary', at: '/output/0' }), options)
@@ -106,8 +106,8 @@ describe.each(ways)('%s', (_, encode) => {
   })
 
   test.each<[string, Options]>([
-    ['no place for proofs', { ccSignature: 'none' }],
-    ['no reasoning', { ccReasoning: 'omit' }],
+    ['no place for proofs', { signatures: 'none' }],
+    ['no reasoning', { reasoningField: 'omit' }],
   ])('with %s, each proof of a text is noted', (_name, options) => {
     const parts = [text('abc', { signature: proof('A'), at: '/a' }), text('de', { signature: proof('B'), at: '/b' })]
     const { message, notes } = encode(reply(say(...parts)), options)

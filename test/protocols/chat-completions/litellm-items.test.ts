@@ -56,7 +56,7 @@ describe('reasoning items in a history of a client of LiteLLM', () => {
 
   test('are left out where reasoning is not sent', () => {
     const { value } = chat.decodeRequest(body({ reasoning_items: [item] }))
-    const { wire, notes } = chat.encodeRequest(withoutWire(value), { ccReasoningInHistory: 'never' })
+    const { wire, notes } = chat.encodeRequest(withoutWire(value), { reasoningInHistory: 'never' })
     expect(wire).toEqual(body({}))
     expect(codesAt(notes)).toEqual(['reasoning.dropped /messages/1/reasoning_items/0'])
   })

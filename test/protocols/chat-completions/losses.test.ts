@@ -265,7 +265,7 @@ test.each(['messages', 'generate-content'] as const)('the id of a thought is not
 test('what of a web search is lost is noted where it stands', () => {
   const place = { type: 'approximate', approximate: { city: 'Bern' } }
   const body = { model: 'm', messages: [{ role: 'user', content: 'a' }], web_search_options: { search_context_size: 'low', user_location: place } }
-  const { notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', serverTools: 'map' })
+  const { notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', tools: { serverTools: 'map' } })
   expect(notes.map(({ path }) => path)).toEqual(['/web_search_options', '/web_search_options/search_context_size', '/web_search_options/user_location'])
 })
 

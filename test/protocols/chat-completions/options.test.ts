@@ -32,9 +32,9 @@ describe('call ids', () => {
 
   test('stay as they are', () => expect(ids('toolu_01A')).toEqual({ ids: ['toolu_01A', 'toolu_01A'], notes: [] }))
   test('of nine letters and digits stay for Mistral too', () =>
-    expect(ids('abcDEF123', { ccShortIds: true })).toEqual({ ids: ['abcDEF123', 'abcDEF123'], notes: [] }))
+    expect(ids('abcDEF123', { chatCompletions: { shortIds: true } })).toEqual({ ids: ['abcDEF123', 'abcDEF123'], notes: [] }))
   test('become nine letters and digits for Mistral, alike in call and result', () => {
-    const made = ids('toolu_01A', { ccShortIds: true })
+    const made = ids('toolu_01A', { chatCompletions: { shortIds: true } })
     expect(made.ids[0]).toMatch(/^[A-Za-z0-9]{9}$/)
     expect(made.ids[1]).toBe(made.ids[0])
     expect(made.notes).toEqual(['tool-call.id /messages/1/content/0/id'])
@@ -47,19 +47,20 @@ describe('calls whose reasoning the client forgot', () => {
     messages: [user, { role: 'assistant', content: [...before, blocks.call('c1')] }, { role: 'user', content: [blocks.result('c1')] }],
   })
   const ended = (body: ReturnType<typeof loop>) => ({ messages: [...body.messages, { role: 'assistant', content: 'yes' }, user] })
-  const blank = { ccMissingReasoning: 'blank' }
+  const blank = { missingReasoning: 'blank' }
+  const placeholder = { chatCompletions: blank }
 
   test('stay without', () => expect(ask(loop()).wire.messages[1]).not.toHaveProperty('reasoning_content'))
   test('get a stand-in for servers that refuse them', () => {
-    const { wire, notes } = ask(loop(), blank)
+    const { wire, notes } = ask(loop(), placeholder)
     expect(wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
     expect(notes).toEqual(['reasoning.placeholder /messages/1/reasoning_content'])
   })
   test('get it in the field that the server reads', () =>
-    expect(ask(loop(), { ...blank, ccReasoning: 'reasoning' }).wire.messages[1]).toMatchObject({ reasoning: ' ' }))
+    expect(ask(loop(), { chatCompletions: { ...blank, reasoningField: 'reasoning' } }).wire.messages[1]).toMatchObject({ reasoning: ' ' }))
   test('get it when the server refuses their reasoning', () => {
-    expect(ask(ended(loop(thought)), { ...blank, ccReasoningInHistory: 'never' }).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
-    expect(ask(ended(loop(thought)), blank).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+    expect(ask(ended(loop(thought)), { chatCompletions: { ...blank, reasoningInHistory: 'never' } }).wire.messages[1]).toMatchObject({ reasoning_content: ' ' })
+    expect(ask(ended(loop(thought)), placeholder).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
   })
   test('keep the reasoning of earlier turns with tool calls, and only of those', () => {
     const body = ended(loop(thought))
@@ -74,8 +75,8 @@ describe('calls whose reasoning the client forgot', () => {
     expect(notes.filter(note => note.includes('/messages/5'))).not.toEqual([])
   })
   test('do not get it where the reasoning is there, nor does an answer', () => {
-    expect(ask(loop(thought), blank).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
-    expect(ask(ended(loop()), blank).wire.messages[3]).not.toHaveProperty('reasoning_content')
+    expect(ask(loop(thought), placeholder).wire.messages[1]).toMatchObject({ reasoning_content: 'hm' })
+    expect(ask(ended(loop()), placeholder).wire.messages[3]).not.toHaveProperty('reasoning_content')
   })
 })
 
@@ -84,7 +85,7 @@ describe('tools that the client runs', () => {
   const forced = { tools: [bash, blocks.tool('look')], tool_choice: { type: 'tool', name: 'bash' } }
 
   test('are functions on demand, and can be forced', () => {
-    const { wire, notes } = ask(forced, { expandClientTools: true })
+    const { wire, notes } = ask(forced, { tools: { expandClientTools: true } })
     expect(wire.tools).toMatchObject([{ type: 'function', function: { name: 'bash', parameters: { properties: { command: { type: 'string' } } } } }, {}])
     expect(wire.tool_choice).toEqual({ type: 'function', function: { name: 'bash' } })
     expect(notes).toEqual(['tool.expanded /tools/0'])
@@ -115,7 +116,7 @@ describe('what a provider ran itself', () => {
     expect(notes).toEqual(['part.unsupported /messages/1/content/1', 'part.unsupported /messages/1/content/2'])
   })
   test('is told in lines of text on demand, without what nobody can read', () => {
-    const { wire, notes } = ask(history, { serverToolHistory: 'text' })
+    const { wire, notes } = ask(history, { tools: { serverToolHistory: 'text' } })
     expect(wire.messages[1]?.content).toBe(
       'I look.\n[web_search call: {"query":"sun"}]\n[web_search result: [{"type":"web_search_result","title":"Sun","url":"https://example.org"}]]\nIt shines.',
     )
@@ -137,7 +138,7 @@ describe('what a source says of its error', () => {
     expect(notes.map(({ code }) => code)).toEqual(['error.details'])
   })
   test('is shown on demand', () => {
-    const { body, notes } = translateError(error, { from: 'messages', to: chat, ccErrorDetails: 'write' })
+    const { body, notes } = translateError(error, { from: 'messages', to: chat, chatCompletions: { errorDetails: 'write' } })
     expect(body).toEqual({ error: { ...known, source: { protocol: 'messages', type: 'invalid_request_error', details: { limit: 3 } } } })
     expect(notes).toEqual([])
   })
@@ -174,7 +175,7 @@ describe('pictures beside an answer', () => {
       candidates: [{ index: 0, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts }], finish: { reason: 'stop' as const } }],
     }
     expect(told(from.encodeResponse(made).notes)).toEqual(['part.unsupported /x'])
-    const { wire, notes } = from.encodeResponse(made, { ccImages: 'write' })
+    const { wire, notes } = from.encodeResponse(made, { images: 'write' })
     expect(wire).toMatchObject({ choices: [{ message: { images: [picture] } }] })
     expect(told(notes)).toEqual(['media.images-field /x'])
   })
@@ -195,7 +196,7 @@ describe('names of calls in a stream', () => {
     ['in pieces', ['get_', 'wea', 'ther']],
     ['growing', ['get_', 'get_wea', 'get_weather']],
     ['whole, twice', ['get_weather', 'get_weather']],
-  ])('%s are joined on demand', (_, names) => expect(heads(named(...names), { ccNamesInPieces: true })).toEqual(['get_weather']))
+  ])('%s are joined on demand', (_, names) => expect(heads(named(...names), { splitToolNames: true })).toEqual(['get_weather']))
   test('of calls without arguments are announced at the end', () => {
     const frames = [
       chunk({ tool_calls: [{ index: 0, id: 'a', function: { name: 'lo' } }] }),
@@ -204,7 +205,7 @@ describe('names of calls in a stream', () => {
       chunk({}, 'tool_calls'),
       '[DONE]',
     ]
-    expect(heads(frames, { ccNamesInPieces: true })).toEqual(['look', 'find'])
+    expect(heads(frames, { splitToolNames: true })).toEqual(['look', 'find'])
   })
 })
 

@@ -89,7 +89,7 @@ describe('sampling and limits (2.10)', () => {
       { max_output_tokens: 5 },
       { max_tokens: 5, max_completion_tokens: undefined },
       [],
-      { ccMaxTokensField: 'max_tokens' },
+      { chatCompletions: { maxTokensField: 'max_tokens' } },
     ],
     ['probabilities', { top_logprobs: 3, include: ['message.output_text.logprobs'] }, { logprobs: true, top_logprobs: 3 }, []],
     ['probabilities of no other tokens', { include: ['message.output_text.logprobs'] }, { logprobs: true, top_logprobs: undefined }, []],
@@ -105,7 +105,7 @@ describe('sampling and limits (2.10)', () => {
   test.each<Row>([
     ['temperature and top_p', { temperature: 0.7, top_p: 0.3 }, { temperature: 0.7, top_p: 0.3 }, []],
     ['top_k', { top_k: 5 }, { top_k: undefined }, ['field.unsupported /top_k']],
-    ['top_k, for servers that know it', { top_k: 5 }, { top_k: 5 }, [], { ccTopK: 'write' }],
+    ['top_k, for servers that know it', { top_k: 5 }, { top_k: 5 }, [], { chatCompletions: { topK: 'write' } }],
     ['four stop sequences', { stop_sequences: ['a', 'b', 'c', 'd'] }, { stop: ['a', 'b', 'c', 'd'] }, []],
     ['five stop sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many /stop_sequences']],
     ['a limit of nothing, which warms the cache', { max_tokens: 0 }, { max_completion_tokens: 1 }, ['limit.raised /max_tokens']],
@@ -114,7 +114,7 @@ describe('sampling and limits (2.10)', () => {
   test.each<Row>([
     ['temperature and top_p', { temperature: 1.7, top_p: 0.3 }, { temperature: 1.7, top_p: 0.3 }, []],
     ['penalties', { frequency_penalty: 1 }, { frequency_penalty: undefined }, ['field.unsupported /frequency_penalty']],
-    ['penalties, in the open dialect', { frequency_penalty: 1 }, { frequency_penalty: 1 }, [], { openResponses: true }],
+    ['penalties, in the open dialect', { frequency_penalty: 1 }, { frequency_penalty: 1 }, [], { responses: { openResponses: true } }],
     ['penalties of nothing are the default', { frequency_penalty: 0, presence_penalty: 0 }, { presence_penalty: undefined }, []],
     ['a seed', { seed: 7 }, { seed: undefined }, ['field.unsupported /seed']],
     ['a bias', { logit_bias: { 5: 10 } }, { logit_bias: undefined }, ['field.unsupported /logit_bias']],
@@ -149,7 +149,7 @@ describe('prompt caching (2.11)', () => {
   const message = (mark: object) => ({ messages: [{ role: 'user', content: [{ type: 'text', text: 'a', ...mark }] }] })
   const fields = { prompt_cache_key: 'k', prompt_cache_options: { mode: 'explicit', ttl: '30m' }, prompt_cache_retention: '24h' }
   test.each<Row>([
-    ['key, options and retention, written when asked for', fields, fields, [], { ccOptionalFields: 'write' }],
+    ['key, options and retention, written when asked for', fields, fields, [], { chatCompletions: { optionalFields: 'write' } }],
     [
       'key, options and retention, which many servers refuse',
       fields,
@@ -161,21 +161,21 @@ describe('prompt caching (2.11)', () => {
         'field.optional /prompt_cache_retention',
       ],
     ],
-    ['a mark', item(marked()), message(marked()), [], { ccCacheMarks: 'write' }],
+    ['a mark', item(marked()), message(marked()), [], { chatCompletions: { cacheMarks: 'write' } }],
     [
       'a mark, which many servers refuse',
       item(marked()),
       { messages: [{ role: 'user', content: 'a' }] },
       ['cache.place /input/0/content/0/prompt_cache_breakpoint'],
     ],
-    ['a mark of 30m', item(marked('30m')), message(marked('30m')), [], { ccCacheMarks: 'write' }],
-    ['a mark of 12h', item(marked('12h')), message(marked('12h')), [], { ccCacheMarks: 'write' }],
+    ['a mark of 30m', item(marked('30m')), message(marked('30m')), [], { chatCompletions: { cacheMarks: 'write' } }],
+    ['a mark of 12h', item(marked('12h')), message(marked('12h')), [], { chatCompletions: { cacheMarks: 'write' } }],
     [
       'a lifetime of all marks that is no word here',
       { prompt_cache_options: { mode: 'explicit', ttl: '12h' } },
       { prompt_cache_options: expect.not.objectContaining({ ttl: expect.anything() }) },
       ['cache.ttl /prompt_cache_options/ttl'],
-      { ccOptionalFields: 'write' },
+      { chatCompletions: { optionalFields: 'write' } },
     ],
     [
       'the answer that the cache is compared with',
@@ -197,7 +197,9 @@ describe('prompt caching (2.11)', () => {
   ])('of messages: %s', (_, given, expected, notes) => hold(toChat('messages', given), expected, notes))
 
   test('an hour is half a day, as asked', () => {
-    const { written, notes } = toChat('messages', message({ cache_control: { type: 'ephemeral', ttl: '1h' } }), { cacheTtlRound: 'up', ccCacheMarks: 'write' })
+    const { written, notes } = toChat('messages', message({ cache_control: { type: 'ephemeral', ttl: '1h' } }), {
+      chatCompletions: { cacheTtlRound: 'up', cacheMarks: 'write' },
+    })
     hold({ written, notes }, message(marked('12h')), ['cache.ttl /messages/0/content/0/cache_control/ttl'])
   })
 })
@@ -222,8 +224,8 @@ describe('tiers, users and metadata (2.12)', () => {
     ['moderation', { moderation: { model: 'omni' } }, { moderation: { model: 'omni' } }, []],
     ['storing', { store: true }, { store: true }, []],
     ['not storing, which is the default', { store: false }, { store: undefined }, []],
-  ])('of responses with `ccOptionalFields: write`: %s', (_, given, expected, notes) =>
-    hold(toChat('responses', given, { ccOptionalFields: 'write' }), expected, notes),
+  ])('of responses with `optionalFields: write`: %s', (_, given, expected, notes) =>
+    hold(toChat('responses', given, { chatCompletions: { optionalFields: 'write' } }), expected, notes),
   )
 
   test.each<Row>([
@@ -236,16 +238,22 @@ describe('tiers, users and metadata (2.12)', () => {
     ['the tier auto', { service_tier: 'auto' }, { service_tier: 'auto' }, []],
     ['the standard tier', { service_tier: 'standard_only' }, { service_tier: 'default' }, []],
     ['a faster mode', { speed: 'fast' }, { service_tier: undefined }, ['field.unsupported /speed']],
-    ['a faster mode as a tier, as asked', { speed: 'fast' }, { service_tier: 'fast' }, ['tier.speed /speed'], { fastIsSpeed: true }],
+    ['a faster mode as a tier, as asked', { speed: 'fast' }, { service_tier: 'fast' }, ['tier.speed /speed'], { chatCompletions: { fastIsSpeed: true } }],
     ['the usual mode is the default', { speed: 'standard' }, { service_tier: undefined }, []],
-    ['the user', { metadata: { user_id: 'u1' } }, { safety_identifier: 'u1', metadata: undefined, user: undefined }, [], { ccOptionalFields: 'write' }],
+    [
+      'the user',
+      { metadata: { user_id: 'u1' } },
+      { safety_identifier: 'u1', metadata: undefined, user: undefined },
+      [],
+      { chatCompletions: { optionalFields: 'write' } },
+    ],
     ['the user, which many servers refuse', { metadata: { user_id: 'u1' } }, { safety_identifier: undefined }, ['field.optional /metadata/user_id']],
     [
       'a user whose id is long',
       { metadata: { user_id: long } },
       { safety_identifier: expect.stringMatching(/^[0-9a-f]{64}$/) },
       ['user.hashed /metadata/user_id'],
-      { ccOptionalFields: 'write' },
+      { chatCompletions: { optionalFields: 'write' } },
     ],
     ['where it is computed', { inference_geo: 'eu' }, { inference_geo: undefined }, ['field.unknown /inference_geo']],
   ])('of messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
@@ -364,14 +372,14 @@ describe('which tools may be called (2.6)', () => {
       { tool_choice: nested('auto', 'f') },
       { ...kept, tool_choice: { type: 'auto' } },
       ['tool_choice.subset-not-enforced /tool_choice'],
-      { amAllowedTools: 'keep' },
+      { messages: { allowedTools: 'keep' } },
     ],
     [
       'one of some tools, the list kept',
       { tool_choice: nested('required', 'f', 'g') },
       { ...kept, tool_choice: { type: 'any' } },
       [],
-      { amAllowedTools: 'keep' },
+      { messages: { allowedTools: 'keep' } },
     ],
     ['one call at a time', { parallel_tool_calls: false }, { ...kept, tool_choice: { type: 'auto', disable_parallel_tool_use: true } }, []],
     ['several calls at a time', { parallel_tool_calls: true }, { ...kept, tool_choice: undefined }, []],

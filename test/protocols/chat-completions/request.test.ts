@@ -275,7 +275,7 @@ describe('turns of other protocols', () => {
     ])
     expect(codes).toEqual(['tool-result.media-moved'])
     const dropped = write([say('assistant', call('c1')), say('user', { type: 'tool-result', callId: 'c1', kind: 'function', content: [image] })], {
-      ccToolMedia: 'drop',
+      toolMedia: 'drop',
     })
     expect(dropped.messages[1]).toEqual({ role: 'tool', tool_call_id: 'c1', content: '' })
     expect(dropped.codes).toEqual(['tool-result.media-dropped'])
@@ -404,8 +404,8 @@ describe('turns of other protocols', () => {
     expect(messages[3]).toMatchObject({ content: null, reasoning_content: 'new' })
     expect(messages[3]).not.toHaveProperty('reasoning_details')
     expect(codes).toEqual(['reasoning.dropped', 'reasoning.foreign-signature', 'reasoning.dialect-field'])
-    expect(JSON.stringify(write(history, { ccReasoningInHistory: 'never' }).messages)).not.toMatch(/old|new/)
-    expect(JSON.stringify(write(history, { ccReasoningInHistory: 'always', ccReasoning: 'reasoning' }).messages)).toMatch(
+    expect(JSON.stringify(write(history, { reasoningInHistory: 'never' }).messages)).not.toMatch(/old|new/)
+    expect(JSON.stringify(write(history, { reasoningInHistory: 'always', reasoningField: 'reasoning' }).messages)).toMatch(
       /"reasoning":"old".*"reasoning":"new"/,
     )
   })
@@ -455,7 +455,7 @@ describe('turns of other protocols', () => {
   test('cache breakpoints: four at most, instructions first, none on answers', () => {
     const marked = (value: string): Part => ({ type: 'text', text: value, cache: { ttl: '5m' } })
     const turns = [say('system', marked('s')), ...['a', 'b', 'c', 'd'].map(value => say('user', marked(value))), say('assistant', marked('z'))]
-    const { messages, codes } = write(turns, { ccCacheMarks: 'write' })
+    const { messages, codes } = write(turns, { cacheMarks: 'write' })
     const marks = messages.map(({ content }) => Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object))
     expect(marks).toEqual([true, false, true, true, true, false])
     expect(codes.filter(code => code === 'cache.too-many')).toHaveLength(1)
@@ -582,7 +582,7 @@ describe('fields of other protocols', () => {
   })
 
   test('the older name of the limit, on demand', () => {
-    expect(field({ maxOutputTokens: 5 }, { ccMaxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
+    expect(field({ maxOutputTokens: 5 }, { maxTokensField: 'max_tokens' }).wire).toEqual({ max_tokens: 5 })
   })
 })
 

@@ -1,11 +1,11 @@
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Note } from '../../../src/canonical/note.ts'
-import type { CodecOptions, MachineState, StreamMachine } from '../../../src/protocol.ts'
+import type { CodecOptions, MachineState, StreamMachine, ToolOptions } from '../../../src/protocol.ts'
 import { type ChatCompletionsOptions, chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { createFrameParser } from '../../../src/sse/parse.ts'
 import { normalize } from '../../../src/testing/streams.ts'
 
-export type Options = CodecOptions & ChatCompletionsOptions
+export type Options = CodecOptions & ToolOptions & ChatCompletionsOptions
 
 /** All that a machine makes of a list of events; its state is cloned after each, so that it can hold nothing else. */
 function run<In, Out>(

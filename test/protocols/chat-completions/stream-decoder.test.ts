@@ -261,7 +261,7 @@ describe('the end', () => {
   })
 
   test('[DONE] without a reason is no end where that was asked for', () => {
-    expect(decodeStream([chunk({ content: 'a' }), '[DONE]'], { ccDoneWithoutFinish: 'error' }).events.at(-1)).toEqual({ type: 'end', clean: false })
+    expect(decodeStream([chunk({ content: 'a' }), '[DONE]'], { doneWithoutFinish: 'error' }).events.at(-1)).toEqual({ type: 'end', clean: false })
   })
 
   test.each<[string, unknown, object]>([

@@ -93,7 +93,7 @@ describe('keys of a message that nobody knows stand in the message, streamed or 
 })
 
 test('a proof that no call can keep is told where its message stands', () => {
-  const stream = createStreamTranslator({ from: 'messages', to: 'chat-completions', ccSignature: 'store' })
+  const stream = createStreamTranslator({ from: 'messages', to: 'chat-completions', chatCompletions: { signatures: 'store' } })
   const blocks = [
     {
       type: 'message_start',
@@ -117,7 +117,7 @@ test('a proof that no call can keep is told where its message stands', () => {
     stop_reason: 'end_turn',
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const { notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', ccSignature: 'store' })
+  const { notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', chatCompletions: { signatures: 'store' } })
   expect(streamed.map(({ path }) => path)).toEqual(notes.flatMap(({ code, path }) => (code === 'reasoning.signature-dropped' ? [path] : [])))
   expect(streamed).toMatchObject([{ path: '/content/0/signature' }])
 })
@@ -142,7 +142,7 @@ test.each<[string, (raw: object) => Part]>([
   const raw = Object.freeze({ type: 'thinking', thinking: 'Hm.' })
   const found: Part = { type: 'search-result', source: 's', title: 't', parts: [partOf(raw)], cache: {} }
   const request = { messages: [{ role: 'user' as const, origin: 'message' as const, parts: [found] }], source: { protocol: 'chat-completions' } }
-  const written = chatCompletions.encodeRequest(request, { ccCacheMarks: 'write' }).wire
+  const written = chatCompletions.encodeRequest(request, { cacheMarks: 'write' }).wire
   expect(written).toMatchObject({ messages: [{ content: [{ type: 'text' }, { prompt_cache_breakpoint: { mode: 'explicit' } }] }] })
   expect(raw).toEqual({ type: 'thinking', thinking: 'Hm.' })
 })
@@ -201,7 +201,7 @@ describe('what nobody knows of carried reasoning', () => {
     { provider_specific_fields: { reasoning_details: [{ ...detail, x: 1 }], y: 1 } },
   ])('nothing of it is left where reasoning is not sent: %j', carriers => {
     const { value } = chatCompletions.decodeRequest({ messages: [{ role: 'assistant', content: 'aa', ...carriers }] })
-    const { wire } = chatCompletions.encodeRequest(withoutWire(value), { ccReasoningInHistory: 'never' })
+    const { wire } = chatCompletions.encodeRequest(withoutWire(value), { reasoningInHistory: 'never' })
     expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'aa', provider_specific_fields: { y: 1 } }] })
   })
 

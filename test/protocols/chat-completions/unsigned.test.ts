@@ -8,7 +8,7 @@ import { framesOf, run } from '../../../src/testing/streams.ts'
 import { chat } from '../../support/examples/wires.ts'
 import { runs } from '../../support/runs.ts'
 
-const ccUnsigned = 'seal'
+const unsignedReasoning = 'seal'
 const empty = { value: '', issuer: 'chat-completions', form: 'thinking' }
 
 describe('an empty proof', () => {
@@ -19,7 +19,7 @@ describe('an empty proof', () => {
         for (const { messages } of value.candidates)
           for (const { parts } of messages)
             for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= { ...empty, form: 'thinking' }
-        expect(chatCompletions.decodeResponse(body, { ccUnsigned })).toEqual({ value, notes })
+        expect(chatCompletions.decodeResponse(body, { unsignedReasoning })).toEqual({ value, notes })
       }),
       runs(300),
     )
@@ -47,7 +47,7 @@ describe('an empty proof', () => {
           const { candidate, part } = event
           return [{ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature: { ...empty, form: 'thinking' } } }, event]
         })
-        expect(eventsOf(text, { ccUnsigned })).toEqual(wanted)
+        expect(eventsOf(text, { unsignedReasoning })).toEqual(wanted)
       }),
       runs(300),
     )
@@ -60,17 +60,17 @@ describe('an empty proof', () => {
   test('is not for clients of the same protocol, who get what there was', async () => {
     const plain = explodeResponse(reply, { protocol: 'chat-completions' })
     expect(plain).toContain('"reasoning_content":"hm"')
-    expect(explodeResponse(reply, { protocol: 'chat-completions', ccUnsigned })).toBe(plain)
+    expect(explodeResponse(reply, { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toBe(plain)
     const { body } = await collectStream([stream], { protocol: 'chat-completions' })
-    expect(await collectStream([stream], { protocol: 'chat-completions', ccUnsigned })).toMatchObject({ body })
+    expect(await collectStream([stream], { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toMatchObject({ body })
     expect(JSON.stringify(body)).not.toContain('reasoning_details')
   })
 
   test('is nothing to chat clients of another server that says it', () => {
-    const { body } = translateResponse(reply, { from: 'chat-completions', to: 'messages', ccUnsigned })
+    const { body } = translateResponse(reply, { from: 'chat-completions', to: 'messages', chatCompletions: { unsignedReasoning } })
     expect(body).toMatchObject({ content: [{ type: 'thinking', signature: expect.stringMatching(/^xs1\./) }, { type: 'text' }] })
-    for (const options of [{}, { ccThoughts: 'calls' as const }, { ccSignature: 'store' as const }, { ccSignature: 'none' as const }]) {
-      const { body: again, notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', ...options })
+    for (const options of [{}, { signedReasoning: 'calls' as const }, { signatures: 'store' as const }, { signatures: 'none' as const }]) {
+      const { body: again, notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', chatCompletions: options })
       expect(again).toMatchObject({ choices: [{ message: { content: 'yes', reasoning_content: 'hm' } }] })
       expect(JSON.stringify(again)).not.toContain('reasoning_details')
       expect(notes.map(({ code }) => code)).not.toContain('reasoning.signature-dropped')

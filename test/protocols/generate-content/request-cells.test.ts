@@ -137,7 +137,7 @@ describe('results and their names (2.7)', () => {
       { input: [{ ...result, namespace: 'n' }] },
       nameOf('unknown_function'),
       ['field.unsupported /input/0/namespace'],
-      { repairToolPairs: 'keep' },
+      { tools: { repair: 'keep' } },
     ],
   ])('%s', (...row) => holds(row))
 })

@@ -375,7 +375,7 @@ describe('what is written for another protocol', () => {
         { role: 'tool', tool_call_id: 'c', content: said },
       ],
     }
-    const { body: wire, notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', gcParseJson: 'object' })
+    const { body: wire, notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', generateContent: { parseJson: 'object' } })
     expect(wire).toMatchObject({ contents: [{}, { parts: [{ functionResponse: { response } }] }] })
     expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.number', path: '/messages/0/tool_calls/0/function/arguments' }))
   })
@@ -396,7 +396,7 @@ describe('what is written for another protocol', () => {
       tool_choice: choice,
     }
     for (const option of [{ serverTools: 'map' }, { expandClientTools: true }] as const) {
-      const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', ...option })
+      const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', tools: option })
       expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }], toolConfig: { functionCallingConfig } })
       expect(notes.map(({ code }) => code)).toEqual(['tool.server-mapped'])
     }
@@ -463,7 +463,7 @@ describe('what is written for another protocol', () => {
       { type: 'web_search_20250305', name: 'web_search' },
     ]
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools }
-    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', expandClientTools: true })
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', tools: { expandClientTools: true } })
     expect(wire).toMatchObject({ tools: [{ functionDeclarations: [{ name: 'bash' }] }] })
     expect(notes).toMatchObject([
       { code: 'tool.server-mapped', path: '/tools/0' },
@@ -476,12 +476,12 @@ describe('what is written for another protocol', () => {
   // Gemini's own servers refuse functions beside their tools otherwise; Vertex AI does not know the field.
   test.each<[tools: string, Body[], GeminiOptions, asked: boolean]>([
     ['is asked where functions stand beside tools of the provider', [look, search], {}, true],
-    ['is not asked of servers that do not know the field', [look, search], { gcToolInvocations: 'omit' }, false],
+    ['is not asked of servers that do not know the field', [look, search], { toolInvocations: 'omit' }, false],
     ['is not asked of functions alone', [look, { type: 'bash_20250124', name: 'bash' }], {}, false],
     ['is not asked of tools of the provider alone', [search, { type: 'code_execution_20250825', name: 'code_execution' }], {}, false],
   ])('what the provider ran %s', (_, tools, options, asked) => {
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'auto' } }
-    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map', ...options })
+    const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', generateContent: options, tools: { serverTools: 'map' } })
     expect((wire as { toolConfig?: Body }).toolConfig?.['includeServerSideToolInvocations']).toBe(asked || undefined)
     expect(notes.filter(({ code }) => code === 'tool.invocations')).toEqual(
       asked ? [expect.objectContaining({ kind: 'synthesized', path: '/toolConfig/includeServerSideToolInvocations' })] : [],
@@ -491,14 +491,16 @@ describe('what is written for another protocol', () => {
   test('that no tool is to be called cannot be said of tools that the provider runs', () => {
     const told = (tools: Body[]) => {
       const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'none' } }
-      return translateRequest(body, { from: 'messages', to: 'generate-content', serverTools: 'map', onUnresolvable: 'note' }).notes.map(({ code }) => code)
+      return translateRequest(body, { from: 'messages', to: 'generate-content', onUnresolvable: 'note', tools: { serverTools: 'map' } }).notes.map(
+        ({ code }) => code,
+      )
     }
     expect(told([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool_choice.without-tools')
     expect(told([{ type: 'computer_toolset_20260801' }])).not.toContain('tool_choice.without-tools')
   })
 
   test('ids are left out where a server refuses them', () => {
-    const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] }, { gcIds: 'never' })
+    const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] }, { generateContent: { ids: 'never' } })
     expect(JSON.stringify(wire)).not.toContain('"id"')
   })
 
@@ -534,7 +536,7 @@ describe('what is written for another protocol', () => {
     ['medium', ['LOW', 'HIGH'], 'HIGH', 'approximated reasoning.effort /reasoning_effort'],
     ['max', ['MINIMAL', 'LOW'], 'LOW', 'approximated reasoning.effort /reasoning_effort'],
   ])('effort %s for a model that knows %j is %s', (effort, levels, written, ...wanted) => {
-    const { wire, notes } = translate({ messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort }, { gcLevels: () => levels })
+    const { wire, notes } = translate({ messages: [{ role: 'user', content: 'x' }], reasoning_effort: effort }, { generateContent: { levels: () => levels } })
     expect({ config: wire['generationConfig'], notes }).toEqual({ config: { thinkingConfig: { thinkingLevel: written } }, notes: wanted })
   })
 
@@ -542,12 +544,12 @@ describe('what is written for another protocol', () => {
     const messages = [calls('a'), answer('a', '1'), { role: 'user', content: 'x' }]
     const { body } = translateRequest({ model: 'gemini-3-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
     expect(body).toMatchObject({ contents: [{ role: 'model' }, { role: 'user' }, { role: 'user' }] })
-    const { wire, notes } = translate({ messages }, { amLeadingUser: 'synthesize' })
+    const { wire, notes } = translate({ messages }, { generateContent: { leadingUser: 'synthesize' } })
     expect(wire['contents']).toMatchObject([user({ text: '.' }), { role: 'model', parts: [{ functionCall: { id: 'a' } }] }, { role: 'user' }, { role: 'user' }])
     expect(notes).toEqual(['synthesized message.leading-user /contents/0', 'synthesized reasoning.placeholder-signature /contents/1/parts/0/thoughtSignature'])
-    const alone = translate({ messages: [{ role: 'system', content: 'S' }] }, { amLeadingUser: 'synthesize' })
+    const alone = translate({ messages: [{ role: 'system', content: 'S' }] }, { generateContent: { leadingUser: 'synthesize' } })
     expect(alone).toMatchObject({ wire: { contents: [user({ text: '.' })] }, notes: ['synthesized message.leading-user /contents/0'] })
-    expect(translate({ messages: [{ role: 'user', content: 'x' }] }, { amLeadingUser: 'synthesize' }).notes).toEqual([])
+    expect(translate({ messages: [{ role: 'user', content: 'x' }] }, { generateContent: { leadingUser: 'synthesize' } }).notes).toEqual([])
   })
 
   test('a schema is written whole, where nothing of it is refused', () => {
@@ -586,7 +588,7 @@ describe('what is written for another protocol', () => {
 describe('a body inside of another', () => {
   const inner = { contents: [user({ text: 'x' }), model({ text: 'y' })], generation_config: { top_k: 3 }, session_id: 's1' }
   const body = { model: 'gemini-3-pro', project: 'p1', request: inner }
-  const asked = { gcWrapper: 'unwrap' } as const
+  const asked = { wrapper: 'unwrap' } as const
 
   test('is no request, unless that is asked for', () => {
     expect(() => generateContent.decodeRequest(body)).toThrow()
@@ -601,7 +603,7 @@ describe('a body inside of another', () => {
   })
 
   test('and notes lead into it', () => {
-    const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', ...asked })
+    const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', generateContent: asked })
     expect(wire).toMatchObject({
       model: 'gemini-3-pro',
       messages: [
@@ -624,7 +626,7 @@ describe('a body inside of another', () => {
     expect(generateContent.withModel(reply, 'other')).toEqual({ ...reply, response: { ...response, modelVersion: 'other' } })
     const counted = { response: { ...response, usageMetadata: { promptTokenCount: 3 } } }
     expect(generateContent.outcome(counted, asked).usage).toMatchObject({ input: 3 })
-    const { body, notes } = translateResponse(reply, { from: 'generate-content', to: 'chat-completions', now: 1, ...asked })
+    const { body, notes } = translateResponse(reply, { from: 'generate-content', to: 'chat-completions', now: 1, generateContent: asked })
     expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] })
     const lost = notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)
     expect(lost.sort()).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])

@@ -189,7 +189,7 @@ describe('what servers make of it', () => {
 
   test('events inside of another object are read where that is asked for', () => {
     const wires = [{ response: event([{ text: 'He' }]), traceId: 't1' }, { response: event([{ text: 'llo' }], stop) }]
-    const { out } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires, { options: { gcWrapper: 'unwrap' } as object })
+    const { out } = run<unknown, CanonicalEvent>(generateContent.streamDecoder, wires, { options: { wrapper: 'unwrap' } as object })
     const { response, clean } = collect(out)
     expect(clean).toBe(true)
     expect(response).toMatchObject({ id: 'r1', candidates: [{ messages: [{ parts: [{ text: 'Hello' }] }], finish: { reason: 'stop' } }] })
@@ -525,10 +525,10 @@ test('unknown fields that come one after the other are all in the last event', (
 })
 
 describe('of events inside of another object', () => {
-  const asked = { gcWrapper: 'unwrap' } as const
+  const asked = { wrapper: 'unwrap' } as const
   const wrapped = (response: object, beside: object = {}) => ({ response, ...beside })
   const through = (...wires: object[]) => {
-    const translator = createStreamTranslator({ from: 'generate-content', to: 'chat-completions', ...asked })
+    const translator = createStreamTranslator({ from: 'generate-content', to: 'chat-completions', generateContent: asked })
     const text = translator.push(wires.map(wire => `data: ${JSON.stringify(wire)}\n\n`).join('')) + translator.end()
     return { text, paths: translator.notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort() }
   }
@@ -555,7 +555,7 @@ describe('of events inside of another object', () => {
     expect(text).toContain('"message":"slow"')
     const all = ['/response/error/details', '/response/error/odd', '/traceId']
     expect(paths).toEqual(all)
-    const { body, notes } = translateResponse(failed, { from: 'generate-content', to: 'chat-completions', ...asked })
+    const { body, notes } = translateResponse(failed, { from: 'generate-content', to: 'chat-completions', generateContent: asked })
     expect(body).toMatchObject({ error: { message: 'slow' } })
     expect(notes.map(({ path }) => path).sort()).toEqual(all)
   })

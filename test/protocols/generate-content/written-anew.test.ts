@@ -6,7 +6,7 @@ type Body = Record<string, unknown>
 
 const user = (...parts: Body[]) => ({ role: 'user', parts })
 const model = (...parts: Body[]) => ({ role: 'model', parts })
-const asked = { gcWrapper: 'unwrap' } as const
+const asked = { wrapper: 'unwrap' } as const
 const anew = (body: Body, options = {}) => generateContent.encodeRequest(withoutWire(generateContent.decodeRequest(body, options).value), options)
 const replied = (body: Body, options = {}) => generateContent.encodeResponse(withoutWire(generateContent.decodeResponse(body, options).value), options)
 

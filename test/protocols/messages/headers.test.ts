@@ -8,18 +8,23 @@ const joining = { ...ask, input: [{ role: 'user', content: 'q' }, late] }
 describe('what a body relies on beside itself', () => {
   test.each<[string, object, Partial<TranslateOptions>, string | undefined]>([
     ['nothing beta', ask, {}, undefined],
-    ['what becomes of misfit thinking', { ...ask, reasoning: { effort: 'high' } }, { amPrefixMismatch: 'drop_block' }, 'thinking-binding-controls-2026-08-01'],
-    ['no thinking that could misfit', ask, { amPrefixMismatch: 'drop_block' }, undefined],
-    ['a tool that joins later', joining, { amToolAddition: 'block' }, 'mid-conversation-tool-changes-2026-07-01,inline-tools-2026-09-15'],
+    [
+      'what becomes of misfit thinking',
+      { ...ask, reasoning: { effort: 'high' } },
+      { messages: { prefixMismatch: 'drop_block' } },
+      'thinking-binding-controls-2026-08-01',
+    ],
+    ['no thinking that could misfit', ask, { messages: { prefixMismatch: 'drop_block' } }, undefined],
+    ['a tool that joins later', joining, { messages: { toolAddition: 'block' } }, 'mid-conversation-tool-changes-2026-07-01,inline-tools-2026-09-15'],
     ['a tool that joins later and stands with the others', joining, {}, undefined],
-    ['fast as speed', { ...ask, service_tier: 'fast' }, { fastIsSpeed: true }, 'fast-mode-2026-02-01'],
+    ['fast as speed', { ...ask, service_tier: 'fast' }, { messages: { fastIsSpeed: true } }, 'fast-mode-2026-02-01'],
   ])('%s', (_, body, options, betas) => {
     const { context } = translateRequest(body, { from: 'responses', to: 'messages', ...options })
     expect(context.headers).toEqual(betas && { 'anthropic-beta': betas })
   })
 
   test('goes through JSON with the rest of the context', () => {
-    const { context } = translateRequest(joining, { from: 'responses', to: 'messages', amToolAddition: 'block' })
+    const { context } = translateRequest(joining, { from: 'responses', to: 'messages', messages: { toolAddition: 'block' } })
     expect(JSON.parse(JSON.stringify(context))).toEqual(context)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
-import { createStreamTranslator, type MappingOptions, type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, type MessagesOptions, type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { chat, items, user } from '../../support/examples/wires.ts'
@@ -40,13 +40,13 @@ describe('media', () => {
         { type: 'text', text: 'see' },
       ],
     })
-  const source = (body: object, convertMedia: MappingOptions['convertMedia']) => {
-    const { body: there, notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', ...(convertMedia && { convertMedia }) })
+  const source = (body: object, convertMedia: MessagesOptions['convertMedia']) => {
+    const { body: there, notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', ...(convertMedia && { messages: { convertMedia } }) })
     const [first] = (there as { messages: { content: { source?: unknown }[] }[] }).messages
     return { source: first?.content[0]?.source, notes: notes.filter(({ code }) => code.startsWith('media.')).map(({ code, path }) => `${code} ${path}`) }
   }
 
-  test.each<[string, string, MappingOptions['convertMedia'], object | undefined, string[]]>([
+  test.each<[string, string, MessagesOptions['convertMedia'], object | undefined, string[]]>([
     [
       'of another format is made into one that is taken',
       'data:image/bmp;base64,Qk0=',

@@ -7,7 +7,7 @@ const thought = { role: 'assistant', content: 'so', reasoning_content: 'because'
 
 describe('the billing line of a client', () => {
   const line = 'x-anthropic-billing-header: cc_version=1; cch=71fea;'
-  const read = (system: unknown, options: object = { amBillingLine: 'drop' }) => {
+  const read = (system: unknown, options: object = { billingLine: 'drop' }) => {
     const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 5, system, messages: [{ role: 'user', content: 'x' }] } as never, options)
     const [first] = value.messages
     return {
@@ -50,14 +50,14 @@ describe('the billing line of a client', () => {
 
 describe('what an option or a rule of this wire changes is told', () => {
   test.each<[string, object, object, string]>([
-    ['JSON asked for in words', ask({ response_format: { type: 'json_object' } }), { amJsonMode: 'instruct' }, 'output.json-instructed'],
-    ['a cache mark that nobody set', ask(), { amAutoCache: true }, 'cache.auto'],
+    ['JSON asked for in words', ask({ response_format: { type: 'json_object' } }), { jsonMode: 'instruct' }, 'output.json-instructed'],
+    ['a cache mark that nobody set', ask(), { autoCache: true }, 'cache.auto'],
     ['the fast tier as speed', ask({ service_tier: 'fast' }), { fastIsSpeed: true }, 'tier.fast-as-speed'],
-    ['thoughts without a signature as text', ask({}, thought, { role: 'user', content: 'go on' }), { amUnsigned: 'text' }, 'reasoning.as-text'],
+    ['thoughts without a signature as text', ask({}, thought, { role: 'user', content: 'go on' }), { unsignedReasoning: 'text' }, 'reasoning.as-text'],
     ['the name of a participant', { model: 'm', messages: [{ role: 'user', name: 'ann', content: 'hi' }] }, {}, 'message.name'],
     ['a choice among no tools', ask({ tool_choice: 'required' }), {}, 'tool_choice.without-tools'],
   ])('%s', (_, body, options, code) => {
-    const { notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', ...options })
+    const { notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', messages: options })
     expect(notes.map(note => note.code)).toContain(code)
   })
 })

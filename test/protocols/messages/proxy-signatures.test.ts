@@ -36,10 +36,10 @@ describe('the signature of a call in a history of a client of LiteLLM', () => {
     expect(summary(notes)).toEqual(['reasoning.foreign-signature /messages/1/content/0/signature'])
   })
 
-  test.each<['drop' | 'wrap']>([['drop'], ['wrap']])('stays as it is within the protocol, foreignProofs: %s', foreignProofs => {
+  test.each<['drop' | 'wrap']>([['drop'], ['wrap']])('stays as it is within the protocol, foreignSignatures: %s', foreignSignatures => {
     for (const block of [signed, { ...signed, provider_specific_fields: { signature: 'QUJD', x: 1 } }]) {
       const { value } = messages.decodeRequest(body(block))
-      expect(messages.encodeRequest(value, { foreignProofs })).toMatchObject({ wire: body(block), notes: [] })
+      expect(messages.encodeRequest(value, { foreignSignatures })).toMatchObject({ wire: body(block), notes: [] })
     }
   })
 

@@ -41,8 +41,14 @@ describe('instructions in mid-conversation, for each model and place (2.1)', () 
 
   test.each<Row>([
     ['after an assistant turn, with a user turn to come', { messages: [user, assistant, system, user] }, {}, ['system.mid-conversation-as-user /messages/2']],
-    ['hoisted, as asked', { messages: [user, assistant, system, user] }, { system: 'B' }, ['system.hoisted /messages/2'], { systemPlacement: 'hoist' }],
-    ['as the user, as asked', { messages: [user, system] }, {}, ['system.mid-conversation-as-user /messages/1'], { systemPlacement: 'user' }],
+    [
+      'hoisted, as asked',
+      { messages: [user, assistant, system, user] },
+      { system: 'B' },
+      ['system.hoisted /messages/2'],
+      { messages: { systemPlacement: 'hoist' } },
+    ],
+    ['as the user, as asked', { messages: [user, system] }, {}, ['system.mid-conversation-as-user /messages/1'], { messages: { systemPlacement: 'user' } }],
     ['before everything else', { messages: [system, user] }, { system: expect.anything(), messages: [{ role: 'user' }] }, []],
     [
       'of a developer, before everything else',
@@ -105,7 +111,7 @@ describe.each(['chat-completions', 'responses'] as const)('cache marks of messag
     ['five marks are four', says(mark(), mark(), mark(), mark(), mark()), ['cache.too-many /messages/0/content/0/cache_control']],
     ['a mark of the whole request is the default', mark(), []],
   ])('%s', (_, given, notes) => {
-    expect(told(blocks(given), { from: 'messages', to, ccCacheMarks: 'write' }).notes).toEqual(notes)
+    expect(told(blocks(given), { from: 'messages', to, chatCompletions: { cacheMarks: 'write' } }).notes).toEqual(notes)
   })
 })
 
@@ -116,7 +122,7 @@ describe('tiers, toward messages (2.12)', () => {
     ['flex', { service_tier: 'flex' }, absent('service_tier'), ['field.unsupported /service_tier']],
     ['priority', { service_tier: 'priority' }, { service_tier: 'auto' }, ['tier.nearest /service_tier']],
     ['fast', { service_tier: 'fast' }, absent('service_tier'), ['field.unsupported /service_tier']],
-    ['fast as speed, as asked', { service_tier: 'fast' }, { speed: 'fast' }, ['tier.fast-as-speed /service_tier'], { fastIsSpeed: true }],
+    ['fast as speed, as asked', { service_tier: 'fast' }, { speed: 'fast' }, ['tier.fast-as-speed /service_tier'], { messages: { fastIsSpeed: true } }],
     ['scale', { service_tier: 'scale' }, absent('service_tier'), ['field.unsupported /service_tier']],
     ['ultrafast', { service_tier: 'ultrafast' }, absent('service_tier'), ['field.unsupported /service_tier']],
   ])('%s', (_, given, expected, notes, options) => {
@@ -378,7 +384,7 @@ describe('what is written in the place of what messages does not say', () => {
       { input: 'hi', tools: [{ type: 'web_search' }], max_tool_calls: 3 },
       { tools: [{ name: 'web_search', max_uses: 3 }] },
       'tool.max-uses /max_tool_calls',
-      { serverTools: 'map' },
+      { tools: { serverTools: 'map' } },
     ],
     [
       'a document for a file whose kind was not told (2.3)',

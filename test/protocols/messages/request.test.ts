@@ -4,16 +4,16 @@ import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { TranslationError } from '../../../src/errors.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
-import type { CodecOptions } from '../../../src/protocol.ts'
+import type { CodecOptions, ToolOptions } from '../../../src/protocol.ts'
 import { type MessagesOptions, messages } from '../../../src/protocols/messages/index.ts'
 import { written } from '../../support/written.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
 
 /** A request that another protocol made, as this one writes it. Many of these conversations are only a beginning. */
-function write(request: Partial<CanonicalRequest>, options?: CodecOptions & MessagesOptions) {
+function write(request: Partial<CanonicalRequest>, options?: CodecOptions & ToolOptions & MessagesOptions) {
   const { wire, notes, context } = written({ model: 'claude-sonnet-5', maxOutputTokens: 100, messages: [user('x')], ...request }, messages, {
-    amTrailingAssistant: 'keep',
+    trailingAssistant: 'keep',
     ...options,
   })
   return { wire: wire as Wire, codes: notes.map(({ code }) => code), notes, context }
@@ -449,7 +449,7 @@ describe('content', () => {
   })
 
   test('unsigned reasoning is text on demand', () => {
-    const { wire } = write({ messages: [assistant({ type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] })] }, { amUnsigned: 'text' })
+    const { wire } = write({ messages: [assistant({ type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] })] }, { unsignedReasoning: 'text' })
     expect(wire.messages[0]?.content).toBe('<thinking>r</thinking>')
   })
 
@@ -667,9 +667,9 @@ describe('reasoning', () => {
   const off = ['reasoning.forced-tool']
   test.each<[string, Partial<CanonicalRequest>, MessagesOptions, unknown, string[]]>([
     ['and adaptive thinking go together', { model: 'claude-opus-5' }, {}, { type: 'adaptive' }, []],
-    ['and adaptive thinking part on demand', { model: 'claude-opus-5' }, { amForcedToolWithThinking: 'effort-only' }, undefined, off],
+    ['and adaptive thinking part on demand', { model: 'claude-opus-5' }, { forcedToolWithThinking: 'effort-only' }, undefined, off],
     ['leaves only the effort where nobody knows how the model thinks', { model: 'm-1' }, {}, undefined, off],
-    ['and any thinking go together on demand', { model: 'm-1' }, { amForcedToolWithThinking: 'keep' }, { type: 'adaptive' }, []],
+    ['and any thinking go together on demand', { model: 'm-1' }, { forcedToolWithThinking: 'keep' }, { type: 'adaptive' }, []],
   ])('a forced tool %s', (_, request, options, thinking, expected) => {
     const tools: CanonicalRequest['tools'] = [{ type: 'function', name: 'f' }]
     const { wire, codes } = write({ tools, toolChoice: { mode: 'required' }, reasoning: { effort: 'medium' }, ...request }, options)
@@ -680,7 +680,7 @@ describe('reasoning', () => {
 
   test.each<[string, MessagesOptions, unknown, string[]]>([
     ['is off beside a forced tool', {}, undefined, off],
-    ['stays beside a forced tool on demand', { amForcedToolWithThinking: 'keep' }, { type: 'enabled', budget_tokens: 8192 }, ['reasoning.effort-as-budget']],
+    ['stays beside a forced tool on demand', { forcedToolWithThinking: 'keep' }, { type: 'enabled', budget_tokens: 8192 }, ['reasoning.effort-as-budget']],
   ])('manual thinking %s', (_, options, thinking, expected) => {
     const forced = { tools: [{ type: 'function' as const, name: 'f' }], toolChoice: { mode: 'required' as const }, reasoning: { effort: 'medium' } }
     const { wire, codes } = write({ model: 'claude-opus-4-5', maxOutputTokens: 9000, ...forced }, options)
@@ -708,7 +708,7 @@ describe('reasoning', () => {
   test('sampling gives way to thinking', () => {
     const both = { model: 'claude-opus-4-6', reasoning: { effort: 'low' }, sampling: { temperature: 0.2, topP: 1 } }
     expect(write(both).codes).toEqual(['sampling.with-thinking'])
-    expect(write(both, { amSamplingWithThinking: 'keep' }).wire).toMatchObject({ temperature: 0.2 })
+    expect(write(both, { samplingWithThinking: 'keep' }).wire).toMatchObject({ temperature: 0.2 })
     expect(write({ ...both, reasoning: { effort: 'none' } }).wire).toMatchObject({ temperature: 0.2 })
   })
 

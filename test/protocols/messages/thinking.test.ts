@@ -136,13 +136,13 @@ describe('how thinking is asked for', () => {
     ['disabled', { type: 'disabled' }, { type: 'disabled' }],
     ['between tools', { type: 'between_tools' }, { type: 'between_tools' }],
   ])('%s thinking with blocks that may be dropped', (_, thinking, expected) => {
-    expect(ask(thinking, { amPrefixMismatch: 'drop_block' }).thinking).toEqual(expected)
+    expect(ask(thinking, { prefixMismatch: 'drop_block' }).thinking).toEqual(expected)
   })
 
   test('of another protocol, by budget', () => {
     const { body } = translateRequest(
       { model: 'claude-opus-4-5', max_tokens: 9000, reasoning_effort: 'low', messages: [{ role: 'user', content: 'x' }] },
-      { from: 'chat-completions', to: 'messages', amPrefixMismatch: 'drop_block' },
+      { from: 'chat-completions', to: 'messages', messages: { prefixMismatch: 'drop_block' } },
     )
     expect(body).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 2048, block_binding: dropBlock } })
   })

@@ -49,7 +49,7 @@ describe('tools that another provider runs', () => {
     ['code execution', { type: 'code_interpreter', container: { type: 'auto' } }, { type: 'code_execution_20250825', name: 'code_execution' }],
     ['a search for tools', { type: 'tool_search' }, { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' }],
   ])('%s becomes the nearest one', (_, tool, expected) => {
-    const { wire, notes } = write({ tools: [tool] }, { serverTools: 'map' })
+    const { wire, notes } = write({ tools: [tool] }, { tools: { serverTools: 'map' } })
     expect(wire['tools']).toEqual([expected])
     expect(notes).toEqual(['tool.server-mapped /tools/0'])
   })
@@ -57,13 +57,13 @@ describe('tools that another provider runs', () => {
   test('a forced one is forced by the name that it has here', () => {
     const { wire } = write(
       { tools: [{ type: 'code_interpreter', container: { type: 'auto' } }], tool_choice: { type: 'code_interpreter' } },
-      { serverTools: 'map' },
+      { tools: { serverTools: 'map' } },
     )
     expect(wire['tool_choice']).toEqual({ type: 'tool', name: 'code_execution' })
   })
 
   test('two that become the same one are one', () => {
-    const { wire, notes } = write({ tools: [search, { type: 'web_search_preview' }] }, { serverTools: 'map' })
+    const { wire, notes } = write({ tools: [search, { type: 'web_search_preview' }] }, { tools: { serverTools: 'map' } })
     expect(wire['tools']).toHaveLength(1)
     expect(notes).toEqual(['tool.server-mapped /tools/0', 'tool.server-mapped /tools/1'])
   })
@@ -87,7 +87,7 @@ describe('tools that another provider runs', () => {
       wire: { messages: [{ content: 'q' }, { role: 'assistant', content: 'sun' }, { content: 'r' }] },
       notes: ['server-tool.dropped /input/1'],
     })
-    const { wire, notes } = write({ input: past }, { serverToolHistory: 'text' })
+    const { wire, notes } = write({ input: past }, { tools: { serverToolHistory: 'text' } })
     expect(JSON.stringify(wire.messages[1])).toMatch(/\[web_search .*weather.*sun/)
     expect(notes).toEqual(['server-tool.as-text /input/1'])
   })
@@ -101,7 +101,7 @@ describe('who may call a tool', () => {
     [
       'code of another provider, if the caller says so',
       ['direct', 'programmatic'],
-      { amForeignCallers: 'map' },
+      { tools: { foreignCallers: 'map' } },
       ['direct', 'code_execution_20250825'],
       ['tool.callers /tools/0/allowed_callers'],
     ],
@@ -126,7 +126,7 @@ describe('tools that join in mid-conversation', () => {
   })
 
   test('stand where they stood, if the caller says so', () => {
-    const { wire, notes } = write({ input, tools: [named('w')] }, { amToolAddition: 'block' })
+    const { wire, notes } = write({ input, tools: [named('w')] }, { messages: { toolAddition: 'block' } })
     expect(wire['tools']).toMatchObject([{ name: 'w' }])
     expect(wire.messages[1]).toMatchObject({
       role: 'system',
@@ -170,7 +170,7 @@ describe('a choice among some of the tools', () => {
     ['a call of an allowed one is right', 'a', []],
     ['a call of another one is noted', 'b', ['tool_choice.not-allowed /content/1']],
   ])('%s', (_, name, expected) => {
-    const { context } = write({ tools, tool_choice: choice }, { amAllowedTools: 'keep' })
+    const { context } = write({ tools, tool_choice: choice }, { messages: { allowedTools: 'keep' } })
     const { notes } = translateResponse(reply(name), { from: 'messages', to: 'responses', context, now: 1 })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
   })
@@ -178,7 +178,7 @@ describe('a choice among some of the tools', () => {
 
 describe('servers of tools that the provider asks', () => {
   const remote = { type: 'mcp', server_label: 'docs', server_url: 'https://a.org/mcp', require_approval: 'never' }
-  const map = { serverTools: 'map' } as const
+  const map = { tools: { serverTools: 'map' } } as const
 
   test.each<[string, object, object, object, string[]]>([
     ['all tools of one', remote, {}, {}, []],
@@ -261,7 +261,7 @@ describe('servers of tools that the provider asks', () => {
 describe('an effort that changes in mid-conversation', () => {
   const update = (reasoning: object, more: object = {}) => ({ type: 'configuration_update', reasoning, ...more })
   const input = (item: object) => [{ role: 'user', content: 'q' }, item, { role: 'assistant', content: 'a' }, { role: 'user', content: 'r' }]
-  const option = { amTurnEffort: 'write' } as const
+  const option = { messages: { turnEffort: 'write' } } as const
 
   test.each<[string, object, object | undefined, string[]]>([
     ['stands on a system message', update({ effort: 'low' }), { role: 'system', output_config: { effort: 'low' } }, []],
@@ -320,7 +320,7 @@ describe('an effort that changes in mid-conversation', () => {
 describe('deferred tools of responses', () => {
   const deferred = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} }, strict: false, defer_loading: true }
   const ask = (...more: object[]) =>
-    translateRequest({ model: 'm', input: 'Hi', tools: [deferred, ...more] }, { from: 'responses', to: 'messages', serverTools: 'map' })
+    translateRequest({ model: 'm', input: 'Hi', tools: [deferred, ...more] }, { from: 'responses', to: 'messages', tools: { serverTools: 'map' } })
   const loaded = expect.objectContaining({ code: 'tool.loaded', path: '/tools/0/defer_loading' })
 
   test('are loaded from the start without a tool search, because the server refuses a request whose tools are all deferred', () => {

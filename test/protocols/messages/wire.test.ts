@@ -74,17 +74,17 @@ describe('a conversation that ends with the assistant', () => {
     const { wire, notes } = write({ model, messages: list })
     expect(wire.messages).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'So far' }, asked])
     expect(notes).toEqual(['message.trailing-user /messages/2'])
-    expect(write({ model, messages: list }, { amTrailingAssistant: 'keep' }).wire.messages).toHaveLength(2)
+    expect(write({ model, messages: list }, { messages: { trailingAssistant: 'keep' } }).wire.messages).toHaveLength(2)
   })
 
   test.each(['claude-sonnet-4-5', 'some-model'])('stays when the model may continue it: %s', model => {
     expect(write({ model, messages: list })).toMatchObject({ wire: { messages: [{ role: 'user' }, { role: 'assistant' }] }, notes: [] })
-    expect(write({ model, messages: list }, { amTrailingAssistant: 'synthesize' }).wire.messages).toMatchObject([{}, {}, asked])
+    expect(write({ model, messages: list }, { messages: { trailingAssistant: 'synthesize' } }).wire.messages).toMatchObject([{}, {}, asked])
   })
 
   test('gets no user message when the assistant waits for a tool result', () => {
     const call = { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }] }
-    expect(write({ model: 'claude-opus-4-6', messages: [user, call] }, { repairToolPairs: 'keep' }).wire.messages).toHaveLength(2)
+    expect(write({ model: 'claude-opus-4-6', messages: [user, call] }, { tools: { repair: 'keep' } }).wire.messages).toHaveLength(2)
   })
 })
 
@@ -96,11 +96,11 @@ describe('a conversation that an assistant begins', () => {
   })
 
   test('gets a user before it, if the caller says so', () => {
-    const { wire, notes } = write({ messages: list }, { amLeadingUser: 'synthesize' })
+    const { wire, notes } = write({ messages: list }, { messages: { leadingUser: 'synthesize' } })
     expect(wire.messages).toMatchObject([{ role: 'user', content: '.' }, { role: 'assistant' }, { role: 'user' }])
     expect(notes).toEqual(['message.leading-user /messages/0'])
-    expect(write({}, { amLeadingUser: 'synthesize' }).notes).toEqual([])
-    const alone = write({ messages: [{ role: 'system', content: 'be brief' }] }, { amLeadingUser: 'synthesize' })
+    expect(write({}, { messages: { leadingUser: 'synthesize' } }).notes).toEqual([])
+    const alone = write({ messages: [{ role: 'system', content: 'be brief' }] }, { messages: { leadingUser: 'synthesize' } })
     expect(alone).toMatchObject({ wire: { system: 'be brief', messages: [{ role: 'user', content: '.' }] }, notes: ['message.leading-user /messages/0'] })
   })
 })

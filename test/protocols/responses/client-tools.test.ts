@@ -35,7 +35,7 @@ const calls = [
 
 describe('tools of the client', () => {
   test.each(others)('become functions of %s when the option is set', to => {
-    const { body, notes } = translateRequest(asked(), { from: 'responses', to, expandClientTools: true })
+    const { body, notes } = translateRequest(asked(), { from: 'responses', to, tools: { expandClientTools: true } })
     for (const name of names) expect(JSON.stringify(body)).toContain(`"name":"${name}"`)
     expect(notes.filter(({ code }) => code === 'tool.expanded').map(({ path }) => path)).toEqual(['/tools/0', '/tools/1', '/tools/2'])
   })
@@ -54,18 +54,22 @@ describe('tools of the client', () => {
       { type: 'function', name: 'apply_patch', parameters: {}, strict: false },
       { type: 'shell', environment: { type: 'container_auto' } },
     ]
-    const { body, notes } = translateRequest(asked({ tools: twice }), { from: 'responses', to: 'messages', expandClientTools: true })
+    const { body, notes } = translateRequest(asked({ tools: twice }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
     expect(body).toMatchObject({ tools: [{ name: 'apply_patch' }] })
     expect(notes.filter(({ code }) => code === 'tool.server').map(({ path }) => path)).toEqual(['/tools/0', '/tools/2'])
   })
 
   test('can be forced', () => {
-    const { body } = translateRequest(asked({ tool_choice: { type: 'apply_patch' } }), { from: 'responses', to: 'messages', expandClientTools: true })
+    const { body } = translateRequest(asked({ tool_choice: { type: 'apply_patch' } }), {
+      from: 'responses',
+      to: 'messages',
+      tools: { expandClientTools: true },
+    })
     expect(body).toMatchObject({ tool_choice: { type: 'tool', name: 'apply_patch' } })
   })
 
   test('keep their calls and results in the history', () => {
-    const { body, notes } = translateRequest(asked({ input: history }), { from: 'responses', to: 'messages', expandClientTools: true })
+    const { body, notes } = translateRequest(asked({ input: history }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
     expect(body).toMatchObject({
       messages: [
         { role: 'user' },
@@ -82,7 +86,7 @@ describe('tools of the client', () => {
 })
 
 describe('a call of such a tool', () => {
-  const { context } = translateRequest(asked(), { from: 'responses', to: 'messages', expandClientTools: true })
+  const { context } = translateRequest(asked(), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
   const reply = (name: string, input: unknown) => ({
     id: 'msg_1',
     type: 'message',

@@ -3,7 +3,7 @@ import { type ProtocolName, type TranslateOptions, translateRequest } from '../.
 import { wrapSignatureInBase64 } from '../../../src/kit/signatures/envelope.ts'
 
 type Body = Record<string, unknown>
-type More = Partial<TranslateOptions> & Record<string, unknown>
+type More = Partial<TranslateOptions>
 
 /** What every request without a word about storage gets. */
 const always = new Set(['store.default', 'reasoning.include-encrypted'])
@@ -119,7 +119,7 @@ describe('content of the messages protocol', () => {
       { role: 'user', content: 'q' },
       { role: 'assistant', content },
     ]
-    const { wire, notes } = cross(from, { max_tokens: 99, messages }, { rsInputAudio: true })
+    const { wire, notes } = cross(from, { max_tokens: 99, messages }, { responses: { inputAudio: true } })
     expect(wire['input']).toEqual([
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'q' }] },
       { type: 'message', role: 'assistant', content: expected },
@@ -157,7 +157,7 @@ describe('tools of the messages protocol', () => {
     [
       'or are told as those of this one',
       { tools: [{ ...fn, allowed_callers: ['code_execution_20250825'] }] },
-      { foreignCallers: 'map' },
+      { tools: { foreignCallers: 'map' } },
       { tools: [{ allowed_callers: ['programmatic'] }] },
       ['tool.callers-mapped /tools/0/allowed_callers'],
     ],
@@ -165,7 +165,7 @@ describe('tools of the messages protocol', () => {
     [
       'or becomes a function',
       { tools: [bash], tool_choice: { type: 'tool', name: 'bash' } },
-      { expandClientTools: true },
+      { tools: { expandClientTools: true } },
       {
         tools: [{ type: 'function', name: 'bash', parameters: { properties: { command: { type: 'string' } } } }],
         tool_choice: { type: 'function', name: 'bash' },
@@ -175,7 +175,7 @@ describe('tools of the messages protocol', () => {
     [
       'a forced search is forced by the name it has in choices',
       { tools: [search], tool_choice: { type: 'tool', name: 'web_search' } },
-      { serverTools: 'map' },
+      { tools: { serverTools: 'map' } },
       { tools: [{ type: 'web_search' }], tool_choice: { type: 'web_search' } },
       ['tool.server-mapped /tools/0'],
     ],
@@ -248,7 +248,7 @@ test('the second try goes without reasoning', () => {
   ]
   const types = (wire: Record<string, unknown>) => (wire['input'] as { type: string }[]).map(({ type }) => type)
   expect(types(cross('chat-completions', { messages }).wire)).toContain('reasoning')
-  const again = cross('chat-completions', { messages }, { retryWithoutReasoning: true })
+  const again = cross('chat-completions', { messages }, { responses: { retryWithoutReasoning: true } })
   expect(types(again.wire)).toEqual(['message', 'message', 'message'])
   expect(again.notes).toEqual(['reasoning.left-out /messages/1/reasoning_details/0'])
 })

@@ -124,7 +124,7 @@ describe('what a request loses on its way is told where it stood', () => {
       'tool_choice.subset-filtered /tool_choice',
     ],
   ])('%s', (_, to, body, note) => {
-    const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, { ...options(to), repairToolPairs: 'keep' })
+    const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, { ...options(to), tools: { repair: 'keep' } })
     expect(tell(notes)).toContain(note)
   })
 

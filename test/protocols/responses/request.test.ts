@@ -4,12 +4,12 @@ import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { translateRequest } from '../../../src/index.ts'
 import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
-import type { CodecOptions } from '../../../src/protocol.ts'
+import type { CodecOptions, ToolOptions } from '../../../src/protocol.ts'
 import { type ResponsesOptions, responses } from '../../../src/protocols/responses/index.ts'
 import { written } from '../../support/written.ts'
 
 const read = (wire: unknown) => responses.decodeRequest(wire)
-const write = (value: CanonicalRequest, options?: CodecOptions & ResponsesOptions) => {
+const write = (value: CanonicalRequest, options?: CodecOptions & ToolOptions & ResponsesOptions) => {
   const { wire, notes, context } = written(value, responses, options)
   return { wire: wire as Record<string, unknown>, codes: notes.map(({ code }) => code), notes, context }
 }
@@ -236,7 +236,7 @@ describe('reading', () => {
     expect(value.messages[0]?.parts).toMatchObject([{ type: 'tool-result', callId: '', name: 'f' }])
     expect(notes).toEqual([])
     expect(write(value).wire['input']).toEqual([output])
-    const { body } = translateRequest({ model: 'm', input: [output] }, { from: 'responses', to: 'generate-content', repairToolPairs: 'keep' })
+    const { body } = translateRequest({ model: 'm', input: [output] }, { from: 'responses', to: 'generate-content', tools: { repair: 'keep' } })
     expect(body).toMatchObject({ contents: [{ parts: [{ functionResponse: { name: 'f', response: { output: 'r' } } }] }] })
     expect(JSON.stringify(body)).not.toContain('"id"')
   })
@@ -360,7 +360,7 @@ describe('writing what another protocol said', () => {
       { type: 'message', role: 'assistant', content: 'yes' },
     ])
     expect(codes).toEqual(['reasoning.foreign-signature', 'reasoning.unsigned'])
-    const omitted = write(foreign([say('assistant', thought({ value: 'OWN', issuer: 'responses' }, 'rs_1'), text('yes'))]), { rsReasoningId: 'omit' }).wire[
+    const omitted = write(foreign([say('assistant', thought({ value: 'OWN', issuer: 'responses' }, 'rs_1'), text('yes'))]), { reasoningId: 'omit' }).wire[
       'input'
     ]
     expect(omitted).toHaveProperty('0.type', 'reasoning')
@@ -467,7 +467,7 @@ describe('writing what another protocol said', () => {
 
   test('what media have and no field is for is told', () => {
     const media = (kind: 'audio' | 'video'): Part => ({ type: 'media', kind, source: { type: 'base64', data: 'QQ==' }, filename: 'a', cache: {} })
-    expect(write(foreign([say('user', media('audio'))]), { rsInputAudio: true }).codes).toEqual(['field.unsupported', 'cache.place'])
+    expect(write(foreign([say('user', media('audio'))]), { inputAudio: true }).codes).toEqual(['field.unsupported', 'cache.place'])
     expect(write(foreign([say('user', media('video'))]), { openResponses: true })).toMatchObject({
       wire: { input: [{ content: [{ type: 'input_video', video_url: 'data:video/mp4;base64,QQ==' }] }] },
       codes: ['field.unsupported', 'cache.place'],

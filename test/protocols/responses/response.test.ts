@@ -13,7 +13,7 @@ import { encode, lastResponse, run } from './support.ts'
 const read = (wire: unknown) => responses.decodeResponse(wire).value
 /** Without the counts of 0 that a response gets when its source has none: no answer here has counts. */
 const write = (value: CanonicalResponse, options?: CodecOptions & ResponsesOptions) => {
-  const { wire, notes } = responses.encodeResponse(value, { rsMissingUsage: 'null', ...options })
+  const { wire, notes } = responses.encodeResponse(value, { missingUsage: 'null', ...options })
   return { wire: wire as JsonObject, codes: notes.map(({ code }) => code) }
 }
 const answer = (parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
@@ -420,15 +420,15 @@ describe('writing what another protocol said', () => {
     expect(write(answer([], 'stop', { usage })).wire['usage']).toEqual(expected)
   })
 
-  test.each([undefined, 'null', 'zero'] as const)('writes counts of 0 when the source has none, or null when asked: %s', rsMissingUsage => {
-    const options = rsMissingUsage && { rsMissingUsage }
+  test.each([undefined, 'null', 'zero'] as const)('writes counts of 0 when the source has none, or null when asked: %s', missingUsage => {
+    const options = missingUsage && { missingUsage }
     const whole = responses.encodeResponse(answer([{ type: 'text', text: 'Hi' }]), options)
     const streamed = run(responses.streamEncoder, [...explode(answer([{ type: 'text', text: 'Hi' }]))], options)
     const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
     for (const { usage } of [whole.wire as JsonObject, lastResponse(streamed.out)])
-      if (rsMissingUsage === 'null') expect(usage).toBeNull()
+      if (missingUsage === 'null') expect(usage).toBeNull()
       else expect(usage).toMatchObject(zero)
-    for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(rsMissingUsage === 'null' ? [] : ['usage.unknown'])
+    for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(missingUsage === 'null' ? [] : ['usage.unknown'])
   })
 
   test('a picture is the result of an image generation call', () => {

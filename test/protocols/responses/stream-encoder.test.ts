@@ -113,7 +113,7 @@ describe('the recipe of a stream', () => {
     })
   })
 
-  test('with rsSequential the second call waits for the first', () => {
+  test('with sequential the second call waits for the first', () => {
     const { out } = encode(
       [
         start,
@@ -128,7 +128,7 @@ describe('the recipe of a stream', () => {
         finish('tool_calls'),
         end(),
       ],
-      { rsSequential: true },
+      { sequential: true },
     )
     expect(out.flatMap(event => (typeof event === 'object' && 'output_index' in event ? [event.output_index] : []))).toEqual([0, 0, 0, 0, 1, 1, 1, 1])
     expect(lastResponse(out)['output']).toMatchObject([{ arguments: '{}' }, { arguments: '{"y":2}' }])
@@ -277,7 +277,7 @@ describe('how a stream ends', () => {
     expect(typesOf(out)).not.toContain('response.function_call_arguments.done')
     expect(faultsOf(out)).toEqual([])
     await expect(accumulate(out)).rejects.toThrow('Overloaded')
-    const quiet = encode(events, { rsMidStreamError: 'failed-only' }).out
+    const quiet = encode(events, { midStreamError: 'failed-only' }).out
     expect(await accumulate(quiet)).toMatchObject({ status: 'failed', error: { message: 'Overloaded' } })
   })
 
@@ -453,8 +453,8 @@ const stream = fc
 describe('any stream that obeys the grammar', () => {
   test('is written legally', () => {
     fc.assert(
-      fc.property(stream, fc.boolean(), (events, rsSequential) => {
-        const { out } = encode(events, { rsSequential })
+      fc.property(stream, fc.boolean(), (events, sequential) => {
+        const { out } = encode(events, { sequential })
         expect(faultsOf(out)).toEqual([])
       }),
       { numRuns: 300 },

@@ -28,7 +28,7 @@ export const decode = (wire: readonly unknown[]) => run(responses.streamDecoder,
 /** Without the counts of 0 that a response gets when its source has none. */
 export function encode(events: readonly CanonicalEvent[], options?: Options) {
   const normalized = normalize(responses, events, options)
-  const { out, notes } = run(responses.streamEncoder, normalized.events, { rsMissingUsage: 'null', ...options })
+  const { out, notes } = run(responses.streamEncoder, normalized.events, { missingUsage: 'null', ...options })
   return { out, notes: [...normalized.notes, ...notes] }
 }
 

@@ -31,7 +31,7 @@ export const examples: Record<string, Example> = {
   'system.mid-conversation-as-user': asks.request('chat-completions')(chat.says(user, assistant, { role: 'system', content: 'be terse' }, user)),
   'system.hoisted': asks.request('chat-completions')(
     chat.says(user, assistant, { role: 'system', content: 'be terse' }, user),
-    { systemPlacement: 'hoist' },
+    { chatCompletions: { systemPlacement: 'hoist' }, messages: { systemPlacement: 'hoist' }, generateContent: { systemPlacement: 'hoist' } },
     [],
     {
       shows: { target: '/system' },

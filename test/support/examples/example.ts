@@ -4,7 +4,8 @@ import type { Note } from '../../../src/canonical/note.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import type { CanonicalResponse } from '../../../src/canonical/response.ts'
 import { createStreamTranslator, type ProtocolName, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
-import type { Protocol } from '../../../src/protocol.ts'
+import { optionsFor } from '../../../src/kit/fields/option-groups.ts'
+import type { CodecOptions, Protocol } from '../../../src/protocol.ts'
 import { encodeStream, framesOf } from '../../../src/testing/streams.ts'
 import { written } from '../written.ts'
 
@@ -30,7 +31,7 @@ export type Example = {
 export type Outcome = { notes: Note[]; target: unknown }
 
 export function outcomeOf({ kind, from, to, body, options }: Example): Outcome {
-  if (from === 'canonical') return encoded(kind, protocols[to], body, options)
+  if (from === 'canonical') return encoded(kind, protocols[to], body, optionsFor(protocols[to], options ?? {}))
   const all = { ...options, from, to }
   switch (kind) {
     case 'request':
@@ -52,7 +53,7 @@ export function outcomeOf({ kind, from, to, body, options }: Example): Outcome {
   }
 }
 
-function encoded(kind: Example['kind'], to: Protocol, body: unknown, options?: Options): Outcome {
+function encoded(kind: Example['kind'], to: Protocol, body: unknown, options?: CodecOptions): Outcome {
   if (kind === 'stream') {
     const { wires, notes } = encodeStream(to, body as CanonicalEvent[], options)
     return { target: wires, notes }

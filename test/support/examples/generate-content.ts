@@ -23,7 +23,7 @@ const older = 'gemini-2.5-pro'
 
 /** One for each note that the codecs of generate-content make. */
 export const examples: Record<string, Example> = {
-  'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
+  'message.leading-user': fromChat(chat.says(assistant, user), { generateContent: { leadingUser: 'synthesize' } }),
   'text.empty': fromBlocks(
     blocks.says(
       user,
@@ -66,8 +66,8 @@ export const examples: Record<string, Example> = {
     chat.reply({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
   ),
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
-  'tool-call.id-omitted': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { gcIds: 'never' }),
-  'tool-result.name': fromChat(chat.says(user, result('c1')), { repairToolPairs: 'keep' }),
+  'tool-call.id-omitted': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: older }, { generateContent: { ids: 'never' } }),
+  'tool-result.name': fromChat(chat.says(user, result('c1')), { tools: { repair: 'keep' } }),
   'tool-result.media-moved': fromBlocks({
     ...blocks.says(
       user,
@@ -85,7 +85,7 @@ export const examples: Record<string, Example> = {
   'server-tool.picture': fromItems(items.says(user, { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: png })),
   'server-tool.as-text': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
-    { serverToolHistory: 'text' },
+    { tools: { serverToolHistory: 'text' } },
   ),
   'reasoning.effort': fromChat(chat.request({ model: 'gemini-3-pro', reasoning_effort: 'max' })),
   'reasoning.effort-as-budget': fromChat(chat.request({ model: 'gemini-2.5-pro', reasoning_effort: 'low' })),
@@ -97,8 +97,10 @@ export const examples: Record<string, Example> = {
   'reasoning.shown': fromBlocks(blocks.request({ model: 'gemini-2.5-pro', thinking: { type: 'enabled', budget_tokens: 2048 } })),
   'reasoning.summary': fromItems(items.request({ model: 'gemini-3-pro', reasoning: { effort: 'low', summary: 'detailed' } })),
   'tool.server': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] })),
-  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
-  'tool.invocations': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { serverTools: 'map' }, ['tool.server-mapped']),
+  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { tools: { serverTools: 'map' } }),
+  'tool.invocations': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { tools: { serverTools: 'map' } }, [
+    'tool.server-mapped',
+  ]),
   'tool_choice.unsupported': fromItems(
     items.request({ tools: [items.tool('look'), { type: 'shell' }], tool_choice: { type: 'shell' } }),
     { onUnresolvable: 'note' },

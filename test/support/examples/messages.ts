@@ -28,14 +28,16 @@ export const examples: Record<string, Example> = {
     {},
     ['field.unsupported'],
   ),
-  'system.billing-line': lost.request('messages')(blocks.request({ system: 'x-anthropic-billing-header: cch=71fea;\nBe terse.' }), { amBillingLine: 'drop' }),
-  'message.trailing-user': fromChat(chat.says(user, assistant), { amTrailingAssistant: 'synthesize' }),
-  'message.leading-user': fromChat(chat.says(assistant, user), { amLeadingUser: 'synthesize' }),
+  'system.billing-line': lost.request('messages')(blocks.request({ system: 'x-anthropic-billing-header: cch=71fea;\nBe terse.' }), {
+    messages: { billingLine: 'drop' },
+  }),
+  'message.trailing-user': fromChat(chat.says(user, assistant), { messages: { trailingAssistant: 'synthesize' } }),
+  'message.leading-user': fromChat(chat.says(assistant, user), { messages: { leadingUser: 'synthesize' } }),
   'text.blank': fromChat(chat.says(user, { role: 'user', content: ' ' })),
   'refusal.as-text': fromChat(chat.says(user, { role: 'assistant', refusal: 'no' })),
   'media.unsupported': fromChat(speaks),
   'media.converted': fromChat(chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:image/bmp;base64,Qk0=' } }] }), {
-    convertMedia: () => ({ mime: 'image/png', data: png }),
+    messages: { convertMedia: () => ({ mime: 'image/png', data: png }) },
   }),
   'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
   'media.transcript': chatReply(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
@@ -51,7 +53,7 @@ export const examples: Record<string, Example> = {
   'citation.no-proof': chatReply(chat.reply({ content: 'y', annotations: [cited] })),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),
-  'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), { amUnsigned: 'text' }),
+  'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), { messages: { unsignedReasoning: 'text' } }),
   'reasoning.signature-empty': chatReply(chat.reply({ content: 'yes', reasoning_content: 'hm' })),
   'reasoning.joined': itemsReply(
     items.reply([
@@ -83,16 +85,16 @@ export const examples: Record<string, Example> = {
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.loaded': fromItems(items.request({ tools: [items.tool('look', { defer_loading: true }), { type: 'tool_search' }] }), {}, ['tool.server']),
-  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { serverTools: 'map' }),
-  'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { serverTools: 'map' }, ['tool.server-mapped']),
+  'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { tools: { serverTools: 'map' } }),
+  'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { tools: { serverTools: 'map' } }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
   'server-tool.search': itemsReply(items.reply([{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }])),
   'tool.no-approval': fromItems(
     items.request({ tools: [{ type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp' }] }),
-    { serverTools: 'map' },
+    { tools: { serverTools: 'map' } },
     ['tool.server-mapped'],
   ),
-  'tool.callers': fromItems(items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }), { amForeignCallers: 'map' }),
+  'tool.callers': fromItems(items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }), { tools: { foreignCallers: 'map' } }),
   'tool_choice.subset-filtered': fromChat(
     chat.request({
       tools: [chat.tool('a'), chat.tool('b')],
@@ -104,7 +106,7 @@ export const examples: Record<string, Example> = {
       tools: [chat.tool('a'), chat.tool('b')],
       tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] } },
     }),
-    { amAllowedTools: 'keep' },
+    { messages: { allowedTools: 'keep' } },
   ),
   'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
@@ -137,19 +139,19 @@ export const examples: Record<string, Example> = {
       response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: { type: 'object', properties: { a: { type: 'string' } } } } },
     }),
   ),
-  'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { amJsonMode: 'instruct' }),
+  'output.json-instructed': fromChat(chat.request({ response_format: { type: 'json_object' } }), { messages: { jsonMode: 'instruct' } }),
   'sampling.temperature-clamped': fromChat(chat.request({ temperature: 1.5 })),
   'sampling.with-thinking': fromChat(chat.request({ temperature: 0.5, reasoning_effort: 'low' })),
   'sampling.model': fromChat(chat.request({ model: 'claude-sonnet-5', temperature: 0.5 })),
-  'sampling.version': fromChat(chat.request({ temperature: 0.5 }), { apiVersion: '2026-10-21' }),
+  'sampling.version': fromChat(chat.request({ temperature: 0.5 }), { messages: { apiVersion: '2026-10-21' } }),
   'max_tokens.default': fromChat({ model: 'm', messages: [user] }),
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
   'cache.ttl-order': fromChat(chat.says({ role: 'user', content: [marked('a'), marked('b', '1h')] })),
   'cache.too-many': fromChat(chat.says({ role: 'user', content: ['a', 'b', 'c', 'd', 'e'].map(text => marked(text)) })),
   'cache.place': chatReply(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
-  'cache.auto': fromChat(chat.request({}), { amAutoCache: true }),
+  'cache.auto': fromChat(chat.request({}), { messages: { autoCache: true } }),
   'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
-  'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { fastIsSpeed: true }),
+  'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { messages: { fastIsSpeed: true } }),
   'user.hashed': fromChat(chat.request({ user: 'u'.repeat(513) })),
   'finish.approximated': chatReply(chat.reply({ content: 'y' }, { finish_reason: 'content_filter' })),
   'finish.tool-use': reply('canonical')(canonical.reply([{ type: 'tool-call', id: 'c1', kind: 'function', name: 'look', input: '{}' }])),
@@ -174,11 +176,11 @@ export const examples: Record<string, Example> = {
         },
       ],
     },
-    { apiVersion: '2026-10-21' },
+    { messages: { apiVersion: '2026-10-21' } },
   ),
   'tool-call.input-text': lost.request('messages')(
     blocks.request({ messages: [user, { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: '{"q":"x"}' }] }] }),
-    { repairToolPairs: 'keep' },
+    { tools: { repair: 'keep' } },
   ),
   'reasoning.carrier-lost': lost.request('messages')(
     blocks.says(
@@ -187,9 +189,11 @@ export const examples: Record<string, Example> = {
       user,
     ),
   ),
-  'reasoning.carrier-last': reply('generate-content')(gemini.reply([{ text: 'yes' }, { text: '', thoughtSignature: seal }]), { amLastProof: 'drop' }, [
-    'field.unsupported',
-  ]),
+  'reasoning.carrier-last': reply('generate-content')(
+    gemini.reply([{ text: 'yes' }, { text: '', thoughtSignature: seal }]),
+    { messages: { lastSignature: 'drop' } },
+    ['field.unsupported'],
+  ),
   'reasoning.other-model': request('canonical')({
     ...canonical.request([{ type: 'text', text: 'hi' }], { model: 'claude-sonnet-5' }),
     messages: [
@@ -219,7 +223,7 @@ export const examples: Record<string, Example> = {
     ['response.created'],
   ),
   'server-tool.as-text': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }), {
-    serverToolHistory: 'text',
+    tools: { serverToolHistory: 'text' },
   }),
   'tool_choice.not-allowed': lost.reply('messages')(
     blocks.reply([blocks.call('c1')], { stop_reason: 'tool_use' }),

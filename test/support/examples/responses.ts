@@ -53,8 +53,10 @@ export const examples: Record<string, Example> = {
   'reasoning.loose': fromChat(chatSays(user, { role: 'assistant', content: '', reasoning_details: [encrypted] }, user)),
   'reasoning.repeated': fromBlocks(blocks.says(...asks(owned(seal), text, owned(seal, 'hm'), text)), {}, stateless),
   'reasoning.id-twice': fromBlocks(blocks.says(...asks(owned(seal), text, owned(`${seal}x`), text)), {}, stateless, { shows: { target: '/input/3' } }),
-  'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), { retryWithoutReasoning: true }),
-  'reasoning.kind': chatReply(timed({ content: 'yes', reasoning_content: 'hm' }), { rsRawReasoning: 'summary' }),
+  'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), {
+    responses: { retryWithoutReasoning: true },
+  }),
+  'reasoning.kind': chatReply(timed({ content: 'yes', reasoning_content: 'hm' }), { responses: { rawReasoning: 'summary' } }),
   'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
   'reasoning.carrier-orphaned': elsewhere.request('responses')(
     items.says(user, {
@@ -92,21 +94,28 @@ export const examples: Record<string, Example> = {
     {},
     [...stateless, 'tool.server'],
   ),
-  'tool.server-mapped': fromBlocks(blocks.request({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }), { serverTools: 'map' }, stateless),
+  'tool.server-mapped': fromBlocks(
+    blocks.request({ tools: [{ type: 'web_search_20250305', name: 'web_search' }] }),
+    { tools: { serverTools: 'map' } },
+    stateless,
+  ),
   'tool.expanded': fromBlocks(
     blocks.request({ tools: [{ type: 'text_editor_20250728', name: 'str_replace_based_edit_tool' }] }),
-    { expandClientTools: true },
+    { tools: { expandClientTools: true } },
     stateless,
   ),
   'client-call.as-function': blocksReply(
     blocks.reply([{ type: 'tool_use', id: 'toolu_1', name: 'local_shell', input: { cmd: 'ls' } }], { stop_reason: 'tool_use' }),
-    { context: translateRequest(items.request({ tools: [{ type: 'local_shell' }] }), { from: 'responses', to: 'messages', expandClientTools: true }).context },
+    {
+      context: translateRequest(items.request({ tools: [{ type: 'local_shell' }] }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
+        .context,
+    },
     timeless,
   ),
   'tool.callers': fromBlocks(blocks.request({ tools: [blocks.tool('look', { allowed_callers: ['direct', 'code_execution_20250825'] })] }), {}, stateless),
   'tool.callers-mapped': fromBlocks(
     blocks.request({ tools: [blocks.tool('look', { allowed_callers: ['code_execution_20250825'] })] }),
-    { foreignCallers: 'map' },
+    { tools: { foreignCallers: 'map' } },
     stateless,
   ),
   'tool.addition': fromBlocks(blocks.says(user, { role: 'system', content: [{ type: 'tool_addition', tool: blocks.tool('look') }] }), {}, stateless),
@@ -144,7 +153,7 @@ export const examples: Record<string, Example> = {
   ),
   'server-tool.as-text': fromBlocks(
     blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }, text)),
-    { serverToolHistory: 'text' },
+    { tools: { serverToolHistory: 'text' } },
     stateless,
   ),
   'file.foreign-id': fromBlocks(says(text, { type: 'image', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }, stateless),
@@ -207,11 +216,11 @@ export const examples: Record<string, Example> = {
   ),
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: parameters } } }), {}, stateless),
   'user.hashed': fromChat(chatAsks({ safety_identifier: 'u'.repeat(65) })),
-  'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), { strictEnums: true }),
+  'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), { responses: { strictEnums: true } }),
   'tier.nearest': chatReply(timed({ content: 'yes' }, {}, { service_tier: 'novel' })),
   'error.code': stream('chat-completions')(
     [chat.chunk({ content: 'ye' }, {}, { created: 1 }), { error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_api_key' } }],
-    { rsMidStreamError: 'failed-only' },
+    { responses: { midStreamError: 'failed-only' } },
   ),
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),

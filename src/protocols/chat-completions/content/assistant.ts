@@ -120,8 +120,8 @@ function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
 
 /** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
 function standIn(message: ChatWrittenAssistant, { options, report }: Writing): void {
-  if (options.ccMissingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
-  const field = options.ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
+  if (options.missingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
+  const field = options.reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
   message[field] = ' '
   report.addMade('reasoning.placeholder', message, `/${field}`)
 }

@@ -70,7 +70,7 @@ export function encodeMessageMark({ parts }: Message, { report, native }: PartWr
 /** The cache breakpoint of a part as wire fields. */
 export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, options, native }: PartWriting): ChatMark {
   if (!cache) return {}
-  const how = options.ccCacheMarks ?? 'drop'
+  const how = options.cacheMarks ?? 'drop'
   if (how === 'drop' && !native) {
     report.add('cache.place', at, 'cache')
     return {}

@@ -149,10 +149,10 @@ function encodeProof(
   { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
 ): { id: string; beside?: ChatProof } {
   if (!signature || thoughtInId(id, '')?.value === signature.value) return { id }
-  const { ccSignature } = writing.options
-  if (towards === 'client' && ccSignature === 'id') return { id: joinId(id, signature) }
+  const { signatures } = writing.options
+  if (towards === 'client' && signatures === 'id') return { id: joinId(id, signature) }
   const opens = opensEnvelopes(towards, writing.options)
-  if (towards === 'client' ? ccSignature !== 'none' : opens || isTaken(signature, writing)) return { id, beside: encodeCarried(signature) }
+  if (towards === 'client' ? signatures !== 'none' : opens || isTaken(signature, writing)) return { id, beside: encodeCarried(signature) }
   writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
   return { id }
 }

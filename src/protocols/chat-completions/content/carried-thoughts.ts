@@ -17,8 +17,8 @@ import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './s
  * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them the signature of a call carries the
  * reasoning details of the parts between the previous call and this one.
  */
-export function carriesThoughts({ ccThoughts, ccSignature = 'field', ccReasoning }: ChatCompletionsOptions): boolean {
-  return ccThoughts === 'calls' && ccSignature === 'field' && ccReasoning !== 'omit'
+export function carriesThoughts({ signedReasoning, signatures = 'field', reasoningField }: ChatCompletionsOptions): boolean {
+  return signedReasoning === 'calls' && signatures === 'field' && reasoningField !== 'omit'
 }
 
 /** The fields to write beside `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */

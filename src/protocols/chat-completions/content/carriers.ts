@@ -100,7 +100,7 @@ export function encodeCarriers(reasoning: readonly ReasoningPart[], from: Assist
   const { report, options } = writing
   const { towards, at } = from
   const opens = opensEnvelopes(towards, options)
-  const allowed = from.reasoning === 'all' && options.ccReasoning !== 'omit'
+  const allowed = from.reasoning === 'all' && options.reasoningField !== 'omit'
   const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
   const ownText = encodeTextProof(from, writing)
   if (!writing.native && !(opens && allowed) && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
@@ -120,7 +120,7 @@ function writeCarriers(
   for (const part of reasoning) noteReasoning(part, towards, writing)
   const usable = reasoning.map(part => keepSignature(part, towards, writing))
 
-  const field = options.ccReasoning ?? 'reasoning_content'
+  const field = options.reasoningField ?? 'reasoning_content'
   const text = reasoningText(usable)
   const written: ChatCarriers = {}
   if (text && field !== 'details') written[textField(options)] = text
@@ -130,7 +130,7 @@ function writeCarriers(
   Object.assign(written, lists)
   const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
   const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
-  const isWritten = (proves || (detailed && left.length > 0)) && options.ccSignature !== 'none'
+  const isWritten = (proves || (detailed && left.length > 0)) && options.signatures !== 'none'
   if (isWritten) Object.assign(written, encodeProofs({ textSignatures: [], ...recorded, parts: left }, native))
   else if (recorded && !native && needsOrder(pieces)) report.add('parts.order-lost', at)
   if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
@@ -142,8 +142,8 @@ function writeCarriers(
 }
 
 /** Where the text of reasoning is written, unless it is in details only. */
-export const textField = ({ ccReasoning }: Pick<Writing['options'], 'ccReasoning'>): 'reasoning' | 'reasoning_content' =>
-  ccReasoning === 'reasoning' ? ccReasoning : 'reasoning_content'
+export const textField = ({ reasoningField }: Pick<Writing['options'], 'reasoningField'>): 'reasoning' | 'reasoning_content' =>
+  reasoningField === 'reasoning' ? reasoningField : 'reasoning_content'
 
 export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
@@ -161,7 +161,7 @@ function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing)
   const { report, options } = writing
   const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
   if (towards === 'client') {
-    if (options.ccSignature === 'none' || options.ccReasoning === 'omit')
+    if (options.signatures === 'none' || options.reasoningField === 'omit')
       for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')
     return {}
   }
@@ -186,7 +186,7 @@ function keepSignature(part: ReasoningPart, towards: 'client' | 'server', writin
   const { signature, ...rest } = part
   const { report, options, native } = writing
   if (!signature) return part
-  if (towards === 'client' && options.ccSignature !== 'none') return part
+  if (towards === 'client' && options.signatures !== 'none') return part
   if (towards === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(towards, options))) return part
   report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
   return rest

@@ -23,7 +23,7 @@ function isImage(image: unknown): image is ChatImagePart {
 export function encodeImage(part: MediaPart, writing: PartWriting): ChatBlock[] {
   const { report, options, native } = writing
   const empty = part.source.type === 'base64' && part.source.data === ''
-  if (part.kind !== 'image' || empty || !(native || options.ccImages === 'write')) {
+  if (part.kind !== 'image' || empty || !(native || options.images === 'write')) {
     report.add('part.unsupported', part.at)
     return []
   }

@@ -19,8 +19,8 @@ export type TextSignature = { signature: Signature; attach: string }
 export type Recorded = { layout?: string[] | undefined; textSignatures: TextSignature[] }
 
 /** Do the options allow a reply to carry a layout and signatures? */
-export function recordsLayout({ ccReasoning, ccSignature }: ChatCompletionsOptions): boolean {
-  return ccReasoning !== 'omit' && ccSignature !== 'none'
+export function recordsLayout({ reasoningField, signatures }: ChatCompletionsOptions): boolean {
+  return reasoningField !== 'omit' && signatures !== 'none'
 }
 
 /** What a layout needs to know of a part. */

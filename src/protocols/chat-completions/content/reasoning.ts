@@ -21,7 +21,7 @@ const format = 'xs1'
 const issuerOf = (told: unknown): string => (typeof told === 'string' && told ? `${protocolName}/${told}` : protocolName)
 
 /**
- * An empty signature for unsigned reasoning (see `ccUnsigned`), for clients that drop unsigned reasoning. Other protocols treat it
+ * An empty signature for unsigned reasoning (see `unsignedReasoning`), for clients that drop unsigned reasoning. Other protocols treat it
  * like any signature of this one: clients get it in an envelope, servers do not get it.
  */
 export const emptyProof: Signature = { value: '', issuer: protocolName, form: 'thinking' }

@@ -22,7 +22,7 @@ export type RequestWriting = Writing & { request: CanonicalRequest }
 export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
 
 /** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
-export const opensEnvelopes = (towards: 'client' | 'server', { foreignProofs }: Options): boolean => towards === 'client' || foreignProofs === 'wrap'
+export const opensEnvelopes = (towards: 'client' | 'server', { foreignSignatures }: Options): boolean => towards === 'client' || foreignSignatures === 'wrap'
 
 /** The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written. */
 export type AssistantToWrite = {

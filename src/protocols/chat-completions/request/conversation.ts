@@ -23,7 +23,11 @@ const knownOfPlain = keysOf<PlainMessage>()('role', 'content', 'name')
 const knownOfResult = keysOf<ResultMessage>()('role', 'content', 'tool_call_id', 'name')
 
 /** `messages` → canonical messages, one for each. */
-export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport, { ccStored }: Pick<ChatCompletionsOptions, 'ccStored'> = {}): Message[] {
+export function decodeMessages(
+  wire: readonly ChatMessage[],
+  report: ChatReport,
+  { storedSignatures }: Pick<ChatCompletionsOptions, 'storedSignatures'> = {},
+): Message[] {
   const calls = new Map<string, ToolCallPart>()
   const open: ToolCallPart[] = []
   let legacy = 0
@@ -32,7 +36,7 @@ export function decodeMessages(wire: readonly ChatMessage[], report: ChatReport,
     if (raw.role === 'tool' || raw.role === 'function') return decodeResult(raw, at, { calls, open, report })
     if (raw.role !== 'assistant') return decodePlain(raw, at, report)
     const reading: Reading = { from: 'client', report, idOf: ordinal => `call_${i}_${ordinal}`, legacyId: () => `call_fn_${legacy++}` }
-    const message = decodeAssistant(putBack(raw, ccStored), at, reading)
+    const message = decodeAssistant(putBack(raw, storedSignatures), at, reading)
     for (const part of message.parts)
       if (part.type === 'tool-call') {
         calls.set(part.id, part)
@@ -134,7 +138,7 @@ function toolTurns(messages: readonly Message[]): ReadonlySet<Message> {
 
 function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing): ChatWrittenMessage | undefined {
   const { parts, name, at, ext } = message
-  const wanted = writing.options.ccReasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
+  const wanted = writing.options.reasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
   const reasoning = wanted === 'always' || (wanted === 'tool-turns' && inToolTurn) ? 'all' : 'none'
   return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
 }
@@ -186,7 +190,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   if (!native) report.rest({ name, namespace }, at)
   const texts = native ? content : content.filter(inner => inner.type !== 'media')
   if (!native) for (const inner of content) if (inner.type === 'media') moveMedia(inner, callId, { writing, media })
-  const marks = native || options.ccCacheMarks === 'cache_control'
+  const marks = native || options.cacheMarks === 'cache_control'
   const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
   if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
   else if (cache && !native) report.add('cache.place', at, 'cache')
@@ -212,7 +216,7 @@ function prefix(blocks: ChatBlock[], text: string): void {
 
 function moveMedia(part: MediaPart, callId: string, { writing, media }: { writing: Writing; media: ChatBlock[] }): void {
   const { report, options } = writing
-  if (options.ccToolMedia === 'drop') {
+  if (options.toolMedia === 'drop') {
     report.add('tool-result.media-dropped', part.at)
     return
   }

@@ -9,12 +9,12 @@ const longest = 64
 const later = { auto: 'user', user: 'user', hoist: 'front', keep: 'keep' } as const satisfies Record<string, InstructionDemands['later']>
 
 /** Servers refuse a result that does not follow its call; many refuse more than one system message, and one inside the conversation. */
-export function demands(_request: CanonicalRequest, { ccShortIds, systemPlacement = 'auto', instructionsRole, ccCustomTools }: Options): Demands {
+export function demands(_request: CanonicalRequest, { shortIds, systemPlacement = 'auto', instructionsRole, customTools }: Options): Demands {
   return {
     lateTools: 'list',
     instructions: { later: later[systemPlacement], joined: true, developer: instructionsRole === 'developer' },
-    toolNames: { spell: name => mapName(name, longest), longest, freeform: ccCustomTools === 'wrap' ? 'wrapped' : 'freeform' },
-    toolPairs: { resultsFollowCalls: true, callId: ccShortIds ? shortId : id => mapCallId(id, validCallId) },
+    toolNames: { spell: name => mapName(name, longest), longest, freeform: customTools === 'wrap' ? 'wrapped' : 'freeform' },
+    toolPairs: { resultsFollowCalls: true, callId: shortIds ? shortId : id => mapCallId(id, validCallId) },
   }
 }
 

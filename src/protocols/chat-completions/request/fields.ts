@@ -9,12 +9,12 @@ type Write<T> = (value: T, writing: RequestWriting, field: string) => T | undefi
 const byCode = { write: false } as const
 const optional = { write: writeOptional }
 const withTopK: { write: Write<number> } = {
-  write: (value, writing, field) => (writing.native || writing.options.ccTopK === 'write' ? value : lose(value, writing, field)),
+  write: (value, writing, field) => (writing.native || writing.options.topK === 'write' ? value : lose(value, writing, field)),
 }
 /** Servers accept `stream_options` only in requests for a stream. */
 const ofStreams: { write: Write<boolean> } = { write: (value, { native, request }) => (native || request.stream?.enabled ? value : undefined) }
 const limitIn = (name: string): { write: Write<number> } => ({
-  write: (limit, writing) => ((writing.options.ccMaxTokensField ?? 'max_completion_tokens') === name ? encodeLimit(limit, writing) : undefined),
+  write: (limit, writing) => ((writing.options.maxTokensField ?? 'max_completion_tokens') === name ? encodeLimit(limit, writing) : undefined),
 })
 
 const row = rowFor<RequestWriting, ChatBody>()

@@ -106,7 +106,7 @@ function mergedUsers(messages: readonly JsonObject[]): JsonObject[] {
 const textFields = ['reasoning_content', 'reasoning'] as const
 
 /** Reasoning of the history goes into the one field that the server reads, or into the content. */
-const reasoning = each((message, { ccReasoning, ccHistoryReasoning: place = 'field', ccReasoningInHistory: wanted }, note) => {
+const reasoning = each((message, { reasoningField, historyReasoning: place = 'field', reasoningInHistory: wanted }, note) => {
   if (message['role'] !== 'assistant') return message
   const field = textFields.find(key => typeof message[key] === 'string')
   if (field === undefined) return message
@@ -116,7 +116,7 @@ const reasoning = each((message, { ccReasoning, ccHistoryReasoning: place = 'fie
     return without(message, [...textFields])
   }
   if (place === 'field') {
-    const read = ccReasoning === 'reasoning' || ccReasoning === 'reasoning_content' ? ccReasoning : field
+    const read = reasoningField === 'reasoning' || reasoningField === 'reasoning_content' ? reasoningField : field
     return read === field ? message : { ...without(message, [...textFields]), [read]: text }
   }
   const rest = without(message, [...textFields, 'reasoning_details'])
@@ -126,14 +126,14 @@ const reasoning = each((message, { ccReasoning, ccHistoryReasoning: place = 'fie
 })
 
 /** Only messages with calls need reasoning. */
-const placeholders = each((message, { ccMissingReasoning: missing, ccReasoning }, note) => {
+const placeholders = each((message, { missingReasoning: missing, reasoningField }, note) => {
   if (missing !== 'blank' || message['role'] !== 'assistant' || !Array.isArray(message['tool_calls']) || textFields.some(key => message[key])) return message
-  const field = ccReasoning === 'reasoning' ? 'reasoning' : 'reasoning_content'
+  const field = reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
   note('reasoning.placeholder')
   return { ...message, [field]: ' ' }
 })
 
-const shortIds: Change = (messages, { ccShortIds: wanted }, report) => {
+const shortIds: Change = (messages, { shortIds: wanted }, report) => {
   if (!wanted) return messages
   const short = (id: unknown) => (typeof id === 'string' ? shortId(id) : id)
   return each((message, _, note) => {
@@ -150,7 +150,7 @@ const shortIds: Change = (messages, { ccShortIds: wanted }, report) => {
 }
 
 /** Servers that copy the structure of a list into the answer get one text. */
-const strings = each((message, { ccTextContent: form }, note) => {
+const strings = each((message, { textContent: form }, note) => {
   const { content } = message
   if (form !== 'string' || !Array.isArray(content) || !content.every((part: unknown) => isObject(part) && typeof part['text'] === 'string')) return message
   const texts = content.map((part: JsonObject, i) => {
@@ -161,7 +161,7 @@ const strings = each((message, { ccTextContent: form }, note) => {
 })
 
 /** An image that the server cannot fetch is named by its address. */
-const images = each((message, { ccImageUrls: taken }, note) => {
+const images = each((message, { imageUrls: taken }, note) => {
   const { content } = message
   if (taken !== 'text' || !Array.isArray(content)) return message
   const replaced = content.map((part: unknown, i) => {
@@ -175,7 +175,7 @@ const images = each((message, { ccImageUrls: taken }, note) => {
 })
 
 /** A server that refuses text of the user straight after a result gets a word of the assistant between them. */
-const between: Change = (messages, { ccAfterResults: wanted }, report) => {
+const between: Change = (messages, { afterResults: wanted }, report) => {
   if (wanted !== 'assistant' || !messages.some((message, i) => isAfterResult(messages, message, i))) return messages
   return messages.flatMap((message, i) => {
     if (!isAfterResult(messages, message, i)) return [message]

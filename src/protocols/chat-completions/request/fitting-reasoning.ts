@@ -3,7 +3,7 @@ import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 
-type Form = NonNullable<ChatCompletionsOptions['ccThinking']>
+type Form = NonNullable<ChatCompletionsOptions['thinking']>
 
 /** The fields that turn reasoning on or off. Undefined: the server has none. */
 const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonObject | undefined> = {
@@ -18,10 +18,10 @@ const switches: Record<Form, (on: boolean, effort: string | undefined) => JsonOb
 }
 
 /** Writes `reasoning_effort` as this server reads it. What a client has written for it in its own form stays. */
-export function fitReasoning(body: JsonObject, { ccEfforts, ccThinking: form = 'effort' }: ChatCompletionsOptions, report: ChatReport): JsonObject {
+export function fitReasoning(body: JsonObject, { efforts, thinking: form = 'effort' }: ChatCompletionsOptions, report: ChatReport): JsonObject {
   const effort = body['reasoning_effort']
-  if (typeof effort !== 'string' || (ccEfforts === undefined && form === 'effort')) return body
-  const known = ccEfforts?.split(/[\s,]+/).filter(Boolean)
+  if (typeof effort !== 'string' || (efforts === undefined && form === 'effort')) return body
+  const known = efforts?.split(/[\s,]+/).filter(Boolean)
   const rest = without(body, ['reasoning_effort'])
   if (effort === 'none') return withoutReasoning(body, rest, { form, known, report })
   const word = known === undefined ? effort : nearestEffort(effort, known)

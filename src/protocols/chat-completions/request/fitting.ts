@@ -1,18 +1,18 @@
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { plainSchema } from '../../../kit/tools/plain-schema.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
-import type { ChatCompletionsOptions } from '../options.ts'
+import type { Options } from '../options.ts'
 import { fitMessages } from './fitting-messages.ts'
 import { fitReasoning } from './fitting-reasoning.ts'
 
 /** One requirement of a server. Returns the same body if it already holds. */
-type Edit = (body: JsonObject, options: ChatCompletionsOptions, report: ChatReport) => JsonObject
+type Edit = (body: JsonObject, options: Options, report: ChatReport) => JsonObject
 
 /**
  * The request as its server requires by the options, with a note for each change. It works on the wire, so that nothing
  * else in the body changes. The same object if nothing has to change.
  */
-export function fitRequest(wire: unknown, options: ChatCompletionsOptions): { wire: unknown; notes: ChatReport['notes'] } {
+export function fitRequest(wire: unknown, options: Options): { wire: unknown; notes: ChatReport['notes'] } {
   const report = createChatReport()
   if (!isObject(wire) || !Array.isArray(wire['messages'])) return { wire, notes: [] }
   let body = wire
@@ -20,21 +20,21 @@ export function fitRequest(wire: unknown, options: ChatCompletionsOptions): { wi
   return { wire: body, notes: report.notes }
 }
 
-const limitField: Edit = (body, { ccMaxTokensField: field }, report) => {
+const limitField: Edit = (body, { maxTokensField: field }, report) => {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   if (field === undefined || body[other] === undefined || body[other] === null) return body
   report.add('demand.limit-field', `/${other}`)
   return { [field]: body[other], ...without(body, [other]), ...(body[field] != null && { [field]: body[field] }) }
 }
 
-const seedField: Edit = (body, { ccSeedField: field = 'seed' }, report) => {
+const seedField: Edit = (body, { seedField: field = 'seed' }, report) => {
   const { seed } = body
   if (field === 'seed' || seed === undefined || seed === null) return body
   report.add('demand.seed-field', '/seed')
   return { ...without(body, ['seed']), [field]: seed }
 }
 
-const toolChoice: Edit = (body, { ccToolChoice: taken = 'all' }, report) => {
+const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
   const choice = body['tool_choice']
   if (taken === 'all' || choice === undefined || choice === null || choice === 'auto') return taken === 'omit' && choice ? without(body, ['tool_choice']) : body
   if (choice === 'none') {
@@ -62,16 +62,16 @@ function onlyChosen(body: JsonObject, choice: unknown, report: ChatReport): Json
   return { ...body, tools, tool_choice: 'any' }
 }
 
-const serialCalls: Edit = (body, { ccParallelCalls: taken }, report) => {
+const serialCalls: Edit = (body, { parallelCalls: taken }, report) => {
   if (taken !== 'forbid' || !Array.isArray(body['tools']) || body['parallel_tool_calls'] === false) return body
   if (body['parallel_tool_calls'] === true) report.add('demand.serial-calls', '/parallel_tool_calls')
   return { ...body, parallel_tool_calls: false }
 }
 
-const toolStream: Edit = (body, { ccToolStream: wanted }) =>
+const toolStream: Edit = (body, { toolStream: wanted }) =>
   wanted && body['stream'] === true && Array.isArray(body['tools']) && body['tool_stream'] === undefined ? { ...body, tool_stream: true } : body
 
-const toolSchemas: Edit = (body, { toolSchemas: taken }, report) => {
+const schemas: Edit = (body, { schemas: taken }, report) => {
   const tools = body['tools']
   if (taken !== 'plain' || !Array.isArray(tools)) return body
   const plain = tools.map((tool: unknown, i) => {
@@ -87,7 +87,7 @@ const toolSchemas: Edit = (body, { toolSchemas: taken }, report) => {
 }
 
 /** A format that the server does not have is requested in the instructions, with the nearest format that it has. */
-const format: Edit = (body, { ccFormats: taken }, report) => {
+const format: Edit = (body, { formats: taken }, report) => {
   const { response_format: wanted } = body
   if (taken === undefined || !isObject(wanted) || wanted['type'] === 'text') return body
   const formats = taken.split(/[\s,]+/)
@@ -115,4 +115,4 @@ function withInstruction(messages: readonly unknown[], text: string): unknown[] 
   return [{ ...first, content: longer }, ...rest]
 }
 
-const edits: readonly Edit[] = [limitField, seedField, fitReasoning, toolChoice, serialCalls, toolStream, toolSchemas, fitMessages, format]
+const edits: readonly Edit[] = [limitField, seedField, fitReasoning, toolChoice, serialCalls, toolStream, schemas, fitMessages, format]

@@ -125,7 +125,7 @@ export function encodeRequest(value: CanonicalRequest, options: Options = {}): E
   const { store: _, ...memory } = value.state ?? {}
   leaveState(memory, options, report)
   if (cache?.contentRef !== undefined) report.unresolvable(undefined, 'cache.contentRef', options)
-  const conversation = native || (options.ccCacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
+  const conversation = native || (options.cacheMarks ?? 'drop') === 'drop' ? messages : limitMarks(messages, report)
   const definitions = encodeTools(given, writing)
   const choice = encodeChoice(value, 'tools' in definitions, writing)
   const encoded = encodeMessages(conversation, writing)

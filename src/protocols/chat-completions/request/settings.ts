@@ -40,7 +40,7 @@ export function encodeTtl(ttl: string, writing: Writing, field: string): string 
 export function encodeAuto(auto: CacheSpec['auto'], { report, options, native }: Writing): ChatControlMark | undefined {
   if (!auto) return undefined
   const approximate = () => report.add('cache.ttl', '', 'cache.auto.ttl')
-  if (native || options.ccCacheMarks === 'cache_control') return controlMark(auto, approximate)
+  if (native || options.cacheMarks === 'cache_control') return controlMark(auto, approximate)
   if (auto.ttl !== undefined) approximate()
   return undefined
 }
@@ -69,11 +69,11 @@ export function encodeSafetyId(id: string, writing: Writing, field: string): str
 }
 
 /**
- * For fields that many servers refuse as unknown: left out, with a note, unless `ccOptionalFields` says that this server accepts them.
+ * For fields that many servers refuse as unknown: left out, with a note, unless `optionalFields` says that this server accepts them.
  * `field`: the canonical path.
  */
 export function writeOptional<T>(value: T, { report, options, native }: Writing, field: string): T | undefined {
-  if (native || options.ccOptionalFields === 'write') return value
+  if (native || options.optionalFields === 'write') return value
   if (!isNeutral(field, value)) report.add('field.optional', '', field)
   return undefined
 }

@@ -96,7 +96,7 @@ function decodeChoice(wire: ChatChoice, position: number, { index: candidate, re
   const reading: Reading = {
     from: 'server',
     thinkTags: options.extractThinkTags,
-    seals: options.ccUnsigned === 'seal',
+    seals: options.unsignedReasoning === 'seal',
     report,
     idOf: ordinal => `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`,
     legacyId: () => 'call_fn_0',
@@ -165,7 +165,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   }
   const wire = wireOf<ChatReply>(Object.assign(head, body), ext)
   report.settle(wire)
-  return { wire, notes: report.notes, ...(options.ccSignature === 'store' && { signatures: writing.stored }) }
+  return { wire, notes: report.notes, ...(options.signatures === 'store' && { signatures: writing.stored }) }
 }
 
 /** The head of every reply. Fields that the source lacks are made up, with a note for each. */
@@ -215,7 +215,7 @@ function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { s
     { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
     writing,
   ) ?? { role: 'assistant' as const }
-  const isKept = options.ccSignature !== 'store' || writing.native || takeOut(message, writing.stored)
+  const isKept = options.signatures !== 'store' || writing.native || takeOut(message, writing.stored)
   if (!isKept) {
     const signed = parts.find(part => part.type === 'reasoning' && part.signature)
     report.add('reasoning.signature-dropped', signed ? signed.at : first?.at, signed && 'signature')

@@ -116,7 +116,7 @@ function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, 
   if (call.input || !state.pieces) announce(state, choice, call, emit)
 }
 
-/** The name after a delta. The first name is kept, except with `ccNamesInPieces`: then a delta may repeat, extend or continue it. */
+/** The name after a delta. The first name is kept, except with `splitToolNames`: then a delta may repeat, extend or continue it. */
 function nameOf({ name: known, part }: Call, name: string, { pieces }: DecoderState): string {
   if (!known || !pieces || part !== undefined) return known || name
   return name.startsWith(known) ? name : known + name

@@ -32,10 +32,10 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
   initial: options => ({
     notes: [],
     phase: 'before',
-    strictDone: options?.ccDoneWithoutFinish === 'error',
+    strictDone: options?.doneWithoutFinish === 'error',
     thinkTags: options?.extractThinkTags === true,
-    seals: options?.ccUnsigned === 'seal',
-    pieces: options?.ccNamesInPieces === true,
+    seals: options?.unsignedReasoning === 'seal',
+    pieces: options?.splitToolNames === true,
     id: '',
     model: '',
     createdAt: undefined,
@@ -340,7 +340,7 @@ function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
 }
 
-/** `told`: `[DONE]` came and counts as a normal end, see `ccDoneWithoutFinish`. */
+/** `told`: `[DONE]` came and counts as a normal end, see `doneWithoutFinish`. */
 function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
   start(state, emit)
   state.phase = 'over'

@@ -76,7 +76,7 @@ export type EncoderState = MachineState &
   CutState & {
     phase: 'before' | 'inside' | 'over'
     fieldNames: FieldNames | undefined
-    settings: Pick<Options, 'ccReasoning' | 'ccSignature' | 'ccThoughts' | 'ccErrorDetails' | 'ccImages' | 'truncated'>
+    settings: Pick<Options, 'reasoningField' | 'signatures' | 'signedReasoning' | 'errorDetails' | 'images' | 'truncated'>
     writeUsage: boolean
     /** The client knows only the older `function_call`. */
     single: boolean

@@ -35,14 +35,14 @@ import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
  */
 export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
-    const { context, fieldNames, truncated, ccReasoning, ccSignature, ccThoughts, ccAlwaysUsage, ccErrorDetails, ccImages } = options
+    const { context, fieldNames, truncated, reasoningField, signatures, signedReasoning, alwaysUsage, errorDetails, images } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
     return {
       notes: [],
       phase: 'before',
       fieldNames,
-      settings: defined({ ccReasoning, ccSignature, ccThoughts, ccErrorDetails, ccImages, truncated }),
-      writeUsage: ccAlwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
+      settings: defined({ reasoningField, signatures, signedReasoning, errorDetails, images, truncated }),
+      writeUsage: alwaysUsage === true || context === undefined || context.request?.stream?.includeUsage === true,
       single: takesOneCall(context),
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
@@ -206,7 +206,7 @@ function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, 
   }
   put('annotations')
   notePhases(state, choice)
-  if (state.settings.ccSignature === 'store') {
+  if (state.settings.signatures === 'store') {
     storeProofs(state, choice, left.reasoning_details)
     delete left.reasoning_details
   }

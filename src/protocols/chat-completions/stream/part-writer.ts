@@ -71,7 +71,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
       if (head.cache) report.add('cache.place', head.at, 'cache')
       return { kind: 'refusal', text: '' }
     case 'reasoning':
-      if (state.settings.ccReasoning === 'omit') {
+      if (state.settings.reasoningField === 'omit') {
         report.add('reasoning.dropped', head.at)
         return { kind: 'none' }
       }
@@ -186,7 +186,7 @@ function addReasoning({ settings }: EncoderState, choice: Choice, { out, delta, 
   const begins = !segments[delta.segment]?.text
   const gap = begins && (choice.reasoned || segments.slice(0, delta.segment).some(({ text }) => text !== ''))
   addDelta(out.part, delta)
-  if (!delta.text || settings.ccReasoning === 'details') return
+  if (!delta.text || settings.reasoningField === 'details') return
   const text = gap ? `\n\n${delta.text}` : delta.text
   put(textField(settings) === 'reasoning' ? { reasoning: text } : { reasoning_content: text })
 }

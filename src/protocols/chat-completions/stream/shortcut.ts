@@ -62,7 +62,7 @@ function fieldOf({ settings, single }: EncoderState, choice: Choice, { out, delt
     return out.kind === 'text' ? `"content":${literal}` : `"refusal":${literal}`
   }
   if (out.kind === 'reasoning') {
-    if (delta.kind !== 'reasoning' || settings.ccReasoning === 'details') return undefined
+    if (delta.kind !== 'reasoning' || settings.reasoningField === 'details') return undefined
     if (!out.part.segments[delta.segment]?.text) return undefined
     addDelta(out.part, delta)
     choice.reasoned = true

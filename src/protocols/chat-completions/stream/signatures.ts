@@ -14,10 +14,10 @@ import { type CallOut, type Choice, type EncoderState, reportOf } from './encode
 /** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
 export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: ChatProof } {
   if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
-  const { ccSignature } = state.settings
-  if (id !== undefined && ccSignature === 'id') return { id: joinId(id, signature), beside: {} }
-  if (ccSignature === 'store') return { id, beside: {} }
-  if (ccSignature !== 'none') return { id, beside: encodeCarried(signature) }
+  const { signatures } = state.settings
+  if (id !== undefined && signatures === 'id') return { id: joinId(id, signature), beside: {} }
+  if (signatures === 'store') return { id, beside: {} }
+  if (signatures !== 'none') return { id, beside: encodeCarried(signature) }
   reportOf(state).add('reasoning.signature-dropped', at, 'signature')
   return { id, beside: {} }
 }
@@ -49,16 +49,16 @@ export const shownId = ({ native }: EncoderState, { id }: ToolCallPart): string 
 
 /** For the end of the stream, what plain text cannot carry: signatures, segments, the order of the parts. */
 export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
-  const { ccReasoning, ccSignature } = state.settings
+  const { reasoningField, signatures } = state.settings
   const report = reportOf(state)
   const outs = [...choice.parts.values()]
   const reasoning = outs.flatMap(out => (out.kind === 'reasoning' ? [out.part] : []))
   const parts = reasoning.filter(({ segments, signature, id }) => segments.length > 0 || signature || id !== undefined)
   const records = recordsLayout(state.settings)
   if (!records) for (const out of outs) if (out.kind === 'text' && out.signature) report.add('reasoning.signature-dropped', out.at, 'signature')
-  if (ccSignature === 'none') {
+  if (signatures === 'none') {
     for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
-    if (ccReasoning !== 'details') return {}
+    if (reasoningField !== 'details') return {}
   }
   const pieces = outs.flatMap((out): Piece[] => {
     if (out.kind === 'reasoning') return [{ kind: 'reasoning' }]
@@ -67,12 +67,12 @@ export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatC
   })
   const recorded = record(pieces)
   const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
-  const wanted = ccReasoning === 'details' ? parts.length > 0 : needsDetails(parts)
+  const wanted = reasoningField === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
     if (!state.native && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
     return {}
   }
-  if (ccSignature !== 'none') {
+  if (signatures !== 'none') {
     if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
     return encodeProofs({ ...recorded, parts }, state.native)
   }
@@ -82,7 +82,7 @@ export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatC
 /** Makes notes for phases that no layout records, because the message has no text or no layout is written. */
 export function notePhases(state: EncoderState, { parts, phases }: Choice): void {
   const outs = [...parts.values()]
-  const placed = state.settings.ccSignature !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
+  const placed = state.settings.signatures !== 'store' || (!state.single && outs.some(({ kind }) => kind === 'call'))
   const inLayout = recordsLayout(state.settings) && placed
   const worded = new Set(outs.flatMap(out => (out.kind === 'text' && out.text !== '' ? [out.message] : [])))
   for (const [message, { at }] of phases) if (!inLayout || !worded.has(message)) reportOf(state).add('message.phase', at, 'phase')

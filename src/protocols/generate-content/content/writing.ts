@@ -75,7 +75,7 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     report,
     options,
     to: 'provider',
-    opens: options.foreignProofs === 'wrap',
+    opens: options.foreignSignatures === 'wrap',
     native,
     unsigned: undefined,
     repeated: undefined,
@@ -84,12 +84,12 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     beside: undefined,
     toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
     callId(id, part) {
-      if (options.gcIds !== 'never') return made.has(id) ? undefined : id
+      if (options.ids !== 'never') return made.has(id) ? undefined : id
       report.once('tool-call.id-omitted', part.at, part.type === 'tool-call' ? 'id' : 'callId')
       return undefined
     },
     model,
-    parseJson: options.gcParseJson === 'object',
+    parseJson: options.parseJson === 'object',
     serverToolHistory: options.serverToolHistory ?? 'drop',
     unresolvable: part => report.unresolvable(part.at, undefined, options),
   }

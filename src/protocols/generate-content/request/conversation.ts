@@ -177,7 +177,7 @@ function encodeForeign(messages: readonly Message[], writing: RequestWriting): C
   const turns = groupTurns(first < 0 ? [] : messages.slice(first))
   const unsigned = unsignedCalls(turns, writing)
   const contents = encodeTurns(turns, { ...writing, unsigned })
-  if (options.amLeadingUser === 'synthesize' && (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))) {
+  if (options.leadingUser === 'synthesize' && (contents[0]?.role === 'model' || (contents.length === 0 && system.length > 0))) {
     report.add('message.leading-user', '/contents/0')
     contents.unshift({ role: 'user', parts: [{ text: '.' }] })
   }

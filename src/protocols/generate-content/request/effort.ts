@@ -23,11 +23,11 @@ export function reasoningHere(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   { report, options, model }: RequestWriting,
 ): ReasoningSpec {
-  const { gcThinking = 'auto', gcLevels } = options
+  const { thinking = 'auto', levels: levelsOf } = options
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
-  const takesLevel = gcThinking === 'auto' ? !isBeforeGemini3(model) : gcThinking === 'level'
-  const levels = takesLevel ? (gcLevels?.(model) ?? allLevels) : undefined
+  const takesLevel = thinking === 'auto' ? !isBeforeGemini3(model) : thinking === 'level'
+  const levels = takesLevel ? (levelsOf?.(model) ?? allLevels) : undefined
   return {
     ...amountHere({ effort, budgetTokens, mode }, levels, report),
     ...shownHere({ summary, display, isShown: mode === 'enabled' && effort !== 'none' && budgetTokens !== 0 }, report),

@@ -46,7 +46,7 @@ export const fields = fieldTable<RequestWriting>([
   }),
   row('cachedContent', 'cache.contentRef', { read: filled, write: reference }),
   row('serviceTier', 'serviceTier.tier', { read: word => filled(tierWords.toOurs(word as string) ?? (word as string)), write: encodeTier }),
-  row('labels', 'metadata', { write: (labels, writing, field) => (writing.options.gcLabels ? labels : onlyOwn(labels, writing, field)) }),
+  row('labels', 'metadata', { write: (labels, writing, field) => (writing.options.labels ? labels : onlyOwn(labels, writing, field)) }),
   row('store', 'state.store'),
   row('continuationToken', 'state.continuationToken', { read: filled, write: reference }),
 ])

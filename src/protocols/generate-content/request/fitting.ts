@@ -16,7 +16,7 @@ export function fitRequest(wire: unknown, options: GeminiOptions): { wire: unkno
 
 const place = '/generationConfig/thinkingConfig'
 
-function fitThinking(thinking: JsonObject, { gcThinking: way, gcEfforts, gcLeastBudget: least = 0 }: GeminiOptions, report: GeminiReport): JsonObject {
+function fitThinking(thinking: JsonObject, { thinking: way, efforts, leastBudget: least = 0 }: GeminiOptions, report: GeminiReport): JsonObject {
   const { thinkingLevel: level, thinkingBudget: budget } = thinking
   if (typeof level === 'string' && way === 'budget') {
     report.add('reasoning.effort-as-budget', `${place}/thinkingLevel`)
@@ -27,8 +27,8 @@ function fitThinking(thinking: JsonObject, { gcThinking: way, gcEfforts, gcLeast
     report.add('reasoning.least-budget', `${place}/thinkingBudget`)
     return { ...thinking, thinkingBudget: least }
   }
-  if (typeof level !== 'string' || gcEfforts === undefined) return thinking
-  const word = nearestEffort(level.toLowerCase(), gcEfforts.split(/[\s,]+/).filter(Boolean))
+  if (typeof level !== 'string' || efforts === undefined) return thinking
+  const word = nearestEffort(level.toLowerCase(), efforts.split(/[\s,]+/).filter(Boolean))
   if (word === undefined || word === level.toLowerCase()) return thinking
   report.add('reasoning.effort', `${place}/thinkingLevel`)
   return { ...thinking, thinkingLevel: word.toUpperCase() }

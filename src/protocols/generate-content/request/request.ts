@@ -156,7 +156,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wire = merge<GeminiBody>(inside, begun)
   if (!model && stream?.enabled) report.add('field.unsupported', undefined, 'stream.enabled')
   const context: EncodingContext = {
-    ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.gcApiVersion) }),
+    ...(model && { path: target({ operation: 'generate', model, stream: stream?.enabled ?? false }, options.apiVersion) }),
   }
   const isEmpty = !native && conversation.contents.length === 0
   // Hosts that wrap every body name the model beside it.

@@ -135,7 +135,7 @@ export function askForInvocations(
   { native, options, report }: RequestWriting,
 ): GeminiWrittenToolConfig | undefined {
   const keys = new Set(flatMap(written ?? [], entry => Object.keys(entry)))
-  if (native || options.gcToolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
+  if (native || options.toolInvocations === 'omit' || !keys.has('functionDeclarations') || keys.size < 2) return undefined
   report.add('tool.invocations', '/toolConfig/includeServerSideToolInvocations')
   return { includeServerSideToolInvocations: true }
 }

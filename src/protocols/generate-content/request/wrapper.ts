@@ -19,7 +19,7 @@ export function unwrapReply(given: unknown, options: GeminiOptions): Held {
   return isObject(given) && 'candidates' in given ? alone(given) : held(given, asked('response', options))
 }
 
-/** Applies the same change to a body and to the object it is nested in. Regardless of `gcWrapper`, because the body is only passed on. */
+/** Applies the same change to a body and to the object it is nested in. Regardless of `wrapper`, because the body is only passed on. */
 export function within(given: unknown, change: (body: JsonObject) => JsonObject): unknown {
   if (!isObject(given)) return given
   if (isBody(given)) return change(given)
@@ -33,7 +33,7 @@ const isBody = (value: unknown): value is JsonObject => isObject(value) && ('con
 /** A reply to a blocked prompt and an event with only usage have no candidates. */
 const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
-const asked = (key: string, { gcWrapper }: GeminiOptions) => (gcWrapper === 'unwrap' ? [key] : [])
+const asked = (key: string, { wrapper }: GeminiOptions) => (wrapper === 'unwrap' ? [key] : [])
 const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
 
 function held(given: unknown, keys: readonly string[]): Held {

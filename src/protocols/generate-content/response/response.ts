@@ -225,7 +225,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Writ
   report.ext(ext, at)
   const sources = new Map<GeminiWrittenPart, TextPart>()
   const writing = replyWriting(report, native, (part, written) => sources.set(written, part))
-  const gathered = options.gcThoughts === 'calls' && !native ? nothingGathered() : undefined
+  const gathered = options.signedReasoning === 'calls' && !native ? nothingGathered() : undefined
   const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
   const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
   const hasCalls = messages.some(message => message.parts.some(isCalled))

@@ -23,7 +23,7 @@ import { finishWord } from '../vocabulary.ts'
 import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
 
 export type DecoderState = MachineState & {
-  gcWrapper: NonNullable<GeminiOptions['gcWrapper']>
+  wrapper: NonNullable<GeminiOptions['wrapper']>
   /** JSON pointer to the reply in each event. Empty: the event itself. */
   root: string
   phase: 'before' | 'inside' | 'ended'
@@ -53,9 +53,9 @@ export type DecoderState = MachineState & {
  * @throws TranslationError `malformed` for an event that cannot be read
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, GeminiOptions> = {
-  initial: ({ gcWrapper, ...options }: Options = {}) => ({
+  initial: ({ wrapper, ...options }: Options = {}) => ({
     notes: [],
-    gcWrapper: gcWrapper ?? 'refuse',
+    wrapper: wrapper ?? 'refuse',
     root: '',
     phase: 'before',
     id: undefined,

@@ -30,7 +30,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, GeminiWire['event'], E
     notes: [],
     fieldNames: options.fieldNames ?? {},
     truncated: options.truncated ?? 'error',
-    carries: options.gcThoughts === 'calls',
+    carries: options.signedReasoning === 'calls',
     done: false,
     begun: false,
     start: {},

@@ -15,9 +15,9 @@ import { groupTurns } from './turns.ts'
 
 const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/
 
-export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport, { amBillingLine }: MessagesOptions): Message[] {
+export function decodeSystem(system: MessagesRequest['system'], report: MessagesReport, { billingLine }: MessagesOptions): Message[] {
   const read = Array.isArray(system) ? system.map((block, index) => decodeInstruction(block, index, report)) : decodeContent(system, '/system', report)
-  const parts = amBillingLine === 'drop' ? withoutBilling(read, report) : read
+  const parts = billingLine === 'drop' ? withoutBilling(read, report) : read
   return parts.length === 0 ? [] : [{ role: 'system', origin: 'instructions', parts, at: '/system' }]
 }
 
@@ -70,7 +70,7 @@ function encodeTurnConfig(
   { options, report }: RequestWriting,
 ): Pick<MessagesWrittenMessage, 'output_config'> {
   const word = effort === 'minimal' ? 'low' : effort
-  if (options.amTurnEffort !== 'write' || word === 'none') {
+  if (options.turnEffort !== 'write' || word === 'none') {
     report.add('part.unsupported', at)
     return {}
   }
@@ -93,7 +93,7 @@ export function encodeMessages(
   const others = first < 0 ? [] : messages.slice(first)
   const system = encodeSystem(leading, writing)
   const wires = native ? others.map(message => encodeNative(message, writing)) : encodeTurns(others, writing)
-  if (!native && options.amLeadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
+  if (!native && options.leadingUser === 'synthesize' && wires.length === 0 && system.length > 0) {
     report.add('message.leading-user', '/messages/0')
     wires.push({ role: 'user', content: '.' })
   }
@@ -142,12 +142,12 @@ function encodeTurns(messages: readonly Message[], writing: RequestWriting): Mes
       Object.assign(last.own, own)
     } else if (blocks.length > 0 || own.output_config !== undefined) wires.push({ role, blocks, own })
   }
-  if (options.amLeadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
+  if (options.leadingUser === 'synthesize' && wires[0]?.role === 'assistant') {
     report.add('message.leading-user', '/messages/0')
     wires.unshift({ role: 'user', blocks: [{ type: 'text', text: '.' }], own: {} })
   }
   const last = wires.at(-1)
-  const { amTrailingAssistant: trailing = 'auto' } = options
+  const { trailingAssistant: trailing = 'auto' } = options
   const isRefused = trailing === 'synthesize' || (trailing === 'auto' && refusesPrefill(writing.model))
   // An assistant that waits for a tool result has no half text to continue.
   if (isRefused && last?.role === 'assistant' && !last.blocks.some(({ type }) => type.endsWith('tool_use'))) {

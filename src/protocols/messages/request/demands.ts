@@ -10,10 +10,10 @@ const longest = 128
 const later = { user: 'user', hoist: 'front', keep: 'behind-user' } as const satisfies Record<string, InstructionDemands['later']>
 
 /** The server refuses a turn with calls that the results of all of them do not follow, and an id that occurs twice. */
-export function demands({ model }: CanonicalRequest, { amToolAddition, systemPlacement = 'auto' }: Options): Demands {
+export function demands({ model }: CanonicalRequest, { toolAddition, systemPlacement = 'auto' }: Options): Demands {
   const placement = systemPlacement === 'auto' ? (takesMidSystem(model) ? 'keep' : 'user') : systemPlacement
   return {
-    lateTools: amToolAddition === 'block' ? 'controls' : 'list',
+    lateTools: toolAddition === 'block' ? 'controls' : 'list',
     instructions: { later: later[placement] },
     toolNames: { spell: name => mapName(name, longest), longest, freeform: 'wrapped' },
     toolPairs: { resultsFollowCalls: true, callId: id => mapCallId(id, validCallId), uniqueCallIds: true },

@@ -42,7 +42,7 @@ export function encodeReasoningSpec(spec: ReasoningSpec, around: Around, writing
   const { report, options, model } = writing
   report.rest(rest, undefined, 'reasoning.')
   if (mode !== undefined && !reasoningModes.has(mode)) report.add('field.unsupported', undefined, 'reasoning.mode')
-  const isManual = options.amThinking === 'enabled' || (options.amThinking !== 'adaptive' && onlyManualThinking(model))
+  const isManual = options.thinking === 'enabled' || (options.thinking !== 'adaptive' && onlyManualThinking(model))
   if (effort === 'none' || budgetTokens === 0 || mode === 'disabled') return encodeOff(spec, { isManual, maxTokens: around.maxTokens }, writing)
   const isWanted = effort !== undefined || budgetTokens !== undefined || (mode !== undefined && reasoningModes.has(mode))
   if (!isWanted) {
@@ -66,7 +66,7 @@ function encodeOff(spec: ReasoningSpec, { isManual, maxTokens }: { isManual: boo
 /** With a budget of tokens, for models that take no effort. */
 function encodeManual(spec: ReasoningSpec, { maxTokens, forced, unsignedLoop }: Around, { report, options }: RequestWriting): Thought {
   const { effort, budgetTokens } = spec
-  const yields = forced && options.amForcedToolWithThinking !== 'keep'
+  const yields = forced && options.forcedToolWithThinking !== 'keep'
   if (yields || unsignedLoop) {
     noteHidden(spec, report)
     report.add(yields ? 'reasoning.forced-tool' : 'reasoning.disabled-unsigned-loop', undefined, fieldOf({ effort, budgetTokens }))
@@ -81,7 +81,7 @@ function encodeAdaptive(spec: ReasoningSpec, { maxTokens, forced }: Around, { re
   const hasBudget = budgetTokens !== undefined && budgetTokens > 0
   const named = knownEffort(effort, report) ?? (hasBudget ? effortOf(budgetTokens) : undefined)
   if (hasBudget) report.add('reasoning.budget-as-effort', undefined, 'reasoning.budgetTokens')
-  const { amForcedToolWithThinking: both = thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
+  const { forcedToolWithThinking: both = thinksAdaptively(model) ? 'keep' : 'effort-only' } = options
   if (forced && both !== 'keep') {
     noteHidden(spec, report)
     report.add('reasoning.forced-tool', undefined, fieldOf({ effort, budgetTokens }))
@@ -112,9 +112,9 @@ function knownEffort(effort: string | undefined, report: MessagesReport): string
 }
 
 /** Adds what the server does with thinking that does not fit the conversation before it. Only `adaptive` and `enabled` thinking take this field. */
-function bound(thinking: MessagesWrittenThinking, { amPrefixMismatch }: MessagesOptions): MessagesWrittenThinking {
-  const binds = amPrefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')
-  return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: amPrefixMismatch } } : thinking
+function bound(thinking: MessagesWrittenThinking, { prefixMismatch }: MessagesOptions): MessagesWrittenThinking {
+  const binds = prefixMismatch !== undefined && (thinking.type === 'adaptive' || thinking.type === 'enabled')
+  return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: prefixMismatch } } : thinking
 }
 
 /** The field that asked for thinking, for notes. */
@@ -146,14 +146,14 @@ function withBudget(
 export function nativeReasoningSpec(request: CanonicalRequest, { forced }: { forced: boolean }, { options, report }: RequestWriting): Partial<Thought> {
   const { mode, budgetTokens, display, effort, ...rest } = request.reasoning ?? {}
   report.rest(rest, undefined, 'reasoning.')
-  if (forced && mode !== undefined && mode !== 'disabled' && options.amForcedToolWithThinking === 'disable-thinking') {
+  if (forced && mode !== undefined && mode !== 'disabled' && options.forcedToolWithThinking === 'disable-thinking') {
     report.add('reasoning.forced-tool', undefined, 'reasoning.mode')
     return defined({ effort })
   }
   // The conversation changed providers inside a tool loop: this provider would refuse the thinking of the other one.
   if (
     mode === 'enabled' &&
-    options.foreignProofs !== 'wrap' &&
+    options.foreignSignatures !== 'wrap' &&
     isUnsignedLoop(request.messages, signature => signature !== undefined && signature.issuer !== protocolName)
   ) {
     report.add('reasoning.disabled-unsigned-loop', undefined, 'reasoning.mode')

@@ -47,7 +47,7 @@ const tagged = (content: unknown): JsonObject[] =>
   listed(content).map(block => (typeof block['text'] === 'string' ? { ...block, text: `<system>${block['text']}</system>` } : block))
 
 /** Thinking in the way that the model knows. */
-const thinking: Edit = (body, { amThinking: way }, report) => {
+const thinking: Edit = (body, { thinking: way }, report) => {
   const { thinking: asked } = body
   if (!isObject(asked) || way === undefined || way === 'auto') return body
   const { type, budget_tokens: budget, ...shown } = asked
@@ -76,10 +76,10 @@ function effortIn(body: JsonObject): string | undefined {
 const withEffort = (body: JsonObject, effort: string | undefined): JsonObject =>
   effort === undefined || effortIn(body) !== undefined ? body : { ...body, output_config: { ...configOf(body), effort } }
 
-const effort: Edit = (body, { amEfforts }, report) => {
+const effort: Edit = (body, { efforts }, report) => {
   const wanted = effortIn(body)
-  if (amEfforts === undefined || wanted === undefined) return body
-  const word = nearestEffort(wanted, amEfforts.split(/[\s,]+/).filter(Boolean))
+  if (efforts === undefined || wanted === undefined) return body
+  const word = nearestEffort(wanted, efforts.split(/[\s,]+/).filter(Boolean))
   if (word === wanted) return body
   report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/output_config/effort')
   const rest = without(configOf(body), ['effort'])

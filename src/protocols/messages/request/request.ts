@@ -157,7 +157,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const wire = wireOf<MessagesBody>(Object.assign(fields.write(request, writing), own), ext)
   // `wireOf` put unknown keys back into an object that is otherwise not written: the server would refuse them alone.
   for (const key of ['thinking', 'tool_choice', 'output_format'] as const) if (isObject(wire[key]) && wire[key].type === undefined) delete wire[key]
-  const betas = native && !options.amPrefixMismatch ? [] : betasOf(wire)
+  const betas = native && !options.prefixMismatch ? [] : betasOf(wire)
   const context: EncodingContext = {
     ...(betas.length > 0 && { headers: { 'anthropic-beta': betas.join(',') } }),
   }

@@ -28,7 +28,7 @@ export function maxTokensFor(model: string | undefined, { defaultMaxTokens: give
   return typeof given === 'function' ? given(model) : given
 }
 
-/** With `amJsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `conversation.system`. */
+/** With `jsonMode: 'instruct'` JSON without a schema is requested by an instruction, which is added to `conversation.system`. */
 export function encodeFormat(
   output: OutputSpec | undefined,
   conversation: { system?: string | MessagesWrittenBlock[] },
@@ -43,7 +43,7 @@ export function encodeFormat(
     case 'text':
       return undefined
     case 'json': {
-      if (options.amJsonMode !== 'instruct') {
+      if (options.jsonMode !== 'instruct') {
         report.add('field.unsupported', undefined, 'output.format')
         return undefined
       }
@@ -84,7 +84,7 @@ export function encodeSampling(
       if (value !== undefined && !isNeutral(`sampling.${key}`, value)) report.add('sampling.version', undefined, `sampling.${key}`)
     return {}
   }
-  if (thinks && !native && options.amSamplingWithThinking !== 'keep') {
+  if (thinks && !native && options.samplingWithThinking !== 'keep') {
     if (temperature !== undefined && temperature !== 1) report.add('sampling.with-thinking', undefined, 'sampling.temperature')
     if (topP !== undefined && topP !== 1) report.add('sampling.with-thinking', undefined, 'sampling.topP')
     if (topK !== undefined) report.add('sampling.with-thinking', undefined, 'sampling.topK')
@@ -177,7 +177,7 @@ export function encodeCaching(
   if (auto) {
     return { ...own, cache_control: encodeMark(auto, ownUnder(request.ext, 'cache_control'), () => report.add('cache.ttl', undefined, 'cache.auto.ttl')) }
   }
-  if (!native && options.amAutoCache && marks.length < 4) {
+  if (!native && options.autoCache && marks.length < 4) {
     report.add('cache.auto', '/cache_control')
     return { ...own, cache_control: { type: 'ephemeral' } }
   }

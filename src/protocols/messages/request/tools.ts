@@ -13,7 +13,7 @@ import { decodeMark, encodeMark, keepMarked, type Mark } from '../content/cache.
 import { ownUnder, protocolName, wireOf } from '../content/own.ts'
 import type { RequestWriting } from '../content/writing.ts'
 import type { MessagesReport } from '../notes.ts'
-import type { MessagesOptions } from '../options.ts'
+import type { Options } from '../options.ts'
 import { type MessagesMcpServer, MessagesTool, type MessagesWrittenBlock, type MessagesWrittenTool } from '../schema.ts'
 import { codeCaller, isCallerType, nearestServerTool, toolFamily } from '../vocabulary.ts'
 import { enforceable, isEnforceable } from './enforceable.ts'
@@ -88,7 +88,7 @@ function commonOf(tool: MessagesTool): ServerTool['common'] {
 
 export type ToolWriting = {
   report: MessagesReport
-  options: MessagesOptions
+  options: Options
   native: boolean
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
   marks: Mark[]
@@ -132,7 +132,7 @@ export function encodeTool(tool: Tool, writing: ToolWriting): MessagesWrittenToo
   }
 }
 
-export function nearestOf({ tool }: ServerTool, { serverTools }: MessagesOptions): { type: string; name: string } | undefined {
+export function nearestOf({ tool }: ServerTool, { serverTools }: Options): { type: string; name: string } | undefined {
   return serverTools === 'map' ? nearestServerTool[tool] : undefined
 }
 
@@ -199,7 +199,7 @@ function encodeCallers({ allowedCallers: callers, at }: FunctionTool, { report, 
   if (native || !callers) return callers
   const own = callers.filter(isCallerType)
   const isForeign = own.length < callers.length
-  const maps = isForeign && options.amForeignCallers === 'map'
+  const maps = isForeign && options.foreignCallers === 'map'
   if (isForeign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
   if (maps) own.push(codeCaller)
   return own.length > 0 ? own : undefined
@@ -223,7 +223,7 @@ export function encodeTools(
 ): { tools?: MessagesWrittenTool[]; mcpServers?: MessagesMcpServer[]; limited: boolean } {
   const { report, options, native } = writing
   const mcpServers: MessagesMcpServer[] = []
-  const merges = options.amToolAddition !== 'block'
+  const merges = options.toolAddition !== 'block'
   const allowed = toolChoice?.mode === 'allowed' ? callable(toolChoice, all, messages, writing) : undefined
   const searches = all.filter(isSearch)
   const hasSearch = searches.some(tool => (!allowed || allowed.has(tool)) && (!isForeign(tool) || nearestOf(tool, options)))
@@ -263,7 +263,7 @@ function callable(
   choice: Extract<ToolChoice, { mode: 'allowed' }>,
   tools: readonly Tool[],
   messages: readonly Message[],
-  { report, options: { amAllowedTools } }: RequestWriting,
+  { report, options: { allowedTools } }: RequestWriting,
 ): Set<Tool> | undefined {
   const signed = messages.some(({ parts }) => parts.some(({ type, signature }) => type === 'reasoning' && signature?.issuer === protocolName))
   const listed = tools.filter(tool =>
@@ -271,7 +271,7 @@ function callable(
   )
   if (listed.length === tools.length) return undefined
   if (choice.require && listed.length === 1) return undefined
-  if (amAllowedTools === 'keep' || (amAllowedTools === undefined && signed)) {
+  if (allowedTools === 'keep' || (allowedTools === undefined && signed)) {
     report.add('tool_choice.subset-not-enforced', undefined, 'toolChoice')
     return undefined
   }

@@ -121,7 +121,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const parts = flatMap(messages, ({ parts: own }) => own)
   const refusal = parts.find(part => part.type === 'refusal')
   const seen: Seen = { calls: parts.some(({ type }) => type === 'tool-call'), ...defined({ refusal }) }
-  const carriers: Carriers | undefined = options.amLastProof === 'drop' ? new Map() : undefined
+  const carriers: Carriers | undefined = options.lastSignature === 'drop' ? new Map() : undefined
   const content = flatMap(messages, message => encodeMessage(message, report, defined({ carriers, endsInText: !seen.calls })))
   if (carriers) dropLast(content, carriers, report)
   if (candidate?.logprobs) report.add('field.unsupported', candidate.at, 'logprobs')
@@ -150,7 +150,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   return { wire: defined(wire), notes: report.notes }
 }
 
-/** With `amLastProof: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
+/** With `lastSignature: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
 function dropLast(content: MessagesWrittenBlock[], carriers: Carriers, report: MessagesReport): void {
   if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
   for (let last = content.at(-1); last?.type === 'redacted_thinking'; last = content.at(-1)) {

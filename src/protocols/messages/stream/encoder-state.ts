@@ -57,7 +57,7 @@ export type EncoderState = MachineState & {
   closed: Record<string, Block>
   /** The number of thinking blocks so far. */
   thoughts: number
-  /** The option `amLastProof`: may a reply end in the carrier block for the signature of its text? */
+  /** The option `lastSignature`: may a reply end in the carrier block for the signature of its text? */
   lastProof: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: MessagesWrittenBlock; at?: Place }[]

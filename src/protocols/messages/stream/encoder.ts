@@ -33,7 +33,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, Encoder
     open: undefined,
     closed: {},
     thoughts: 0,
-    lastProof: options.amLastProof ?? 'block',
+    lastProof: options.lastSignature ?? 'block',
     carriers: [],
     unsigned: false,
     seen: { calls: false, text: false },

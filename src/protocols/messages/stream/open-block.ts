@@ -62,7 +62,7 @@ function writeDelta({ index }: Block, delta: MessagesDelta, emit: EmitWire, said
 }
 
 /**
- * Writes a block without deltas. `at`: path of its part. With `amLastProof: 'drop'` a carrier block after a text waits until another
+ * Writes a block without deltas. `at`: path of its part. With `lastSignature: 'drop'` a carrier block after a text waits until another
  * block follows, because a reply without calls must not end in it.
  */
 export function writeWhole(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire, at?: Place): void {

@@ -146,7 +146,7 @@ function encodeSource({ kind, source, at }: MediaPart, writing: Writing): Source
 
 function encodeAudio(part: MediaPart, writing: Writing): ResponsesMedia | undefined {
   const { source, at } = part
-  if (source.type !== 'base64' || (!writing.native && !writing.options.rsInputAudio)) {
+  if (source.type !== 'base64' || (!writing.native && !writing.options.inputAudio)) {
     writing.report.add('media.unsupported', at)
     return undefined
   }

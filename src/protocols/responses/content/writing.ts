@@ -45,7 +45,7 @@ export function startWriting(target: Writing['target'], native: boolean, options
 }
 
 /** Does the receiver keep or open envelopes? Every client does, and a provider that is a gateway itself. */
-export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean => target === 'output' || options.foreignProofs === 'wrap'
+export const opensEnvelopes = ({ target, options }: Pick<Writing, 'target' | 'options'>): boolean => target === 'output' || options.foreignSignatures === 'wrap'
 
 /** Notes or refuses what only another provider can resolve; in an answer nothing is refused. */
 export function unresolvable(at: Place | undefined, field: string | undefined, { report, options, target }: Writing): void {

@@ -38,7 +38,7 @@ function withoutLoose(items: ResponsesWrittenItem[], { thoughts, report }: Writi
  */
 function withoutRepeated(items: ResponsesWrittenItem[], { thoughts, report }: Writing): ResponsesWrittenItem[] {
   const firsts = new Map<string, ResponsesItemOf<'reasoning'>>()
-  return flatMap(items, item => {
+  return flatMap<ResponsesWrittenItem, ResponsesWrittenItem>(items, item => {
     const thought = thoughts.get(item)
     const { id } = item
     if (!thought || item.type !== 'reasoning' || id === undefined) return [item]

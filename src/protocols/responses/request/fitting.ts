@@ -2,12 +2,12 @@ import { nearestEffort } from '../../../kit/fields/effort.ts'
 import { isObject, type JsonObject, without } from '../../../kit/json/json.ts'
 import { plainSchema } from '../../../kit/tools/plain-schema.ts'
 import { createResponsesReport, type ResponsesReport } from '../notes.ts'
-import type { ResponsesOptions } from '../options.ts'
+import type { Options } from '../options.ts'
 
-type Edit = (body: JsonObject, options: ResponsesOptions, report: ResponsesReport) => JsonObject
+type Edit = (body: JsonObject, options: Options, report: ResponsesReport) => JsonObject
 
 /** The request as its server requires by the options, with a note for each change. The same object if nothing has to change. */
-export function fitRequest(wire: unknown, options: ResponsesOptions): { wire: unknown; notes: ResponsesReport['notes'] } {
+export function fitRequest(wire: unknown, options: Options): { wire: unknown; notes: ResponsesReport['notes'] } {
   const report = createResponsesReport()
   if (!isObject(wire)) return { wire, notes: [] }
   let body = wire
@@ -23,11 +23,11 @@ export function toolTypes(wire: unknown): string[] {
   return [...typesIn(wire['tools']), ...items.flatMap((item: unknown) => (isObject(item) && item['type'] === 'additional_tools' ? typesIn(item['tools']) : []))]
 }
 
-const effort: Edit = (body, { rsEfforts }, report) => {
+const effort: Edit = (body, { efforts }, report) => {
   const { reasoning } = body
   const wanted = isObject(reasoning) ? reasoning['effort'] : undefined
-  if (rsEfforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
-  const known = rsEfforts.split(/[\s,]+/).filter(Boolean)
+  if (efforts === undefined || !isObject(reasoning) || typeof wanted !== 'string') return body
+  const known = efforts.split(/[\s,]+/).filter(Boolean)
   const word = wanted === 'none' && !known.includes('none') ? nearestEffort('minimal', known) : nearestEffort(wanted, known)
   if (word === wanted) return body
   const rest = without(reasoning, ['effort'])
@@ -37,7 +37,7 @@ const effort: Edit = (body, { rsEfforts }, report) => {
     : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
 }
 
-const toolSchemas: Edit = (body, { toolSchemas: taken }, report) => {
+const schemas: Edit = (body, { schemas: taken }, report) => {
   const { tools } = body
   if (taken !== 'plain' || !Array.isArray(tools)) return body
   const plain = tools.map((tool: unknown, i) => {
@@ -51,10 +51,10 @@ const toolSchemas: Edit = (body, { toolSchemas: taken }, report) => {
   return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
 }
 
-const choiceOfTools: Edit = (body, { rsChoiceWithoutTools: taken }, report) => {
+const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {
   if (taken !== 'drop' || body['tool_choice'] === undefined || (Array.isArray(body['tools']) && body['tools'].length > 0)) return body
   if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none') report.add('tool_choice.without-tools', '/tool_choice')
   return without(body, ['tool_choice'])
 }
 
-const edits: readonly Edit[] = [effort, toolSchemas, choiceOfTools]
+const edits: readonly Edit[] = [effort, schemas, choiceOfTools]

@@ -170,7 +170,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (!native) separateCalls(output, candidate, report)
   report.settle(output, '/output')
   const countsOf = (status: string) =>
-    defined({ usage: encodeUsage(usage, status === 'failed' || native ? { rsMissingUsage: 'null' } : writing.options, report) })
+    defined({ usage: encodeUsage(usage, status === 'failed' || native ? { missingUsage: 'null' } : writing.options, report) })
   if (error) {
     const counts = countsOf('failed')
     noteFailure(error, true, report)

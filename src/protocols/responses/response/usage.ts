@@ -44,7 +44,7 @@ export function decodeUsage(wire: ResponsesUsage): Usage {
 }
 
 /** All counts are required here: a missing one is 0, as on a server that does not cache. Undefined: all are missing, and the option asks for none then. */
-export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOptions, report: ResponsesReport): ResponsesWrittenUsage | undefined {
+export function encodeUsage(usage: Usage = {}, { missingUsage }: ResponsesOptions, report: ResponsesReport): ResponsesWrittenUsage | undefined {
   const { input, output, cacheRead, cacheWrite, cacheWriteByTtl, reasoning, toolPrompt, ext, serviceTier: _, ...rest } = usage
   report.ext(ext, report.placeOf('usage'))
   if (toolPrompt) report.once('usage.merged', undefined, 'usage')
@@ -52,7 +52,7 @@ export function encodeUsage(usage: Usage = {}, { rsMissingUsage }: ResponsesOpti
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const own = fieldsOf(ext) ?? {}
   const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
-  if (!isTold && rsMissingUsage === 'null') return undefined
+  if (!isTold && missingUsage === 'null') return undefined
   if (input === undefined || output === undefined) report.once('usage.unknown', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {

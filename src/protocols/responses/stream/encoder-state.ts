@@ -57,7 +57,7 @@ export type EncoderState = MachineState &
   CutState & {
     /** `held`: begun, but nothing is written yet, so that an error right at the start can still be an HTTP status. */
     phase: 'before' | 'held' | 'inside' | 'ended'
-    options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'rsMidStreamError' | 'rsRawReasoning' | 'rsMissingUsage' | 'fieldNames'>
+    options: Pick<Options, 'truncated' | 'strictEnums' | 'deferStart' | 'midStreamError' | 'rawReasoning' | 'missingUsage' | 'fieldNames'>
     fallbacks: Fallbacks
     start: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier' | 'transformations' | 'echo' | 'ext' | 'source'>
     envelope: Envelope | undefined

@@ -46,7 +46,7 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
 /** Writes an `error` event, then a failed response with the output so far. */
 export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   open(state, emit)
-  const only = state.options.rsMidStreamError === 'failed-only'
+  const only = state.options.midStreamError === 'failed-only'
   noteFailure(error, only, reportOf(state))
   if (!only) write(state, 'error', streamError(error), emit)
   const response = snapshot(envelopeOf(state), { status: 'failed', output: outputOf(state), error: failureOf(error), usage: usageOf(state) })
@@ -82,11 +82,11 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
   }
 }
 
-const usageOf = (state: EncoderState) => encodeUsage(state.usage, { rsMissingUsage: 'null' }, reportOf(state)) ?? null
+const usageOf = (state: EncoderState) => encodeUsage(state.usage, { missingUsage: 'null' }, reportOf(state)) ?? null
 
 /** Usage of a reply that did not fail. */
 const finalUsageOf = (state: EncoderState) =>
-  encodeUsage(state.usage, envelopeOf(state).native ? { rsMissingUsage: 'null' } : state.options, reportOf(state)) ?? null
+  encodeUsage(state.usage, envelopeOf(state).native ? { missingUsage: 'null' } : state.options, reportOf(state)) ?? null
 
 /** Ends a cut-off stream as `incomplete`. Open texts end where they were cut; an open call gets no `done` event. */
 function endAsLength(state: EncoderState, emit: EmitWire): void {

@@ -1,0 +1,28 @@
+import type { CodecOptions, Protocol, ToolOptions } from '../../protocol.ts'
+
+/** What codecs of one protocol read: the common options, those of tools and its own group, in one object. */
+export function optionsFor({ optionsKey }: Protocol, settings: CodecOptions & { tools?: ToolOptions }): CodecOptions & ToolOptions {
+  const { [optionsKey]: own, tools }: Record<string, unknown> & { tools?: ToolOptions } = settings
+  return own === undefined && tools === undefined ? settings : Object.assign({}, settings, tools, own)
+}
+
+/** Combines options, group by group; later ones win. Without a second one, the only one is returned. */
+export function mergeOptions<Options extends object>(...all: readonly (Options | undefined)[]): Options {
+  let merged: Options | undefined
+  let isCopy = false
+  for (const options of all) {
+    if (!options || options === merged || Object.keys(options).length === 0) continue
+    if (!merged) merged = options
+    else {
+      if (!isCopy) merged = { ...merged }
+      isCopy = true
+      for (const key of Object.keys(options) as (keyof Options)[]) {
+        const [before, value] = [merged[key], options[key]]
+        merged[key] = isGroup(before) && isGroup(value) ? { ...before, ...value } : value
+      }
+    }
+  }
+  return merged ?? ({} as Options)
+}
+
+const isGroup = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
