@@ -28,6 +28,7 @@ export default defineConfig({
         text: 'Gateway',
         items: [
           guide('Gateway', 'gateway'),
+          guide('SDKs in process', 'in-process'),
           guide('Vendors', 'vendors'),
           guide('Several processes', 'several-processes'),
           guide('Operations', 'operations'),

@@ -54,6 +54,28 @@ describe('pure functions', () => {
   })
 })
 
+describe('SDKs in the process of the gateway', () => {
+  test.each([
+    ['in-process-openai.ts', () => import('./in-process-openai.ts')],
+    ['in-process-anthropic.ts', () => import('./in-process-anthropic.ts')],
+    ['in-process-google.ts', () => import('./in-process-google.ts')],
+    ['in-process-ai-sdk.ts', () => import('./in-process-ai-sdk.ts')],
+    ['in-process-langchain.ts', () => import('./in-process-langchain.ts')],
+  ])('%s prints a response and a stream', async (_, start) => {
+    vi.stubEnv('ANTHROPIC_API_KEY', 'unused')
+    let printed = ''
+    const print = (text: unknown) => {
+      printed += String(text)
+      return true
+    }
+    vi.spyOn(console, 'log').mockImplementation(text => void print(`${text}\n`))
+    vi.spyOn(process.stdout, 'write').mockImplementation(print)
+    await start()
+    vi.restoreAllMocks()
+    expect(printed).toBe('Hello! You said: Hello\nHello! You said: Hello\n')
+  })
+})
+
 describe('servers', () => {
   test.each([
     ['express.ts', '', () => import('./express.ts')],

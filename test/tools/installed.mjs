@@ -102,7 +102,7 @@ translateRequest({}, { from: 'morse', to: 'messages' })
   assert.ok(examples.length > 5, 'the examples are in the package')
   for (const file of examples) write(`examples/${file}`, readFileSync(join(folder, 'node_modules/wireglot/test/examples', file), 'utf8'))
   write('examples/package.json', '{ "type": "module" }')
-  for (const name of ['connect', 'express', 'express4', 'hono', '@types']) {
+  for (const name of ['@ai-sdk', '@anthropic-ai', '@google', '@langchain', '@types', 'ai', 'connect', 'express', 'express4', 'hono', 'openai']) {
     mkdirSync(join(folder, 'examples/node_modules'), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(folder, 'examples/node_modules', name))
   }

@@ -12,7 +12,7 @@ import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
 
 /** Every page that holds something generated. */
-export const generatedPages = ['README.md', 'docs/notes.md', 'docs/options.md'] as const
+export const generatedPages = ['README.md', 'docs/guides/in-process.md', 'docs/notes.md', 'docs/options.md'] as const
 
 const fileOf = (page: string) => new URL(`../../${page}`, import.meta.url)
 const all: Protocol[] = Object.values(protocols)
