@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -24,7 +25,7 @@ try {
   // The pages show the examples and two pictures.
   const strangers = files.filter(
     file =>
-      !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.+\.md|test\/examples\/[\w-]+\.ts|bench\/\w+\.svg|dist\/.+\.(js|cjs|d\.ts|d\.cts))$/.test(
+      !/^package\/(package\.json|README\.md|LICENSE|CHANGELOG\.md|docs\/.+\.md|test\/examples\/[\w-]+\.ts|bench\/\w+\.svg|dist\/.+\.(js|cjs|d\.ts|d\.cts)(\.map)?)$/.test(
         file,
       ),
   )
@@ -48,6 +49,9 @@ try {
   run(join(folder, 'esm'), process.execPath, 'index.js')
   // As Jest and older releases of Node load it: no ES module may be behind a `require`.
   run(join(folder, 'cjs'), process.execPath, '--no-experimental-require-module', 'index.js')
+
+  write('cjs/doors.test.js', `test('every door opens', () => {\n${uses(door => `require('${door}')`).join('\n')}\n})`)
+  run(join(folder, 'cjs'), process.execPath, createRequire(import.meta.url).resolve('jest/bin/jest'), '--silent')
 
   const typed = `import { translateRequest, type Note, type TranslateOptions } from 'wireglot'
 import { gateway } from 'wireglot/connect'
