@@ -4,6 +4,7 @@ import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
 import { optionFaults, type Ungrouped, ungroupedOptions } from './protocols/check-options.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
+import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 import { type ByteStream, chunksOf } from './translate/chunks.ts'
 import type { EventStream } from './translate/event-stream.ts'
 import * as events from './translate/event-stream.ts'
@@ -31,11 +32,11 @@ export { toWebStream } from './translate/web-streams.ts'
 type CommonOptions = Omit<Settings, 'keepsReply' | 'hideUsage'> & MappingOptions
 
 /** Options of every function that translates. A RangeError names each unknown option and each invalid value. */
-export type TranslateOptions = CommonOptions & {
+export type TranslateOptions<From extends ProtocolName = ProtocolName, To extends ProtocolName = ProtocolName> = CommonOptions & {
   /** The protocol of the input. */
-  from: ProtocolName
+  from: From
   /** The protocol of the output. */
-  to: ProtocolName
+  to: To
   /**
    * The vendor that serves the model. Its known requirements are defaults for the options, and fields that it refuses are dropped with a
    * note. Absent: requests are written so that every server of the protocol accepts them.
@@ -44,9 +45,9 @@ export type TranslateOptions = CommonOptions & {
 }
 
 /** Options of every function with one protocol. A RangeError names each unknown option and each invalid value. */
-export type OneProtocol = CommonOptions & {
+export type OneProtocol<Name extends ProtocolName = ProtocolName> = CommonOptions & {
   /** The protocol of input and output. */
-  protocol: ProtocolName
+  protocol: Name
 }
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -116,7 +117,17 @@ function modelOf(body: unknown): string | undefined {
  * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the
  * target cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
  */
-export function translateRequest(body: unknown, options: TranslateOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext } {
+export function translateRequest<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['request']>(
+  body: RequestInput<Body, From>,
+  options: TranslateOptions<From, To> & Resolvers,
+): TranslatedRequest<To> {
+  return translated(body, options) as TranslatedRequest<To>
+}
+
+/** `body`: in the target protocol. `context`: for the translation of the response. */
+export type TranslatedRequest<To extends ProtocolName = ProtocolName> = { body: Wire[To]['request']; notes: Note[]; context: TranslationContext }
+
+function translated(body: unknown, options: TranslateOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext } {
   const [source, target] = pairOf(options)
   const { to, vendor, model } = options
   const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
@@ -138,7 +149,10 @@ export function translateRequest(body: unknown, options: TranslateOptions & Reso
  * resolvers that return it. Empty: the request refers to nothing.
  * @throws TranslationError `malformed`
  */
-export function referencesOf(body: unknown, options: OneProtocol): Reference[] {
+export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['request']>(
+  body: RequestInput<Body, Name>,
+  options: OneProtocol<Name>,
+): Reference[] {
   return histories.referencesOf(body, onlyOf(options), options)
 }
 
@@ -148,7 +162,11 @@ export function referencesOf(body: unknown, options: OneProtocol): Reference[] {
  * are needed for it.
  * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
  */
-export function historyOf(request: unknown, reply: unknown, options: OneProtocol & Resolvers): History {
+export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['request'], Response = WireInput[Name]['response']>(
+  request: RequestInput<Body, Name>,
+  reply: ResponseInput<Response, Name>,
+  options: OneProtocol<Name> & Resolvers,
+): History {
   return histories.historyOf(request, reply, onlyOf(options), options)
 }
 
@@ -158,22 +176,28 @@ export function historyOf(request: unknown, reply: unknown, options: OneProtocol
  * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
  * it, that is a note); `inexpressible` when `strict` forbids a note
  */
-export function translateResponse(body: unknown, options: TranslateOptions): replies.TranslatedResponse {
+export function translateResponse<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['response']>(
+  body: ResponseInput<Body, From>,
+  options: TranslateOptions<From, To>,
+): TranslatedResponse<To> {
   const [from, to] = pairOf(options)
-  return replies.translateResponse(body, from, to, reading(options))
+  return replies.translateResponse(body, from, to, reading(options)) as TranslatedResponse<To>
 }
+
+/** `body`: in the target protocol. An error body when the response failed. */
+export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<replies.TranslatedResponse, 'body'> & { body: Wire[To]['response'] }
 
 /**
  * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the status. `headers`: of the response,
  * for request ids and retry hints; names are read in any case.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  */
-export function translateError(
+export function translateError<To extends ProtocolName>(
   error: { status: number; headers?: Record<string, string>; body: unknown },
-  options: TranslateOptions,
-): WireError & { notes: Note[] } {
+  options: TranslateOptions<ProtocolName, To>,
+): WireError<Wire[To]['error']> & { notes: Note[] } {
   const [from, to] = pairOf(options)
-  return replies.translateError({ headers: {}, ...error }, from, to, options)
+  return replies.translateError({ headers: {}, ...error }, from, to, options) as WireError<Wire[To]['error']> & { notes: Note[] }
 }
 
 /**
@@ -236,8 +260,11 @@ export function readStream(source: ByteStream, options: OneProtocol): EventStrea
  * Collects a stream into the complete reply, in the same protocol. A stream that failed gives an error body.
  * @throws TranslationError `truncated` when the stream stopped before the reply had ended; `inexpressible` when `strict` forbids a note
  */
-export function collectStream(source: ByteStream, options: OneProtocol): Promise<{ body: unknown; notes: Note[] }> {
-  return folds.collectStream(chunksOf(source), onlyOf(options), options)
+export function collectStream<Name extends ProtocolName>(
+  source: ByteStream,
+  options: OneProtocol<Name>,
+): Promise<{ body: Wire[Name]['response']; notes: Note[] }> {
+  return folds.collectStream(chunksOf(source), onlyOf(options), options) as Promise<{ body: Wire[Name]['response']; notes: Note[] }>
 }
 
 /**
@@ -245,7 +272,10 @@ export function collectStream(source: ByteStream, options: OneProtocol): Promise
  * cannot express is left out; pass `strict` to refuse such a reply.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  */
-export function explodeResponse(body: unknown, options: OneProtocol): string {
+export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name]['response']>(
+  body: ResponseInput<Body, Name>,
+  options: OneProtocol<Name>,
+): string {
   return folds.explodeResponse(body, onlyOf(options), options).text
 }
 
@@ -254,7 +284,10 @@ export function explodeResponse(body: unknown, options: OneProtocol): string {
  * have no candidates.
  * @throws TranslationError `malformed`
  */
-export function normalizeResponse(body: unknown, options: OneProtocol): CanonicalResponse {
+export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Name]['response']>(
+  body: ResponseInput<Body, Name>,
+  options: OneProtocol<Name>,
+): CanonicalResponse {
   const protocol = onlyOf(options)
   return protocol.decodeResponse(body, optionsFor(protocol, options)).value
 }

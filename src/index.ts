@@ -73,7 +73,7 @@ export {
   protocols,
   type ResponsesOptions,
 } from './protocols/index.ts'
-export type { TranslatedResponse } from './translate/response.ts'
+export type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 export type { Settings } from './translate/settings.ts'
 export type { StreamTranslator } from './translate/stream-translator.ts'
 export type { VendorName } from './vendors/index.ts'

@@ -1,23 +1,17 @@
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
+import { createStreamTranslator, detectProtocol, TranslationError, textOf, toolCallsOf, translateStream, usageOf } from '../src/index.ts'
+import { protocolNames } from '../src/protocols/index.ts'
 import {
   collectStream,
-  createStreamTranslator,
-  detectProtocol,
   explodeResponse,
   historyOf,
   normalizeResponse,
   referencesOf,
-  TranslationError,
-  textOf,
-  toolCallsOf,
   translateError,
   translateRequest,
   translateResponse,
-  translateStream,
-  usageOf,
-} from '../src/index.ts'
-import { protocolNames } from '../src/protocols/index.ts'
+} from './support/untyped.ts'
 
 const chatRequest = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
 const chatReply = {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import { createStreamTranslator } from '../../src/api.ts'
 import { address } from '../../src/protocols/generate-content/address.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { translateError, translateRequest, translateResponse } from '../support/untyped.ts'
 
 /** What went wrong elsewhere between generate-content and the others; the names are those of the collection of such failures. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { translateResponse } from '../../src/api.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { clientOf } from '../support/clients/index.ts'
+import { translateResponse } from '../support/untyped.ts'
 import {
   begun,
   block,

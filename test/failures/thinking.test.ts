@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest, translateResponse } from '../../src/api.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { translateRequest, translateResponse } from '../support/untyped.ts'
 import {
   begun,
   block,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../src/api.ts'
+import { createStreamTranslator } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
+import { translateRequest, translateResponse } from '../support/untyped.ts'
 import { call, called, calling, content, each, item, type Row, told, use, user, type Wire } from './asking.ts'
 
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }

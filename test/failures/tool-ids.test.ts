@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { translateResponse } from '../../src/api.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
+import { translateResponse } from '../support/untyped.ts'
 import {
   answer,
   asked,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { explodeResponse } from '../../src/api.ts'
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { canonicalJson } from '../../src/testing/json.ts'
 import { framesOf } from '../../src/testing/streams.ts'
@@ -7,6 +6,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { translateResponse } from '../../src/translate/response.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { cross } from '../support/cross.ts'
+import { explodeResponse } from '../support/untyped.ts'
 
 /** What `npm run fuzz` found once, made small. */
 

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
-import { createStreamTranslator, explodeResponse, type ProtocolName, translateError, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { all, attempt, pairs } from '../../src/testing/bodies.ts'
 import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
+import { explodeResponse, translateError, translateResponse } from '../support/untyped.ts'
 
 /** Errors as each wire tells them, and as servers that keep to it less closely do. */
 const bodies: Record<ProtocolName, unknown[]> = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest, translateResponse } from '../../src/index.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { blocks, chat, gemini, items } from '../support/examples/wires.ts'
+import { translateRequest, translateResponse } from '../support/untyped.ts'
 
 const server = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
 const opened = { ...server, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }

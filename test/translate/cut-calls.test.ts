@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { collectStream, createStreamTranslator, type ProtocolName, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
+import { collectStream, translateResponse } from '../support/untyped.ts'
 
 const inputs = ['', '{"city":"Par']
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type MappingOptions, type ProtocolName, translateRequest } from '../../src/index.ts'
+import type { MappingOptions, ProtocolName } from '../../src/index.ts'
+import { translateRequest } from '../support/untyped.ts'
 
 const later = { defer_loading: true }
 const bodies = {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalEvent } from '../../src/canonical/event.ts'
 import { explode } from '../../src/canonical/explode.ts'
-import { createStreamTranslator, explodeResponse, type ProtocolName, protocols, translateError, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, protocols } from '../../src/index.ts'
 import { messages } from '../../src/protocols/messages/index.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
+import { explodeResponse, translateError, translateResponse } from '../support/untyped.ts'
 
 const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, translateRequest } from '../../src/index.ts'
+import type { ProtocolName } from '../../src/index.ts'
 import { protocols } from '../../src/protocols/index.ts'
+import { translateRequest } from '../support/untyped.ts'
 
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII='
 

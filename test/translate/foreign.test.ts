@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { detectProtocol, translateRequest } from '../../src/index.ts'
+import { detectProtocol } from '../../src/index.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { refuseForeign } from '../../src/translate/foreign.ts'
+import { translateRequest } from '../support/untyped.ts'
 
 /** A wire that differs from chat-completions in little, as many servers have one: its requests bear signs of that. */
 const alike = (shared: true | undefined): Protocol => ({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, protocols, translateRequest } from '../../src/index.ts'
+import { type ProtocolName, protocols } from '../../src/index.ts'
+import { translateRequest } from '../support/untyped.ts'
 
 const targets = ['chat-completions', 'messages', 'generate-content'] as const satisfies readonly ProtocolName[]
 

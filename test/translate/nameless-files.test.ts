@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { translateRequest } from '../../src/index.ts'
+import { translateRequest } from '../support/untyped.ts'
 
 const request = (source: object, more: object = {}) => ({
   model: 'm',

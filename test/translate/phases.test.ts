@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName } from '../../src/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
+import { translateRequest, translateResponse } from '../support/untyped.ts'
 
 /** The phase of a message of responses comes back to its server from clients of the other protocols, which know none. */
 

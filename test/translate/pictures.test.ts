@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator } from '../../src/index.ts'
 import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { responses } from '../../src/protocols/responses/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
+import { collectStream, explodeResponse, translateRequest, translateResponse } from '../support/untyped.ts'
 
 const forms = [
   { form: 'whole', streamed: false },

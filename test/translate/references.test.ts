@@ -1,17 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import {
-  collectStream,
-  createStreamTranslator,
-  historyOf,
-  type Message,
-  type ProtocolName,
-  referencesOf,
-  translateRequest,
-  translateResponse,
-} from '../../src/index.ts'
+import { createStreamTranslator, type Message, type ProtocolName } from '../../src/index.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
+import { collectStream, historyOf, referencesOf, translateRequest, translateResponse } from '../support/untyped.ts'
 
 const others = ['chat-completions', 'messages'] as const
 const from = 'responses'

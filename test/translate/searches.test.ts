@@ -1,8 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator } from '../../src/index.ts'
 import { messages } from '../../src/protocols/messages/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { explodeResponse, translateRequest, translateResponse } from '../support/untyped.ts'
 
 const sources = [
   { type: 'url', url: 'https://example.org/tides' },

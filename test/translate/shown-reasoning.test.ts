@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator } from '../../src/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { clientOf } from '../support/clients/index.ts'
+import { explodeResponse, translateRequest, translateResponse } from '../support/untyped.ts'
 
 const between = { from: 'chat-completions', to: 'responses', responses: { rawReasoning: 'summary' } } as const
 const { checkResponse, checkStream } = strictOf('responses')

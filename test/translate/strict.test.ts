@@ -1,20 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  collectStream,
-  createStreamTranslator,
-  explodeResponse,
-  TranslationError,
-  translateError,
-  translateRequest,
-  translateResponse,
-} from '../../src/index.ts'
+import { createStreamTranslator, TranslationError } from '../../src/index.ts'
 import type { ProtocolName } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Example, outcomeOf } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
 import { blocks, chat, items } from '../support/examples/wires.ts'
+import { collectStream, explodeResponse, translateError, translateRequest, translateResponse } from '../support/untyped.ts'
 
 const thrownBy = (act: () => unknown): TranslationError => {
   try {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { type ProtocolName, type TranslateOptions, translateRequest } from '../../src/index.ts'
+import type { ProtocolName, TranslateOptions } from '../../src/index.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
+import { translateRequest } from '../support/untyped.ts'
 
 /** The same conversations in the words of each protocol. */
 const said = {

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, type TranslationContext, translateRequest, translateResponse } from '../../src/index.ts'
+import { createStreamTranslator, type ProtocolName, type TranslationContext } from '../../src/index.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Body, clientOf } from '../support/clients/index.ts'
 import { type Shape, thinkerOf } from '../support/reasoning/index.ts'
+import { translateRequest, translateResponse } from '../support/untyped.ts'
 
 /** A gateway whose channel is another one (`foreignSignatures: 'wrap'`): what the second one's upstream thought comes back to it over both. */
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest, translateResponse } from '../../src/index.ts'
+import { translateRequest, translateResponse } from '../support/untyped.ts'
 
 const weather = { type: 'function', name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } } as const
 

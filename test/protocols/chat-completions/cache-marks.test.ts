@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest } from '../../../src/index.ts'
+import { translateRequest } from '../../support/untyped.ts'
 
 const mark = { cache_control: { type: 'ephemeral' } }
 const hour = { cache_control: { type: 'ephemeral', ttl: '1h' } }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { valueAt } from '../../support/cross.ts'
 import { blocks } from '../../support/examples/wires.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Block = Record<string, unknown>
 

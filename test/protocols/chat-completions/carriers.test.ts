@@ -2,11 +2,12 @@ import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import type { CanonicalEvent } from '../../../src/canonical/event.ts'
 import type { Part, Signature } from '../../../src/canonical/message.ts'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { holdsEnvelope } from '../../../src/kit/signatures/envelope.ts'
 import { protocols } from '../../../src/protocols/index.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { chunk, codes, decodeStream, encodeStream } from './run.ts'
 
 const { 'chat-completions': chat, messages, responses } = protocols

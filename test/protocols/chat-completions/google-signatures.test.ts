@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { chatCompletions as chat } from '../../../src/protocols/chat-completions/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 /** The field that Google's endpoint reads holds what Google made, and nothing else: clients also send their history there. */
 

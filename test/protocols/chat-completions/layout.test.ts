@@ -3,10 +3,10 @@ import { collect } from '../../../src/canonical/collect.ts'
 import { explode } from '../../../src/canonical/explode.ts'
 import type { Message, Part, Signature } from '../../../src/canonical/message.ts'
 import type { CanonicalResponse } from '../../../src/canonical/response.ts'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { run } from '../../../src/testing/streams.ts'
 import { items, user } from '../../support/examples/wires.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { codes, encodeStream, type Options } from './run.ts'
 
 /** What an answer tells beside the slots of its message, and the next request brings back: order, phases and proofs of texts. */

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, protocols, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, protocols } from '../../../src/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { blocks } from '../../support/examples/wires.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 /** Clients that declare `functions` know `function_call` alone, in which an answer has one call. */
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest } from '../../../src/index.ts'
 import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { protocols } from '../../../src/protocols/index.ts'
+import { translateRequest } from '../../support/untyped.ts'
 
 const { 'chat-completions': chat } = protocols
 const item = { type: 'reasoning', id: 'rs_1', encrypted_content: 'R0FBQUE=', summary: [{ type: 'summary_text', text: 'Hm.' }] }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/canonical/collect.ts'
 import { explode } from '../../../src/canonical/explode.ts'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { chunk, codes, decodeStream, encodeStream } from './run.ts'
 
 const { 'chat-completions': chat } = protocols

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
+import { collectStream, explodeResponse, translateRequest, translateResponse } from '../../support/untyped.ts'
 
 const proof = 'R09PRw=='
 const id = `call_1__thought__${proof}`

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { collectStream, createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
+import { collectStream, translateRequest, translateResponse } from '../../support/untyped.ts'
 import { written } from '../../support/written.ts'
 
 const source = protocols['chat-completions']

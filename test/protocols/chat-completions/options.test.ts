@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, protocols, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, protocols } from '../../../src/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { blocks, chat as bodies, png } from '../../support/examples/wires.ts'
 import { withPointers } from '../../support/pointers.ts'
+import { translateError, translateRequest, translateResponse } from '../../support/untyped.ts'
 import { chunk, decodeStream } from './run.ts'
 
 /** What a caller may choose, and what happens without a choice. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
 import { withPointers } from '../../support/pointers.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { written } from '../../support/written.ts'
 import { codes, type Options } from './run.ts'
 

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
-import { createStreamTranslator, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { chatCompletions } from '../../../src/protocols/chat-completions/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 import { chunk, decodeStream, encodeStream } from './run.ts'
 
 const token = { token: 'a', bytes: [97], logprob: -0.1, rank: 1, top_logprobs: [{ token: 'b', bytes: null, logprob: -2, rank: 2 }] }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
-import { translateRequest, translateResponse } from '../../../src/index.ts'
 import { wrapSignatureInBase64 } from '../../../src/kit/signatures/envelope.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiLevel, GeminiOptions } from '../../../src/protocols/generate-content/options.ts'
 import { leaves } from '../../../src/testing/json.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Body = Record<string, unknown>
 

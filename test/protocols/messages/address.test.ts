@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { alwaysThinks, onlyManualThinking, takesMidSystem } from '../../../src/protocols/messages/request/models.ts'
+import { translateRequest } from '../../support/untyped.ts'
 
 const { address, detect, withModel, wantsStream } = messages
 const none = new URLSearchParams()

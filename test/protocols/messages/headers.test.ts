@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { type TranslateOptions, translateRequest } from '../../../src/index.ts'
+import type { TranslateOptions } from '../../../src/index.ts'
+import { translateRequest } from '../../support/untyped.ts'
 
 const ask = { model: 'claude-opus-5-5', input: 'x', max_output_tokens: 100 }
 const late = { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'late', parameters: null, strict: false }] }

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
-import { createStreamTranslator, type MessagesOptions, type ProtocolName, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, type MessagesOptions, type ProtocolName } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { chat, items, user } from '../../support/examples/wires.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 /** What is written, and where the note on it points: rarer notes, one row each. */
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest } from '../../../src/index.ts'
 import { protocols } from '../../../src/protocols/index.ts'
+import { translateRequest } from '../../support/untyped.ts'
 
 const { messages } = protocols
 const use = { type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { protocols, translateRequest, translateResponse } from '../../../src/index.ts'
+import { protocols } from '../../../src/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Options = Partial<Parameters<typeof translateRequest>[1]>
 type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]

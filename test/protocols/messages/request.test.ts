@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { translateRequest } from '../../../src/api.ts'
 import type { Message, Part } from '../../../src/canonical/message.ts'
 import type { CanonicalRequest } from '../../../src/canonical/request.ts'
 import { TranslationError } from '../../../src/errors.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import type { CodecOptions, ToolOptions } from '../../../src/protocol.ts'
 import { type MessagesOptions, messages } from '../../../src/protocols/messages/index.ts'
+import { translateRequest } from '../../support/untyped.ts'
 import { written } from '../../support/written.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }

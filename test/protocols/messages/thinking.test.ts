@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { collectStream, createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { withoutWire } from '../../../src/kit/fields/source.ts'
 import { unwrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { collectStream, explodeResponse, translateRequest, translateResponse } from '../../support/untyped.ts'
 
 const reply = (more: object = {}) => ({
   id: 'msg_1',

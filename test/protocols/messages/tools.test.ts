@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type TranslateOptions, TranslationError, translateRequest, translateResponse } from '../../../src/index.ts'
+import { type TranslateOptions, TranslationError } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }
 

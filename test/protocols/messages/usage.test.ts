@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Usage } from '../../../src/canonical/response.ts'
-import { createStreamTranslator, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { translateResponse } from '../../support/untyped.ts'
 import { decodeStream, encodeStream } from './run.ts'
 
 const reply = (usage: unknown) => ({

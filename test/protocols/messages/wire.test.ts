@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type TranslateOptions, translateRequest } from '../../../src/index.ts'
+import type { TranslateOptions } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
+import { translateRequest } from '../../support/untyped.ts'
 import { written } from '../../support/written.ts'
 
 type Wire = { [key: string]: unknown; messages: { role: string; content: unknown }[] }

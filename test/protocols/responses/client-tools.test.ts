@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, explodeResponse, translateRequest, translateResponse } from '../../../src/api.ts'
+import { createStreamTranslator } from '../../../src/api.ts'
 import { protocolNames } from '../../../src/protocols/index.ts'
 import { responses } from '../../../src/protocols/responses/index.ts'
 import { framesOf } from '../../../src/testing/streams.ts'
 import { strictOf } from '../../../src/testing/strict/index.ts'
+import { explodeResponse, translateRequest, translateResponse } from '../../support/untyped.ts'
 
 const tools = [{ type: 'shell', environment: { type: 'local' } }, { type: 'local_shell' }, { type: 'apply_patch' }]
 const names = ['shell', 'local_shell', 'apply_patch']

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, type ProtocolName, translateError, translateRequest, translateResponse } from '../../../src/index.ts'
+import { createStreamTranslator, type ProtocolName } from '../../../src/index.ts'
+import { translateError, translateRequest, translateResponse } from '../../support/untyped.ts'
 
 type Case = [string, ProtocolName, Record<string, unknown>, string]
 

@@ -1,6 +1,6 @@
 import type { Signature } from '../../../src/canonical/message.ts'
-import { translateRequest } from '../../../src/index.ts'
 import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
+import { translateRequest } from '../untyped.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
