@@ -1,8 +1,9 @@
-import type { Note } from './canonical/note.ts'
+import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
+import { isObject } from './kit/json/json.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
-import { optionFaults, type Ungrouped, ungroupedOptions } from './protocols/check-options.ts'
+import { nameFault, optionFaults, type Ungrouped, ungroupedOptions, valueFault } from './protocols/check-options.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
 import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 import { type ByteStream, chunksOf } from './translate/chunks.ts'
@@ -52,21 +53,25 @@ export type OneProtocol<Name extends ProtocolName = ProtocolName> = CommonOption
 
 const all: readonly Protocol[] = Object.values(protocols)
 
-/** The options outside of groups, with their values. Protocols and vendors are checked when they are looked up. */
+const protocol = (name: unknown) => nameFault(name, protocolNames)
+const kinds: readonly unknown[] = ['dropped', 'approximated', 'synthesized'] satisfies NoteKind[]
+const isStrict = (value: unknown) => typeof value === 'boolean' || (Array.isArray(value) && value.every(kind => kinds.includes(kind)))
+
+/** The options outside of groups, with their values. */
 const ungrouped: Record<Exclude<keyof (TranslateOptions & OneProtocol & Resolvers), keyof MappingOptions>, Ungrouped[string]> = {
   ...ungroupedOptions,
-  from: 'any',
-  to: 'any',
-  protocol: 'any',
-  vendor: 'any',
-  strict: 'any',
-  context: 'any',
+  from: protocol,
+  to: protocol,
+  protocol,
+  vendor: name => nameFault(name, vendorNames),
+  strict: value => (isStrict(value) ? undefined : `expected true, false, or a list of ${kinds.join(', ')}`),
+  context: value => (isObject(value) ? undefined : 'expected the context that translateRequest returned'),
   model: 'text',
   path: 'text',
   now: 'number',
   maxEventLength: 'number',
   newId: 'function',
-  renewId: 'any',
+  renewId: value => (typeof value === 'function' ? undefined : valueFault(value, 'flag')),
   onUnresolvable: ['throw', 'note'],
   truncated: ['error', 'length'],
   resolvePrevious: 'function',
@@ -77,26 +82,31 @@ const ungrouped: Record<Exclude<keyof (TranslateOptions & OneProtocol & Resolver
   resolveFile: 'function',
 }
 
-/** @throws RangeError with a line for each unknown option and each invalid value */
-function checkOptions(options: object): void {
+/**
+ * `required`: the options that name a protocol.
+ * @throws RangeError with a line for each unknown option and each invalid value
+ * @throws TypeError when there are no options
+ */
+function checkOptions(options: unknown, ...required: readonly string[]): void {
+  if (!isObject(options)) throw new TypeError(`options: expected an object with ${required.join(' and ')}`)
+  for (const name of required) if (options[name] === undefined) throw new RangeError(`option ${name}: ${protocol(undefined)}`)
   const faults = optionFaults(options, ungrouped)
   if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
 }
 
 /** The two protocols, if the options are valid. */
 function pairOf(options: TranslateOptions): [from: Protocol, to: Protocol] {
-  checkOptions(options)
-  return [protocolOf(options.from), protocolOf(options.to)]
+  checkOptions(options, 'from', 'to')
+  return [protocols[options.from], protocols[options.to]]
 }
 
 /** The protocol, if the options are valid. */
 function onlyOf(options: OneProtocol): Protocol {
-  checkOptions(options)
-  return protocolOf(options.protocol)
+  checkOptions(options, 'protocol')
+  return protocols[options.protocol]
 }
 
 function rulesOf(vendor: VendorName, protocol: ProtocolName, model: string | undefined): VendorSettings {
-  if (!Object.hasOwn(vendors, vendor)) throw new RangeError(`unknown vendor ${JSON.stringify(vendor)}: expected one of ${vendorNames.join(', ')}`)
   return vendorSettings(vendors[vendor], protocol, model)
 }
 
@@ -304,9 +314,4 @@ export function detectProtocol(body: unknown): { protocol?: ProtocolName; kind?:
   const [only, ...others] = found
   if (only && others.length === 0) return only
   return { reasons: found.flatMap(({ protocol, kind, reasons }) => reasons.map(reason => `${protocol} ${kind}: ${reason}`)) }
-}
-
-function protocolOf(name: ProtocolName): Protocol {
-  if (!Object.hasOwn(protocols, name)) throw new RangeError(`no protocol «${String(name)}»; there are ${protocolNames.join(', ')}`)
-  return protocols[name]
 }

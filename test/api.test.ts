@@ -270,7 +270,7 @@ describe('options', () => {
   const request = { model: 'm', messages: [{ role: 'user', content: 'hi' }] }
   const translate = (options: object) => () => translateRequest(request, { from: 'chat-completions', to: 'messages', ...options })
 
-  test.each<[string, object, string]>([
+  test.each<[string, object, string | RegExp]>([
     [
       'an unknown name',
       { thinkng: 'auto' },
@@ -286,10 +286,25 @@ describe('options', () => {
     ['a group that is no object', { tools: 'keep' }, 'option tools: expected an object with options'],
     ['an unknown value outside of groups', { onUnresolvable: 'guess' }, 'option onUnresolvable: expected one of throw, note'],
     ['an option that only a gateway sets', { keepsReply: true }, 'option keepsReply: there is no such option'],
+    ['a misspelled protocol', { from: 'chatcompletions' }, /^option from: expected one of chat-completions, .*; did you mean chat-completions\?$/],
+    ['a protocol named like a property of every object', { to: 'toString' }, 'option to: expected one of chat-completions'],
+    ['no protocol', { to: undefined }, 'option to: expected one of chat-completions'],
+    ['a misspelled vendor', { vendor: 'opnai' }, /^option vendor: expected one of .*; did you mean openai\?$/],
+    ['a word for strict', { strict: 'yes' }, 'option strict: expected true, false, or a list of dropped, approximated, synthesized'],
+    ['an unknown kind of note', { strict: ['lost'] }, 'option strict: expected true, false, or a list of'],
+    ['a word for renewId', { renewId: 'always' }, 'option renewId: expected a boolean'],
+    ['a context that is none', { context: 5 }, 'option context: expected the context that translateRequest returned'],
+    ['NaN', { messages: { defaultMaxTokens: Number.NaN } }, 'option messages.defaultMaxTokens: expected a number'],
+    ['a parsed prototype', JSON.parse('{ "messages": { "__proto__": 1 } }'), 'option messages.__proto__: there is no such option'],
     ['every fault at once', { now: 'today', tools: { repair: 'no' } }, 'option now: expected a number\noption tools.repair: expected one of synthesize, keep'],
   ])('%s throws a RangeError with its path', (_, options, message) => {
     expect(translate(options)).toThrow(RangeError)
     expect(translate(options)).toThrow(message)
+  })
+
+  test.each([undefined, null, 'messages'])('%j instead of options throws a TypeError that names the required ones', options => {
+    expect(() => translateRequest(request, options as never)).toThrow(new TypeError('options: expected an object with from and to'))
+    expect(() => normalizeResponse({}, options as never)).toThrow(new TypeError('options: expected an object with protocol'))
   })
 
   test('undefined counts as absent, and a function may stand for a number', () => {

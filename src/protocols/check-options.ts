@@ -14,8 +14,8 @@ export const ungroupedOptions = { foreignSignatures: ['drop', 'wrap'] } as const
 /** `path`: such as `messages.thinking`. */
 export type OptionFault = { path: string; message: string }
 
-/** Values of an option outside of groups. `any`: checked by whoever uses it. */
-export type Ungrouped = Readonly<Record<string, OptionWords | 'any'>>
+/** Values of an option outside of groups, or a function that returns what is wrong with a value. */
+export type Ungrouped = Readonly<Record<string, OptionWords | ((value: unknown) => string | undefined)>>
 
 /** Every unknown option and every invalid value, in groups and outside of them. Empty: none. Undefined counts as absent. */
 export function optionFaults(options: object, ungrouped: Ungrouped): OptionFault[] {
@@ -25,9 +25,8 @@ export function optionFaults(options: object, ungrouped: Ungrouped): OptionFault
     const value: unknown = options[name as keyof typeof options]
     if (value === undefined) continue
     const words = Object.hasOwn(ungrouped, name) ? ungrouped[name] : undefined
-    if (words === 'any') continue
     if (words !== undefined) {
-      const message = valueFault(value, words)
+      const message = typeof words === 'function' ? words(value) : valueFault(value, words)
       if (message) faults = [...(faults ?? []), { path: name, message }]
     } else if (Object.hasOwn(optionGroups, name)) faults = [...(faults ?? []), ...groupFaults(name, value)]
     else faults = [...(faults ?? []), { path: name, message: `there is no such option${suggestion(name, Object.keys(ungrouped))}` }]
@@ -38,13 +37,15 @@ export function optionFaults(options: object, ungrouped: Ungrouped): OptionFault
 function groupFaults(group: string, value: unknown): OptionFault[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [{ path: group, message: 'expected an object with options' }]
   const table = optionGroups[group] ?? {}
-  return Object.entries(value).flatMap(([name, option]): OptionFault[] => {
-    if (option === undefined) return []
-    const path = `${group}.${name}`
-    if (!Object.hasOwn(table, name)) return [{ path, message: `there is no such option${suggestion(name, [], group)}` }]
-    const message = valueFault(option, table[name] ?? 'text')
-    return message ? [{ path, message }] : []
-  })
+  const faults: OptionFault[] = []
+  for (const name in value) {
+    const option: unknown = value[name as keyof typeof value]
+    if (option === undefined) continue
+    const words = Object.hasOwn(table, name) ? table[name] : undefined
+    const message = words === undefined ? `there is no such option${suggestion(name, [], group)}` : valueFault(option, words)
+    if (message) faults.push({ path: `${group}.${name}`, message })
+  }
+  return faults
 }
 
 const types = { flag: 'boolean', number: 'number', text: 'string', function: 'function' } as const
@@ -53,8 +54,15 @@ const types = { flag: 'boolean', number: 'number', text: 'string', function: 'fu
 export function valueFault(value: unknown, words: OptionWords): string | undefined {
   if (typeof words === 'object') return words.some(word => word === value) ? undefined : `expected one of ${words.join(', ')}`
   const wanted = types[words]
-  if (typeof value === wanted || (words === 'number' && typeof value === 'function')) return undefined
+  if ((typeof value === wanted && !Number.isNaN(value)) || (words === 'number' && typeof value === 'function')) return undefined
   return `expected a ${wanted}`
+}
+
+/** What is wrong with a name of a fixed list, with the one that was meant. Undefined: nothing. */
+export function nameFault(name: unknown, known: readonly string[]): string | undefined {
+  if (typeof name === 'string' && known.includes(name)) return undefined
+  const meant = typeof name === 'string' ? similar(name, known) : undefined
+  return `expected one of ${known.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`
 }
 
 /** The option that was meant: of the same group, or else of any. */

@@ -81,7 +81,7 @@ test('reasoning that a vendor puts between tags becomes reasoning', () => {
 test('an unknown vendor is refused with the known names', () => {
   const request = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] }
   expect(() => translateRequest(request, { from: 'messages', to: 'chat-completions', vendor: 'deepsek' as 'deepseek' })).toThrow(
-    /unknown vendor "deepsek": expected one of .*deepseek/,
+    /option vendor: expected one of .*; did you mean deepseek\?/,
   )
 })
 
