@@ -1,8 +1,11 @@
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
+import { defined } from '../kit/fields/defined.ts'
 import { placeOfFault } from '../kit/json/fault.ts'
+import { parseJson } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import { parseFrames } from '../sse/parse.ts'
 import { collectStream } from '../translate/fold.ts'
 import { translateRequest } from '../translate/request.ts'
 import { translateResponse } from '../translate/response.ts'
@@ -13,11 +16,15 @@ import { hasEvents, isEvent, type Kind, looksLikeStream, type Reading, type Reco
 /** Why something cannot be read or written. `path`: JSON pointer to the fault; `at`: its character in the text. */
 export type Fault = { message: string; path?: string; at?: number }
 
+/** A frame of a stream. `value`: its data as JSON; absent if it is not JSON, as `[DONE]`. */
+export type ShownFrame = { event?: string; data: string; value?: unknown }
+
 /** The translation into one other protocol: `body` of a request or response, `text` of a stream. */
 export type Told = {
   protocol: string
   body?: unknown
   text?: string
+  frames?: ShownFrame[]
   notes: Note[]
   /** Differences after the way back that no note covers. */
   differences: Difference[]
@@ -35,6 +42,8 @@ export type Examined = {
   fault?: Fault
   /** The parsed request or response. */
   body?: unknown
+  /** The frames of a stream. */
+  frames?: ShownFrame[]
   targets: Told[]
 }
 
@@ -84,6 +93,7 @@ async function examineAs({ readings, reasons }: Recognized, asked: Partial<Readi
     reasons: others.length > 0 ? ['nothing in it decides what it is, and this protocol is the usual one'] : reasons,
     choices: others.map(one => ({ protocol: one.protocol.name, kind: one.kind })),
     ...(body !== undefined && { body }),
+    ...(kind === 'stream' && { frames: framesOf(source.text) }),
   }
   if (fault) return { ...is, fault, targets: [] }
   const targets: Told[] = []
@@ -116,8 +126,10 @@ async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, bod
 async function tellStream(from: Protocol, to: Protocol, text: string, now: number): Promise<Told> {
   const { text: told, notes } = streamed(text, from, to, now)
   const back = async () => [await collected(text, from), await collected(streamed(told, to, from, now).text, from)] as const
-  return { protocol: to.name, text: told, notes, ...(await compared(notes, back)) }
+  return { protocol: to.name, text: told, frames: framesOf(told), notes, ...(await compared(notes, back)) }
 }
+
+const framesOf = (text: string): ShownFrame[] => parseFrames(text).map(({ event, data }) => ({ ...defined({ event, value: parseJson(data) }), data }))
 
 function streamed(text: string, from: Protocol, to: Protocol, now: number): { text: string; notes: Note[] } {
   const translator = createStreamTranslator(from, to, { now })

@@ -103,22 +103,8 @@ function linesOf(value, path = '', deep = 0, name, comma = '', into = []) {
   return into
 }
 
-function framesOf(text) {
-  const frames = []
-  for (const block of text.replace(/\r\n?/g, '\n').split(/\n\n+/)) {
-    if (block.trim() === '') continue
-    const lines = block.split('\n')
-    const of = field => lines.filter(line => line.startsWith(field + ':')).map(line => line.slice(field.length + 1).trim()).join('\n')
-    const data = of('data')
-    let value
-    try { value = JSON.parse(data) } catch { /* [DONE] and what is broken stays text. */ }
-    const event = of('event')
-    const pieces = [['e', event ? event + '  ' : '']]
-    if (value === undefined) pieces.push(['', data || block])
-    frames.push({ value, pieces })
-  }
-  return frames
-}
+/** Lines of the frames of a stream. What is not JSON stays text. */
+const frameLines = frames => frames.map(({ event, data, value }) => ({ value, pieces: [['e', event ? event + '  ' : ''], ['', value === undefined ? data : '']] }))
 
 /** A value on one line; every member is a piece of its own, so that it can be pointed at. */
 function inline(value, path, name, found) {
@@ -200,7 +186,7 @@ async function translate() {
   for (const name of ['protocol', 'kind']) if (byId(name).value) asked[name] = byId(name).value
   try {
     const examined = await ask('playground/translate', asked)
-    if (turn === asking) showAll(examined, asked.text)
+    if (turn === asking) showAll(examined)
   } catch (error) {
     if (turn !== asking) return
     byId('told').textContent = ''
@@ -222,7 +208,7 @@ function fail(message, isQuestion = false) {
   byId('fault').hidden = false
 }
 
-function showAll({ protocol, kind, reasons, choices, fault, body, targets }, text) {
+function showAll({ protocol, kind, reasons, choices, fault, body, frames, targets }) {
   byId('told').replaceChildren(...(protocol ? worded(protocol + ' ' + kind + (reasons.length > 0 ? ': ' + reasons.join('; ') : '')) : []))
   if (fault) fail(fault.message, choices.length > 0)
   if (fault?.at !== undefined) {
@@ -239,9 +225,9 @@ function showAll({ protocol, kind, reasons, choices, fault, body, targets }, tex
   }))
   byId('choices').hidden = choices.length === 0
   let find = () => []
-  if (body !== undefined || kind === 'stream') {
+  if (body !== undefined || frames) {
     byId('read').hidden = byId('read-title').hidden = false
-    find = show(byId('read'), kind === 'stream' ? framesOf(text) : linesOf(body))
+    find = show(byId('read'), frames ? frameLines(frames) : linesOf(body))
     if (fault?.path) find(fault.path).forEach(element => element.classList.add('dropped'))
   }
   const panels = document.querySelectorAll('.target')
@@ -254,7 +240,7 @@ const worded = text => text.split('\x60').map((piece, index) => (index % 2 ? mak
 
 const count = (number, thing) => number + ' ' + thing + (number === 1 ? '' : 's')
 
-function showTarget(panel, { protocol, body, text, notes, differences, noReturn, fault }, inSource) {
+function showTarget(panel, { protocol, body, text, frames, notes, differences, noReturn, fault }, inSource) {
   const head = make('div', { className: 'head' }, make('h2', { textContent: protocol }))
   const chips = make('p', { className: 'chips' })
   const told = text ?? (body === undefined ? '' : JSON.stringify(body, null, 2))
@@ -273,7 +259,7 @@ function showTarget(panel, { protocol, body, text, notes, differences, noReturn,
   const view = make('div', { className: 'code', tabIndex: 0 })
   view.setAttribute('role', 'region')
   view.setAttribute('aria-label', protocol + ', translated')
-  const inTarget = show(view, text === undefined ? (body === undefined ? [] : linesOf(body)) : framesOf(text))
+  const inTarget = show(view, frames ? frameLines(frames) : body === undefined ? [] : linesOf(body))
   const list = make('ul', { className: 'notes' })
   for (const note of notes.slice(0, longestList)) {
     const elements = (note.kind === 'synthesized' ? inTarget : inSource)(note.path)

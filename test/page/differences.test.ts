@@ -66,6 +66,17 @@ describe.each(protocolNames)('the examples of %s', name => {
     const others = protocolNames.filter(other => other !== name)
     expect(examined.targets.map(({ protocol, fault, noReturn }) => fault ?? noReturn ?? protocol)).toEqual(others)
   })
+
+  test('has the frames of a stream, and of its translations', async () => {
+    const stream = own.find(({ kind }) => kind === 'stream')?.text ?? ''
+    const examined = await examine(stream, { now })
+    for (const { text, frames } of [{ text: stream, frames: examined.frames }, ...examined.targets]) {
+      const datas = [...(text ?? '').matchAll(/^data: (.*)$/gm)].map(([, data]) => data)
+      expect(datas.length).toBeGreaterThan(2)
+      expect(frames?.map(({ data }) => data)).toEqual(datas)
+      for (const { data, value } of frames ?? []) expect(value).toEqual(data === '[DONE]' ? undefined : JSON.parse(data))
+    }
+  })
 })
 
 test('there is one of each kind in each protocol', () => {
