@@ -1,7 +1,8 @@
-import type { Note, NoteKind } from './canonical/note.ts'
+import type { NoteKind } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
 import { isObject } from './kit/json/json.ts'
+import type { Note } from './notes.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
 import { nameFault, optionFaults, type Ungrouped, ungroupedOptions, valueFault } from './protocols/check-options.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
@@ -15,7 +16,7 @@ import * as histories from './translate/history.ts'
 import type { Reference, Resolvers } from './translate/references.ts'
 import * as requests from './translate/request.ts'
 import * as replies from './translate/response.ts'
-import type { Settings } from './translate/settings.ts'
+import { refuseIfStrict, type Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
 import { without, withoutWritten } from './translate/unsupported.ts'
@@ -94,6 +95,12 @@ function checkOptions(options: unknown, ...required: readonly string[]): void {
   if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
 }
 
+/** With notes whose codes are known. */
+export type Coded<Result extends { notes: unknown }> = Omit<Result, 'notes'> & { notes: Note[] }
+
+/** Codecs make only notes of their tables, whose codes are those of `Note`. */
+const coded = <Result extends { notes: unknown }>(result: Result) => result as Coded<Result>
+
 /** The two protocols, if the options are valid. */
 function pairOf(options: TranslateOptions): [from: Protocol, to: Protocol] {
   checkOptions(options, 'from', 'to')
@@ -141,7 +148,7 @@ function translated(body: unknown, options: TranslateOptions & Resolvers): { bod
   const [source, target] = pairOf(options)
   const { to, vendor, model } = options
   const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
-  if (!rules) return requests.translateRequest(body, source, target, all, options)
+  if (!rules) return coded(requests.translateRequest(body, source, target, all, options))
   // Between equal protocols paths of notes lead into the body as it came.
   const adjusted = source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
   const found = requests.translateRequest(adjusted.body, source, target, all, {
@@ -149,9 +156,14 @@ function translated(body: unknown, options: TranslateOptions & Resolvers): { bod
     fitsVendor: true,
   })
   const translated = { ...found, notes: [...adjusted.notes, ...found.notes] }
-  if (source === target || rules.unsupported.length === 0) return translated
+  if (source === target || rules.unsupported.length === 0) {
+    refuseIfStrict(translated.notes, options.strict, to)
+    return coded(translated)
+  }
   const context = { to: target, caller: source, body, notes: translated.notes }
-  return { ...translated, ...withoutWritten(translated.body, rules.unsupported, context) }
+  const written = withoutWritten(translated.body, rules.unsupported, context)
+  refuseIfStrict(written.notes, options.strict, to)
+  return coded({ ...translated, ...written })
 }
 
 /**
@@ -195,7 +207,10 @@ export function translateResponse<From extends ProtocolName, To extends Protocol
 }
 
 /** `body`: in the target protocol. An error body when the response failed. */
-export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<replies.TranslatedResponse, 'body'> & { body: Wire[To]['response'] }
+export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<replies.TranslatedResponse, 'body' | 'notes'> & {
+  body: Wire[To]['response']
+  notes: Note[]
+}
 
 /**
  * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the status. `headers`: of the response,
@@ -214,9 +229,9 @@ export function translateError<To extends ProtocolName>(
  * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  */
-export function createStreamTranslator(options: TranslateOptions): StreamTranslator {
+export function createStreamTranslator(options: TranslateOptions): Coded<StreamTranslator> {
   const [from, to] = pairOf(options)
-  return streams.createStreamTranslator(from, to, reading(options))
+  return coded(streams.createStreamTranslator(from, to, reading(options)))
 }
 
 /**
@@ -262,8 +277,8 @@ export function createTransformStream(options: TranslateOptions): TransformStrea
  * for await (const event of stream) if (event.type === 'part.start' && event.head.type === 'text') console.log(event.head.text) // Hi!
  * console.log(toolCallsOf(await stream.complete())) // []
  */
-export function readStream(source: ByteStream, options: OneProtocol): EventStream {
-  return events.readStream(source, onlyOf(options), options)
+export function readStream(source: ByteStream, options: OneProtocol): Coded<EventStream> {
+  return coded(events.readStream(source, onlyOf(options), options))
 }
 
 /**

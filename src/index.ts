@@ -11,7 +11,7 @@ export type * from './canonical/event.ts'
 export { explode } from './canonical/explode.ts'
 export { checkGrammar } from './canonical/grammar.ts'
 export type * from './canonical/message.ts'
-export type { Note, NoteKind } from './canonical/note.ts'
+export type { NoteKind } from './canonical/note.ts'
 export { reasoningOf, type ToolCall, textOf, toolCallsOf, usageOf } from './canonical/read.ts'
 export type * from './canonical/request.ts'
 export type * from './canonical/response.ts'
@@ -27,6 +27,7 @@ export {
   type Snippet,
 } from './clients/index.ts'
 export { type ErrorCode, TranslationError } from './errors.ts'
+export type { Note, NoteCode } from './notes.ts'
 export type {
   Address,
   CodecOptions,

@@ -283,7 +283,7 @@ export type TranslationContext = EncodingContext & {
 /** An HTTP error response. `headers`: names are read in any case and written in lower case. `body`: parsed JSON, else the text. */
 export type WireError<Body = unknown> = { status: number; headers: Record<string, string>; body: Body }
 
-export type NoteTable = Record<string, { kind: NoteKind; reason: string; source: string }>
+export type NoteTable = Record<string, { kind: NoteKind; meaning: string }>
 
 /**
  * Canonical field → path on the wire, relative to its node. A key `'tool_calls:name'` applies to nodes that are in `tool_calls`,

@@ -20,15 +20,39 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'protocols/wire.ts': { rooms: ['protocol folder', 'protocols/index.ts'], packages: [] },
   'protocols/check-options.ts': { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   'schemas.ts': { rooms: ['protocol folder'], packages: [] },
+  'notes.ts': { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'translate'], packages: [] },
   translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
   address: { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   vendors: { rooms: ['kit', 'protocols/index.ts'], packages: [] },
   'api.ts': {
-    rooms: ['canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/check-options.ts', 'protocols/index.ts', 'protocols/wire.ts', 'translate', 'vendors'],
+    rooms: [
+      'canonical',
+      'errors.ts',
+      'kit',
+      'notes.ts',
+      'protocol.ts',
+      'protocols/check-options.ts',
+      'protocols/index.ts',
+      'protocols/wire.ts',
+      'translate',
+      'vendors',
+    ],
     packages: [],
   },
   'index.ts': {
-    rooms: ['protocols/wire.ts', 'address', 'clients', 'api.ts', 'canonical', 'errors.ts', 'protocol.ts', 'protocols/index.ts', 'translate', 'vendors'],
+    rooms: [
+      'notes.ts',
+      'protocols/wire.ts',
+      'address',
+      'clients',
+      'api.ts',
+      'canonical',
+      'errors.ts',
+      'protocol.ts',
+      'protocols/index.ts',
+      'translate',
+      'vendors',
+    ],
     packages: [],
   },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'] },
@@ -45,6 +69,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'clients',
       'errors.ts',
       'kit',
+      'notes.ts',
       'page',
       'protocol.ts',
       'protocols/check-options.ts',
@@ -277,7 +302,7 @@ describe('the rooms of the source', () => {
     const names = new Set(folders)
     const faults: string[] = []
     for (const [file, tree] of parsed) {
-      if (file === 'protocols/index.ts' || file === 'protocols/wire.ts' || /^(?:clients|testing|vendors)\//.test(file) || folderOf(file)) continue
+      if (['protocols/index.ts', 'protocols/wire.ts', 'notes.ts'].includes(file) || /^(?:clients|testing|vendors)\//.test(file) || folderOf(file)) continue
       const visit = (node: ts.Node) => {
         if (ts.isStringLiteralLike(node) && names.has(node.text) && !ts.isImportDeclaration(node.parent))
           faults.push(`${file}:${tree.getLineAndCharacterOfPosition(node.pos).line + 1} says '${node.text}'`)

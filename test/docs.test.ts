@@ -57,6 +57,7 @@ const doors: Record<string, string> = {
   'wireglot/connect': 'src/hosts/connect.ts',
   'wireglot/fetch': 'src/hosts/fetch.ts',
   'wireglot/gateway': 'src/gateway/gateway.ts',
+  'wireglot/notes': 'src/notes.ts',
   'wireglot/schemas': 'src/schemas.ts',
   'wireglot/testing': 'src/testing/index.ts',
   'wireglot/verify': 'src/verify/index.ts',

@@ -26,7 +26,7 @@ describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }
   test.each(Object.entries(examples))('%s says what its table says, and leads somewhere', (code, example) => {
     const { notes: made, target } = outcomeOf(example)
     for (const note of made.filter(one => one.code === code)) {
-      expect({ kind: note.kind, reason: note.reason }).toEqual({ kind: notes[code]?.kind, reason: notes[code]?.reason })
+      expect({ kind: note.kind, reason: note.reason }).toEqual({ kind: notes[code]?.kind, reason: notes[code]?.meaning })
       const [whole, side] = note.kind === 'synthesized' ? [target, 'output'] : [example.body, 'input']
       expect(pointedAt(example, whole, note.path), `${code} at ${note.path} leads nowhere in the ${side}: ${JSON.stringify(whole)}`).toBeDefined()
     }

@@ -1,7 +1,7 @@
 import type { ErrorKind } from '../canonical/error.ts'
-import type { Note } from '../canonical/note.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../canonical/response.ts'
+import type { Note } from '../notes.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { GatewayRequest } from './request.ts'

@@ -1,5 +1,6 @@
 import type { Usage } from '../canonical/response.ts'
 import { isObject } from '../kit/json/json.ts'
+import type { Note } from '../notes.ts'
 import type { Protocol } from '../protocol.ts'
 import type { Service, Trace } from './ask.ts'
 import { failureKind, type Refusal } from './error.ts'
@@ -24,7 +25,11 @@ export function report({ config, hooks, log, attempt, playground }: Service, tra
   if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
   if (notes.length > 0 && candidate)
     void attempt('onNotes', () =>
-      hooks.onNotes?.(notes, { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name }, request),
+      hooks.onNotes?.(
+        notes as Note[],
+        { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name },
+        request,
+      ),
     )
 }
 

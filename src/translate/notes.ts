@@ -1,55 +1,53 @@
 import type { Note } from '../canonical/note.ts'
-import type { commonNotes, Report } from '../kit/notes/report.ts'
+import type { Report } from '../kit/notes/report.ts'
+import { type commonNotes, sharedNotes } from '../kit/notes/shared.ts'
 import type { NoteTable } from '../protocol.ts'
 
 /** Notes that belong to neither of the two protocols. */
 export const translateNotes = {
-  'stream.unreadable-frame': { kind: 'dropped', reason: 'a frame of the stream that is not JSON', source: '3.11' },
-  'stream.trailing-arguments': {
-    kind: 'approximated',
-    reason: 'the arguments of a tool call end before this text, which is left out',
-    source: '3.4',
-  },
-  'stream.final-differs': { kind: 'approximated', reason: 'the end of a part differs from what was already streamed', source: '3.2' },
-  'stream.stray-delta': { kind: 'dropped', reason: 'a delta of a part that has not started or has ended', source: '3.2' },
-  'stream.repeated-start': { kind: 'dropped', reason: 'a part or a message of the stream starts a second time', source: '3.2' },
+  'stream.unreadable-frame': { kind: 'dropped', meaning: 'A frame of the stream is not JSON.' },
+  'stream.trailing-arguments': sharedNotes['stream.trailing-arguments'],
+  'stream.final-differs': sharedNotes['stream.final-differs'],
+  'stream.stray-delta': sharedNotes['stream.stray-delta'],
+  'stream.repeated-start': sharedNotes['stream.repeated-start'],
   'freeform.unwrap-failed': {
     kind: 'approximated',
-    reason: 'the model did not answer with the one string that a wrapped tool takes, so its arguments are given as they are',
-    source: '2.4',
+    meaning: 'The model did not write the one string of a wrapped freeform tool; its arguments are returned unchanged.',
   },
-  'freeform.beside-input': {
-    kind: 'dropped',
-    reason: 'arguments behind the one string that a wrapped tool takes, whose text was told already',
-    source: '2.4',
-  },
-  'freeform.as-function': {
+  'freeform.extra-arguments': { kind: 'dropped', meaning: 'A wrapped freeform tool has one string; the arguments after it are dropped.' },
+  'freeform.as-function': { kind: 'approximated', meaning: 'The server called a freeform tool as a function; the text is taken from its arguments.' },
+  'output.unwrap-failed': { kind: 'approximated', meaning: 'The response is not the requested object; its text is returned unchanged.' },
+  'system.not-text': { kind: 'dropped', meaning: 'Instructions can contain only text.' },
+  'tool-result.orphan-as-text': { kind: 'approximated', meaning: 'The call of this tool result is not in the conversation; the result becomes user text.' },
+  'tool-result.duplicate': { kind: 'dropped', meaning: 'A later result of the same call replaces this one.' },
+  'tool-result.moved': { kind: 'approximated', meaning: 'The tool result moves directly behind its call, where the server requires it.' },
+  'tool.added-late': { kind: 'approximated', meaning: 'A tool that was added inside the conversation is written in the list of all tools.' },
+  'tool-choice.strict-tools': {
     kind: 'approximated',
-    reason: 'the server called a tool that takes text as if it were a function; the text was taken out of the arguments',
-    source: '2.4',
+    meaning: 'The choice that requires valid arguments is written as `strict` on each function that allows it.',
   },
-  'output.unwrap-failed': {
-    kind: 'approximated',
-    reason: 'the text of the reply is not the object that was asked for, so it is given as it is',
-    source: '2.9',
-  },
-  'system.not-text': { kind: 'dropped', reason: 'instructions can only hold text', source: '2.1' },
-  'tool-result.orphan-as-text': { kind: 'approximated', reason: 'the call that this result answers is not in the conversation', source: '2.2' },
-  'tool-result.duplicate': { kind: 'dropped', reason: 'a later result of the same call replaces this one', source: '2.2' },
-  'tool-result.moved': { kind: 'approximated', reason: 'the result moves to its call, where the server requires it', source: '2.2' },
-  'tool.added-late': { kind: 'approximated', reason: 'a tool that was added in mid-conversation is in the list of all tools', source: '2.1' },
-  'tool_choice.strict-tools': {
-    kind: 'approximated',
-    reason: 'the choice that requires valid arguments becomes `strict` on each function that allows it',
-    source: '2.6',
-  },
-  'tool-call.nameless': { kind: 'approximated', reason: 'the model called a tool by an empty name, which no protocol allows', source: '3.2' },
-  'response.id-renewed': {
-    kind: 'synthesized',
-    reason: 'the upstream repeats its ids, or the response is stored under an id of its own, so it gets a new one',
-    source: '6.2',
-  },
+  'tool-call.empty-name': { kind: 'approximated', meaning: 'The model called a tool with an empty name; a placeholder name is written.' },
+  'response.id-renewed': { kind: 'synthesized', meaning: 'The response gets a new id, because the upstream repeats ids or a gateway stores it.' },
+  'model.unsupported': { kind: 'dropped', meaning: 'The model or its vendor refuses this field.' },
 } as const satisfies NoteTable
+
+/** By code: what the reader of a note can do. */
+export const advice: Record<Exclude<keyof typeof translateNotes, keyof typeof sharedNotes>, string> = {
+  'stream.unreadable-frame': 'Nothing to do.',
+  'freeform.unwrap-failed': 'Nothing to do.',
+  'freeform.extra-arguments': 'Nothing to do.',
+  'freeform.as-function': 'Nothing to do.',
+  'output.unwrap-failed': 'Nothing to do.',
+  'system.not-text': 'Move the content into a user message.',
+  'tool-result.orphan-as-text': 'See `tools.repair`.',
+  'tool-result.duplicate': 'Send one result per call.',
+  'tool-result.moved': 'Send results directly after calls.',
+  'tool.added-late': 'See `messages.toolAddition`.',
+  'tool-choice.strict-tools': 'Nothing to do.',
+  'tool-call.empty-name': 'Nothing to do.',
+  'response.id-renewed': 'Nothing to do.',
+  'model.unsupported': 'Remove it, or correct `unsupported` of the model.',
+}
 
 /** What the passes over a conversation write their notes to. */
 export type PassReport = Report<typeof translateNotes & typeof commonNotes>
@@ -57,5 +55,5 @@ export type PassReport = Report<typeof translateNotes & typeof commonNotes>
 /** The notes of an encoder that was not shown the id: it reports that there was none. */
 export function ofRenewedId(notes: readonly Note[]): Note[] {
   const code = 'response.id-renewed'
-  return notes.map(note => (note.code === 'response.id' ? { ...note, code, reason: translateNotes[code].reason } : note))
+  return notes.map(note => (note.code === 'response.id' ? { ...note, code, reason: translateNotes[code].meaning } : note))
 }

@@ -124,7 +124,7 @@ function restoreEnd({ tools, output, open, texts, notes }: RestoreState, event: 
   delete open[keyOf(event)]
   if (unwrapping) {
     const { phase, held } = unwrapping.text
-    if (phase === 'beside' && final === undefined) report(notes).add('freeform.beside-input', unwrapping.at)
+    if (phase === 'beside' && final === undefined) report(notes).add('freeform.extra-arguments', unwrapping.at)
     else noteUnwrapped(phase === 'after' || phase === 'closed', unwrapping, notes)
     if (held) emit({ type: 'part.delta', candidate, part, delta: { kind: 'input', text: held } })
   }
@@ -139,7 +139,7 @@ function restoreEnd({ tools, output, open, texts, notes }: RestoreState, event: 
 const keyOf = ({ candidate, part }: { candidate: number; part: number }) => `${candidate}/${part}`
 
 function noteName({ name, at }: ToolCallPart, notes: Note[]): void {
-  if (name === '') report(notes).add('tool-call.nameless', at)
+  if (name === '') report(notes).add('tool-call.empty-name', at)
 }
 
 function restoreName(call: ToolCallPart, tools: NonNullable<Tools>): ToolCallPart {

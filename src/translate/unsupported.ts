@@ -2,8 +2,11 @@ import type { Note } from '../canonical/note.ts'
 import { isObject, type JsonObject, without as outOf } from '../kit/json/json.ts'
 import { pointer } from '../kit/notes/path.ts'
 import type { Protocol } from '../protocol.ts'
+import { translateNotes } from './notes.ts'
 
 // Removes the fields that a model or its vendor refuses from requests, with a note for each.
+
+const refused = translateNotes['model.unsupported']
 
 type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
@@ -71,7 +74,7 @@ function takeOut(body: unknown, fields: readonly Keys[], placeOf: (keys: Keys) =
     if (!found) continue
     left = lackingAt(left, found)
     const path = placeOf(found)
-    if (path !== undefined) notes.push({ kind: 'dropped', reason: 'the model or its vendor does not accept this field', path, code: 'model.unsupported' })
+    if (path !== undefined) notes.push({ kind: refused.kind, reason: refused.meaning, path, code: 'model.unsupported' })
   }
   return { body: left, notes }
 }

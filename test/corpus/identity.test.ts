@@ -22,7 +22,7 @@ describe.skipIf(!shared).each(protocolNames)(`captured %s traffic for a client o
       const { value, notes } = decodeRequest(JSON.parse(text))
       const again = encodeRequest(value, { fieldNames })
       // A request that only counts tokens names no limit; whoever generates with it has to.
-      const made = again.notes.filter(({ code }) => code === 'max_tokens.default').length
+      const made = again.notes.filter(({ code }) => code === 'max-tokens.default').length
       expect(again.notes).toHaveLength(made)
       expect(
         notes.filter(({ kind }) => kind !== 'approximated'),

@@ -11,7 +11,7 @@ export type Row = [seen: string, from: ProtocolName, asks: Wire, gets: { [to in 
 type Options = Partial<TranslateOptions>
 
 /** What every request of another protocol is given; `usual.test` holds it, so that all others need not repeat it. */
-const usualCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max_tokens.default'])
+const usualCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max-tokens.default'])
 const usualFields = ['model', 'store', 'include', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
 const bases: Record<ProtocolName, Wire> = {

@@ -202,7 +202,7 @@ const rows: Row[] = [
     {
       'chat-completions': [
         { messages: [system([text('S', breakpoint)]), user([text('x', breakpoint)]), assistant('a'), user('y')] },
-        'dropped /messages/1/content/0/cache_control cache.place',
+        'dropped /messages/1/content/0/cache_control cache.unsupported',
       ],
       responses: [
         {
@@ -213,7 +213,7 @@ const rows: Row[] = [
             item('user', 'y'),
           ],
         },
-        'dropped /messages/1/content/0/cache_control cache.place',
+        'dropped /messages/1/content/0/cache_control cache.unsupported',
       ],
     },
     { chatCompletions: { cacheMarks: 'write' } },
@@ -241,7 +241,7 @@ const rows: Row[] = [
     'no marks are written for servers that are not known to accept them',
     'messages',
     { system: [text('S', { cache_control: { type: 'ephemeral', ttl: '1h' } })], ...x.messages },
-    { 'chat-completions': [{ messages: [system('S'), user('x')] }, 'dropped /system/0/cache_control cache.place'] },
+    { 'chat-completions': [{ messages: [system('S'), user('x')] }, 'dropped /system/0/cache_control cache.unsupported'] },
   ],
   [
     'a temperature above the highest is the highest, and that is told',
@@ -306,7 +306,7 @@ describe.each(between)('$from → $to', ({ from, to }) => {
         'synthesized /store store.default',
         'synthesized /include reasoning.include-encrypted',
       ],
-      messages: [{ max_tokens: 32_000 }, 'synthesized /max_tokens max_tokens.default'],
+      messages: [{ max_tokens: 32_000 }, 'synthesized /max_tokens max-tokens.default'],
       'generate-content': [from === 'messages' ? { generationConfig: { maxOutputTokens: 1_000 } } : {}],
     }[to] as [Wire, ...string[]]
     expect({ rest, notes }).toEqual({

@@ -291,7 +291,7 @@ test.each([
   expect(reply).toMatchObject({ content: [{ type: 'text', text: 'High at noon.', citations: [citation] }] })
   expect(notes.filter(note => note.includes('citation'))).toEqual([
     expect.stringMatching(/^approximated \S+ citation\.span$/),
-    'synthesized /content citation.no-proof',
+    'synthesized /content citation.encrypted-index',
   ])
 })
 

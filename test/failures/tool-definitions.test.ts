@@ -307,10 +307,10 @@ const rows: Row[] = [
     {
       'chat-completions': [
         { ...say['chat-completions'] },
-        'dropped /tool_choice tool_choice.without-tools',
-        'dropped /parallel_tool_calls tool_choice.without-tools',
+        'dropped /tool_choice tool-choice.without-tools',
+        'dropped /parallel_tool_calls tool-choice.without-tools',
       ],
-      messages: [{ ...say.messages }, 'dropped /tool_choice tool_choice.without-tools', 'dropped /parallel_tool_calls tool_choice.without-tools'],
+      messages: [{ ...say.messages }, 'dropped /tool_choice tool-choice.without-tools', 'dropped /parallel_tool_calls tool-choice.without-tools'],
     },
   ],
 ]

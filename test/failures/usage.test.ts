@@ -205,25 +205,25 @@ describe('counts that chat completions tells late', () => {
     const wires = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), done]
     const responses = tell(wires, { from: 'chat-completions', to: 'responses' })
     expect(responses.events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } } })
-    expect(told(responses.notes)).toContain('synthesized /usage usage.unknown')
+    expect(told(responses.notes)).toContain('synthesized /usage usage.missing')
     const { notes } = tell(wires, { from: 'chat-completions', to: 'messages' })
     expect(told(notes)).toContainEqual(expect.stringMatching(/^synthesized \S* usage\.(unknown|late)$/))
   })
 })
 
 describe('counts that were left out, for a client of responses', () => {
-  const codes = (notes: Parameters<typeof told>[0]) => told(notes).filter(note => note.includes('usage.unknown'))
+  const codes = (notes: Parameters<typeof told>[0]) => told(notes).filter(note => note.includes('usage.missing'))
 
   test.each(others('responses'))('are 0 when %s has none at all', from => {
     const { body, notes } = translateResponse(reply(from, {}), { from, to: 'responses' })
     expect(body).toMatchObject({ usage: responsesUsage(0, 0) })
-    expect(codes(notes)).toEqual(['synthesized /usage usage.unknown'])
+    expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
   })
 
   test.each(['chat-completions', 'generate-content'] as const)('are 0 when a stream of %s has none at all', from => {
     const { events, notes } = tell(stream(from, {}), { from, to: 'responses' })
     expect(events.at(-2)).toMatchObject({ response: { usage: responsesUsage(0, 0) } })
-    expect(codes(notes)).toEqual(['synthesized /usage usage.unknown'])
+    expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
   })
 
   test('stay null in a response that failed', () => {
@@ -238,7 +238,7 @@ describe('counts that were left out, for a client of responses', () => {
   ] as const)('are 0 where %s told others, and a note says so', (from, usage) => {
     const { body, notes } = translateResponse(reply(from, usage), { from, to: 'responses' })
     expect(body).toMatchObject({ usage: { input_tokens: 0, output_tokens: 4 } })
-    expect(codes(notes)).toEqual(['synthesized /usage usage.unknown'])
+    expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
   })
 })
 

@@ -96,7 +96,7 @@ describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'
     const wires = framesOf(translator.push(explodeResponse(reply, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
     expect(strictOf(to.name).checkStream(wires)).toEqual([])
     for (const notes of [whole.notes, translator.notes])
-      expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.nameless', path: '/output/1' }))
+      expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.empty-name', path: '/output/1' }))
   })
 
   test('alone is an error, streamed and whole', () => {
@@ -119,7 +119,7 @@ test('counts of which only some were told make a legal chunk, and a note', () =>
   const wires = framesOf(translator.push(told.map(protocols.messages.frames.write).join('')) + translator.end()).map(({ wire }) => wire)
   expect(strictOf('chat-completions').checkStream(wires)).toEqual([])
   expect(wires).toContainEqual(expect.objectContaining({ usage: expect.objectContaining({ prompt_tokens: 0, completion_tokens: 9, total_tokens: 9 }) }))
-  expect(translator.notes.map(({ code }) => code)).toContain('usage.untold')
+  expect(translator.notes.map(({ code }) => code)).toContain('usage.missing')
 })
 
 test('a probability that is none is still a number elsewhere', () => {

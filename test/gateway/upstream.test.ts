@@ -263,7 +263,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.json['max_tokens']).toBeGreaterThan(7)
     const notes = JSON.parse(response.headers.get('wireglot-notes') ?? '[]') as { code: string; path: string }[]
     const ofLimit = notes.filter(({ path }) => path.includes('max'))
-    expect(ofLimit.map(({ code, path }) => `${code} ${path}`)).toEqual(['model.unsupported /max_tokens', 'max_tokens.default /max_tokens'])
+    expect(ofLimit.map(({ code, path }) => `${code} ${path}`)).toEqual(['model.unsupported /max_tokens', 'max-tokens.default /max_tokens'])
   })
 
   test.each<[client: Protocol, field: string, said: object]>([

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Note } from '../../src/canonical/note.ts'
 import { TranslationError } from '../../src/errors.ts'
-import { commonNotes, createReport } from '../../src/kit/notes/report.ts'
+import { createReport } from '../../src/kit/notes/report.ts'
+import { commonNotes } from '../../src/kit/notes/shared.ts'
 import { all, attempt, pairs, wiresOf } from '../../src/testing/bodies.ts'
 import { translateNotes } from '../../src/translate/notes.ts'
 import { cross, kinds, valueAt } from '../support/cross.ts'
@@ -35,7 +36,7 @@ describe.each(all)('$name: notes', protocol => {
           expect(path === '' || path.startsWith('/')).toBe(true)
           expect(target).toBe(protocol.name)
           const entry = new Map(Object.entries({ ...commonNotes, ...translateNotes, ...protocol.notes })).get(code)
-          expect({ told, reason }).toEqual({ told: entry?.kind, reason: entry?.reason })
+          expect({ told, reason }).toEqual({ told: entry?.kind, reason: entry?.meaning })
           expect(reason).not.toMatch(/\d{6}/)
         }
       }),

@@ -492,7 +492,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a default limit is not told',
     room: messages,
-    find: "if (given === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')",
+    find: "if (given === undefined && asked !== undefined) report.add('max-tokens.default', '/max_tokens')",
     replace: '',
   },
   {

@@ -84,9 +84,9 @@ const isAboutAbsence = ({ code }: Note) =>
     'finish.missing',
     'usage.overlap',
     'finish.approximated',
-    'tool.schema-normalised',
+    'tool.schema-normalized',
     'finish.tool-use',
     'stop.no-call',
     'tool-call.id',
-    'tool_choice.without-tools',
+    'tool-choice.without-tools',
   ].includes(code)

@@ -18,6 +18,7 @@ const doors = {
   '/verify': 'verify',
   '/testing': 'strictOf',
   '/schemas': 'MessagesRequest.safeParse',
+  '/notes': "noteCatalog['field.unknown'].meaning.at",
 }
 
 try {

@@ -1,4 +1,5 @@
 import type { Note } from '../../src/canonical/note.ts'
+import { type NoteCode, noteCatalog } from '../../src/notes.ts'
 import { changed, changesOf, without } from '../../src/testing/change.ts'
 import { wordsOf } from '../../src/testing/from-schema.ts'
 import { leaves } from '../../src/testing/json.ts'
@@ -8,7 +9,14 @@ import { noteGroups } from '../support/examples/index.ts'
 /** Every note with who makes it, its kind, what it means and a short example: rows of docs/notes.md. */
 export function noteRows(): string[][] {
   return noteGroups.flatMap(({ name, notes, examples }) =>
-    Object.entries(notes).map(([code, { kind, reason }]) => [name, `\`${code}\``, kind, reason, examples[code] ? shown(code, examples[code]) : '']),
+    Object.entries(notes).map(([code, { kind, meaning }]) => [
+      name,
+      `\`${code}\``,
+      kind,
+      meaning,
+      noteCatalog[code as NoteCode].advice,
+      examples[code] ? shown(code, examples[code]) : '',
+    ]),
   )
 }
 
@@ -82,7 +90,10 @@ function attempt<T>(act: () => T): T | undefined {
 }
 
 function settingsOf({ options = {} }: Example): string {
-  const settings = Object.entries(options).filter(([, value]) => typeof value !== 'object')
+  const settings = Object.entries(options).flatMap(([key, value]) => {
+    if (typeof value !== 'object') return [[key, value] as const]
+    return key === 'context' || value === null ? [] : Object.entries(value).map(([name, one]) => [`${key}.${name}`, one] as const)
+  })
   return settings.map(([key, value]) => `, with ${code(`${key}: ${compact(value)}`)}`).join('')
 }
 

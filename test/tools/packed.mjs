@@ -7,7 +7,16 @@ import { createRequire } from 'node:module'
 import { build } from 'esbuild'
 
 const require = createRequire(import.meta.url)
-const doors = ['wireglot', 'wireglot/connect', 'wireglot/fetch', 'wireglot/gateway', 'wireglot/verify', 'wireglot/testing', 'wireglot/schemas']
+const doors = [
+  'wireglot',
+  'wireglot/connect',
+  'wireglot/fetch',
+  'wireglot/gateway',
+  'wireglot/verify',
+  'wireglot/testing',
+  'wireglot/schemas',
+  'wireglot/notes',
+]
 
 for (const load of [name => import(name), async name => require(name)]) {
   const [library, connect, fetchHost, gateway, verify, testing, schemas] = await Promise.all(doors.map(load))

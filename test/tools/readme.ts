@@ -64,7 +64,7 @@ function notesOfEnding(protocol: Protocol, reason: FinishReason): Note[] {
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
 function notes(): string {
-  return sections(['code', 'kind', 'meaning', 'example'], noteRows())
+  return sections(['code', 'kind', 'meaning', 'what to do', 'example'], noteRows())
 }
 
 function options(): string {
@@ -72,7 +72,7 @@ function options(): string {
 }
 
 /** Of what belongs to no single protocol. */
-const titles: Record<string, string> = { all: 'Every protocol', any: 'Every target', tools: 'Tools', translate: 'The translation itself' }
+const titles: Record<string, string> = { all: 'Every protocol', any: 'Every target protocol', tools: 'Tools', translate: 'The translation itself' }
 
 /** A heading and a table for each name in the first cell of the rows, in the order in which they come. */
 function sections(head: string[], rows: string[][]): string {

@@ -121,7 +121,7 @@ describe.each(forms)('a messages client that takes the last block for the answer
     expect(content.at(-1)?.type).toBe('text')
     // In a complete reply the proof of a text that has words goes before it; a stream learns of it too late.
     const isInFront = !streamed && content.at(-2)?.type === 'redacted_thinking'
-    expect(reply.notes.map(({ code }) => code).includes('reasoning.carrier-last')).toBe(!isInFront)
+    expect(reply.notes.map(({ code }) => code).includes('reasoning.trailing-signature')).toBe(!isInFront)
     if (parts.some(part => part.type === 'text' && part.text !== '' && part.signature)) expect(isInFront).toBe(!streamed)
   })
 
@@ -129,7 +129,7 @@ describe.each(forms)('a messages client that takes the last block for the answer
     const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed, { lastSignature: 'drop' })
     const { content } = (await clientOf('messages').receive(reply)) as { content: { type: string }[] }
     expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])
-    expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.carrier-last')
+    expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.trailing-signature')
   })
 })
 
@@ -152,7 +152,7 @@ test.each([
   const told = pieces.map(piece => translator.push(piece)).join('') + translator.end()
   const { content } = (await clientOf('messages').receive({ text: told })) as { content: { type: string }[] }
   expect(content.at(-1)).toMatchObject({ type: 'text', text: 'It is this.' })
-  expect(translator.notes.map(({ code }) => code)).toContain('reasoning.carrier-last')
+  expect(translator.notes.map(({ code }) => code)).toContain('reasoning.trailing-signature')
 })
 
 /** What was said in order, and what it is signed with. */

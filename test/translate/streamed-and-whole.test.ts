@@ -181,8 +181,8 @@ describe('the same of other protocols', () => {
       'field.unsupported /choices/0/logprobs/refusal',
       [responses, messages],
     ],
-    ['a cache mark on a text', messages, blocks(marked), 'cache.place /content/0/cache_control', [chat, responses]],
-    ['a cache mark on a text', chat, said({ content: [breakpoint] }), 'cache.place /choices/0/message/content/0/prompt_cache_breakpoint', [messages]],
+    ['a cache mark on a text', messages, blocks(marked), 'cache.unsupported /content/0/cache_control', [chat, responses]],
+    ['a cache mark on a text', chat, said({ content: [breakpoint] }), 'cache.unsupported /choices/0/message/content/0/prompt_cache_breakpoint', [messages]],
     ['that an item is not complete', responses, answered(going), 'message.ids /output/0/status', [chat]],
     ['that an item is not complete', responses, answered(going), 'message.envelope /output/0/status', [messages, google]],
   ])('%s is noted, whole and streamed', (_, from, body, note, targets) => {
@@ -222,7 +222,7 @@ describe('the same of other protocols', () => {
     const cited = { annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 2, title: 't', url: 'https://example.org' } }] }
     const { wire, notes } = messages.encodeResponse(chat.decodeResponse(said({ content: [marked], ...cited })).value)
     expect(wire).toMatchObject({ content: [{ text: 'ye' }, { text: 's' }] })
-    expect(notes.filter(({ code }) => code === 'cache.place')).toHaveLength(1)
+    expect(notes.filter(({ code }) => code === 'cache.unsupported')).toHaveLength(1)
   })
 
   test.each([responses, messages, chat, google])('an answer that is not counted from 0 is told to clients of $name', to => {

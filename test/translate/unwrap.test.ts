@@ -93,5 +93,7 @@ test('arguments behind the string are named, for its text was told already', () 
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', context })
   const text = translator.push(chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`).join('')) + translator.end()
   expect(text).toContain('"input":"ls"')
-  expect(translator.notes).toContainEqual(expect.objectContaining({ code: 'freeform.beside-input', kind: 'dropped', path: '/choices/0/message/tool_calls/0' }))
+  expect(translator.notes).toContainEqual(
+    expect.objectContaining({ code: 'freeform.extra-arguments', kind: 'dropped', path: '/choices/0/message/tool_calls/0' }),
+  )
 })

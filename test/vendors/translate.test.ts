@@ -92,5 +92,5 @@ test.each([
   const { body, notes } = translateRequest(asked, { from, to: 'chat-completions', vendor: 'mistral', model: 'mistral-small-latest' })
   expect(body).toMatchObject({ random_seed: 7 })
   expect(body).not.toHaveProperty('seed')
-  expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([`demand.seed-field ${place}`])
+  expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([`sampling.seed-field ${place}`])
 })

@@ -2,7 +2,8 @@ import type { CanonicalError } from '../../canonical/error.ts'
 import type { Message, Place } from '../../canonical/message.ts'
 import type { CanonicalResponse, Finish } from '../../canonical/response.ts'
 import { pointerOf } from '../notes/path.ts'
-import type { commonNotes, Report } from '../notes/report.ts'
+import type { Report } from '../notes/report.ts'
+import type { commonNotes } from '../notes/shared.ts'
 
 /** Notes everything in a failed reply except its error, since only the error is written. */
 export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Untold): void {

@@ -6,51 +6,7 @@ import type { CodecOptions, FieldNames, NoteTable } from '../../protocol.ts'
 import type { Keys } from '../fields/keys.ts'
 import { isObject } from '../json/json.ts'
 import { containerOf, pointer, pointerOf, step } from './path.ts'
-
-/** Notes that every encoder may make. */
-export const commonNotes = {
-  'field.unsupported': { kind: 'dropped', reason: 'the target protocol has no field for this', source: '0.2 rule 1' },
-  'field.unknown': { kind: 'dropped', reason: 'a field this library does not know, kept only within its own protocol', source: '0.3' },
-  'part.unsupported': { kind: 'dropped', reason: 'the target protocol has no content of this kind here', source: '2.3' },
-  'part.unknown': { kind: 'dropped', reason: 'content of a type this library does not know, kept only within its own protocol', source: '0.3' },
-  'part.foreign': {
-    kind: 'approximated',
-    reason: 'a content part in the form of another protocol is read as the text, image or file that it holds',
-    source: '2.3',
-  },
-  'tool.unknown': { kind: 'dropped', reason: 'a tool of a type this library does not know, kept only within its own protocol', source: '0.3' },
-  'state.unresolvable': {
-    kind: 'dropped',
-    reason: 'only the provider of the source protocol can do this: look up stored data, run in the background, or compact the conversation',
-    source: '2.14',
-  },
-  'event.progress': { kind: 'dropped', reason: 'the progress of a tool that the provider runs, for which only its own protocol has events', source: '3.2' },
-  'event.unknown': { kind: 'dropped', reason: 'an event of a stream that only its own protocol knows', source: '3.2' },
-  'system.developer-role': {
-    kind: 'approximated',
-    reason: 'the target has no role developer, or not every server takes it, so it becomes system',
-    source: '2.1',
-  },
-  'system.joined': { kind: 'approximated', reason: 'many servers accept only one system message, so this one joins the one before it', source: '2.1' },
-  'system.mid-conversation-as-user': {
-    kind: 'approximated',
-    reason: 'the server may refuse a system message at this place of the conversation, so it becomes text of the user',
-    source: '2.1',
-  },
-  'system.hoisted': { kind: 'approximated', reason: 'an instruction inside the conversation moves before it', source: '2.1' },
-  'tool.renamed': { kind: 'approximated', reason: 'the target does not accept this name, so another one is written; replies get it back', source: '2.7' },
-  'tool.namespace': { kind: 'approximated', reason: 'tools have no namespace here, so it becomes a part of the name; replies get it back', source: '2.4' },
-  'freeform.wrapped': { kind: 'approximated', reason: 'a tool that takes text becomes a function with one string', source: '2.4' },
-  'tool-call.id': { kind: 'approximated', reason: 'the receiver does not accept this id, so the call and its result get another one', source: '2.7' },
-  'tool-result.flattened': { kind: 'approximated', reason: 'content of a tool result that only another protocol knows is written as text', source: '2.7' },
-  'tool-result.synthesized': { kind: 'synthesized', reason: 'no result answers this call, and servers refuse a call without one', source: '2.2' },
-  'message.name': { kind: 'dropped', reason: 'a message has no participant name here', source: '2.1' },
-  'message.envelope': { kind: 'dropped', reason: 'a message inside a conversation has no id or status of its own here', source: '6.3' },
-  'candidates.first-only': { kind: 'dropped', reason: 'the target protocol has one answer, so the others are left out', source: '3.10' },
-  'message.role': { kind: 'approximated', reason: 'a reply has one voice here, the role of its messages is lost', source: '6.3' },
-  'error.status': { kind: 'approximated', reason: 'the nearest status is written', source: '2.19' },
-  'error.details': { kind: 'dropped', reason: 'details of an error have no place here', source: '2.19' },
-} as const satisfies NoteTable
+import { commonNotes } from './shared.ts'
 
 export function createReport<Table extends NoteTable>(
   protocol: string,
@@ -124,7 +80,7 @@ export class Report<Table extends NoteTable> {
   unresolvable(at: Place | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
     const code = 'state.unresolvable'
     if (onUnresolvable !== 'note')
-      throw new TranslationError({ code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field) }, commonNotes[code].reason)
+      throw new TranslationError({ code: 'inexpressible', protocol: this.#protocol, path: this.#pathOf(at, field) }, commonNotes[code].meaning)
     this.add(code, at, field)
   }
 
@@ -193,7 +149,7 @@ export class Report<Table extends NoteTable> {
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
     // One fact, one note; `isTold` also remembers it. Nodes that were made here have no path: their notes cannot be told apart, so all are kept.
     if (path !== '' && this.#isTold(code, path) && isPlaced) return
-    this.notes.push({ kind: entry.kind, path, code, reason: entry.reason, target: this.#protocol })
+    this.notes.push({ kind: entry.kind, path, code, reason: entry.meaning, target: this.#protocol })
   }
 
   #isTold(code: string, path: string): boolean {

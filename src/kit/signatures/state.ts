@@ -1,7 +1,8 @@
 import type { ControlPart } from '../../canonical/message.ts'
 import type { StateSpec } from '../../canonical/request.ts'
 import type { CodecOptions } from '../../protocol.ts'
-import type { commonNotes, Report } from '../notes/report.ts'
+import type { Report } from '../notes/report.ts'
+import type { commonNotes } from '../notes/shared.ts'
 
 /** Does the part stand for something that only its own provider can look up or do? */
 export const isUnresolvable = ({ control }: ControlPart): boolean =>

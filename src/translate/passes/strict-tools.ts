@@ -10,7 +10,7 @@ import type { PassReport } from '../notes.ts'
 export function withStrictTools(request: CanonicalRequest, report: PassReport): CanonicalRequest {
   const { toolChoice: choice } = request
   if (choice?.mode !== 'validated') return request
-  report.add('tool_choice.strict-tools', '', 'toolChoice')
+  report.add('tool-choice.strict-tools', '', 'toolChoice')
   const plain: ToolChoice = choice.tools ? { mode: 'allowed', require: false, tools: choice.tools.map(name => ({ kind: 'function', name })) } : { mode: 'auto' }
   const tools = request.tools?.map(tool => (tool.type === 'function' && isClosedObject(tool.parameters) ? { ...tool, strict: true } : tool))
   return { ...request, ...(tools && { tools }), toolChoice: plain }

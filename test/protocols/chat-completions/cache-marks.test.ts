@@ -34,7 +34,7 @@ describe('cache_control beside content', () => {
     })
     const two = ask({ messages: [{ role: 'user', content: 'hi', ...mark }] })
     expect(two.body).toMatchObject({ ...mark, messages: [{ content: [{ text: 'hi', ...mark }] }], tools: [{ name: 'look', ...mark }] })
-    expect(two.notes.map(({ code }) => code)).toEqual(['max_tokens.default'])
+    expect(two.notes.map(({ code }) => code)).toEqual(['max-tokens.default'])
   })
 
   test('comes back as it was when the target is chat-completions', () => {

@@ -95,9 +95,9 @@ test('a stream through the model keeps what the server alone says', () => {
 })
 
 test('every note that is made stands in the table', () => {
-  for (const [code, { kind, reason, source }] of Object.entries(chatCompletions.notes)) {
-    expect(code).toMatch(/^[a-z_-]+\.[a-z_-]+$/)
+  for (const [code, { kind, meaning }] of Object.entries(chatCompletions.notes)) {
+    expect(code).toMatch(/^[a-z-]+\.[a-z-]+$/)
     expect(['dropped', 'approximated', 'synthesized']).toContain(kind)
-    expect(reason && source).toBeTruthy()
+    expect(meaning).toBeTruthy()
   }
 })

@@ -119,7 +119,7 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'an unknown way to allow tools',
       'responses',
       request({ tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'x', tools: [{ type: 'function', function: { name: 'f' } }] } } }),
-      'tool_choice.unsupported /tool_choice',
+      'tool-choice.unsupported /tool_choice',
     ],
     [
       'a mark of the messages protocol, with its lifetime',
@@ -131,7 +131,7 @@ describe('what another protocol cannot say is noted where it stands', () => {
       'such a mark on a tool',
       'responses',
       request({ tools: [{ type: 'function', function: { name: 'f' }, cache_control: { type: 'ephemeral' } }] }),
-      'cache.place /tools/0/cache_control',
+      'cache.unsupported /tools/0/cache_control',
     ],
     [
       "Google's signature on a call",

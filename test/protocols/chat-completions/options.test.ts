@@ -96,7 +96,7 @@ describe('tools that the client runs', () => {
     expect(() => ask(forced)).toThrow(/forced tool/)
     const { wire, notes } = ask(forced, { onUnresolvable: 'note' })
     expect(wire).not.toHaveProperty('tool_choice')
-    expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.unsupported /tool_choice'])
+    expect(notes).toEqual(['tool.server /tools/0', 'tool-choice.unsupported /tool_choice'])
   })
 })
 

@@ -14,7 +14,7 @@ const told = (body: object, options: Parameters<typeof translateRequest>[1]) => 
 }
 const toChat = (from: Other, given: object, options: Options = {}) => told({ ...blank[from], ...given }, { from, to: 'chat-completions', ...options })
 /** What every request without more to say gets has rows of its own. */
-const usual = ['store.default /store', 'reasoning.include-encrypted /include', 'max_tokens.default /max_tokens']
+const usual = ['store.default /store', 'reasoning.include-encrypted /include', 'max-tokens.default /max_tokens']
 const fromChat = (to: Other, given: object, options: Options = {}) => {
   const { written, notes } = told({ model: 'm', messages: said, ...given }, { from: 'chat-completions', to, ...options })
   return { written, notes: notes.filter(note => !usual.includes(note)) }
@@ -108,7 +108,7 @@ describe('sampling and limits (2.10)', () => {
     ['top_k, for servers that know it', { top_k: 5 }, { top_k: 5 }, [], { chatCompletions: { topK: 'write' } }],
     ['four stop sequences', { stop_sequences: ['a', 'b', 'c', 'd'] }, { stop: ['a', 'b', 'c', 'd'] }, []],
     ['five stop sequences', { stop_sequences: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many /stop_sequences']],
-    ['a limit of nothing, which warms the cache', { max_tokens: 0 }, { max_completion_tokens: 1 }, ['limit.raised /max_tokens']],
+    ['a limit of nothing, which warms the cache', { max_tokens: 0 }, { max_completion_tokens: 1 }, ['max-tokens.raised /max_tokens']],
   ])('of messages: %s', (_, given, expected, notes, options) => hold(toChat('messages', given, options), expected, notes))
 
   test.each<Row>([
@@ -121,7 +121,7 @@ describe('sampling and limits (2.10)', () => {
     ['stop sequences', { stop: 'a' }, { stop: undefined }, ['field.unsupported /stop']],
     ['the limit', { max_completion_tokens: 50 }, { max_output_tokens: 50 }, []],
     ['the older limit', { max_tokens: 50 }, { max_output_tokens: 50 }, []],
-    ['a low limit', { max_tokens: 5 }, { max_output_tokens: 16 }, ['limit.raised /max_tokens']],
+    ['a low limit', { max_tokens: 5 }, { max_output_tokens: 16 }, ['max-tokens.raised /max_tokens']],
     ['both limits', { max_tokens: 70, max_completion_tokens: 50 }, { max_output_tokens: 50 }, ['field.unknown /max_tokens']],
     ['two answers', { n: 2 }, { n: undefined }, ['field.unsupported /n']],
     ['one answer is the default', { n: 1 }, { n: undefined }, []],
@@ -166,7 +166,7 @@ describe('prompt caching (2.11)', () => {
       'a mark, which many servers refuse',
       item(marked()),
       { messages: [{ role: 'user', content: 'a' }] },
-      ['cache.place /input/0/content/0/prompt_cache_breakpoint'],
+      ['cache.unsupported /input/0/content/0/prompt_cache_breakpoint'],
     ],
     ['a mark of 30m', item(marked('30m')), message(marked('30m')), [], { chatCompletions: { cacheMarks: 'write' } }],
     ['a mark of 12h', item(marked('12h')), message(marked('12h')), [], { chatCompletions: { cacheMarks: 'write' } }],
@@ -364,14 +364,14 @@ describe('which tools may be called (2.6)', () => {
       'some tools',
       { tool_choice: nested('auto', 'f') },
       { tools: [{ name: 'f' }], tool_choice: { type: 'auto' } },
-      ['tool_choice.subset-filtered /tool_choice', 'tool_choice.subset-filtered /tools/1'],
+      ['tool-choice.subset-filtered /tool_choice', 'tool-choice.subset-filtered /tools/1'],
     ],
     ['one of one tool', { tool_choice: nested('required', 'f') }, { ...kept, tool_choice: { type: 'tool', name: 'f' } }, []],
     [
       'some tools, the list kept',
       { tool_choice: nested('auto', 'f') },
       { ...kept, tool_choice: { type: 'auto' } },
-      ['tool_choice.subset-not-enforced /tool_choice'],
+      ['tool-choice.subset-not-enforced /tool_choice'],
       { messages: { allowedTools: 'keep' } },
     ],
     [

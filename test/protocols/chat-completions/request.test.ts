@@ -459,7 +459,7 @@ describe('turns of other protocols', () => {
     const marks = messages.map(({ content }) => Array.isArray(content) && 'prompt_cache_breakpoint' in (content[0] as object))
     expect(marks).toEqual([true, false, true, true, true, false])
     expect(codes.filter(code => code === 'cache.too-many')).toHaveLength(1)
-    expect(codes.filter(code => code === 'cache.place')).toHaveLength(1)
+    expect(codes.filter(code => code === 'cache.unsupported')).toHaveLength(1)
   })
 })
 
@@ -513,7 +513,7 @@ describe('tools of other protocols', () => {
 
   test('properties that have no place are noted, defaults are not', () => {
     const { codes } = field({ tools: [{ ...tool, deferLoading: false, allowedCallers: ['direct'], examples: [{}], cache: {} }] })
-    expect(codes).toEqual(['cache.place', 'field.unsupported'])
+    expect(codes).toEqual(['cache.unsupported', 'field.unsupported'])
   })
 })
 
@@ -538,7 +538,7 @@ describe('fields of other protocols', () => {
     ['JSON', { output: { format: { type: 'json' } } }, { response_format: { type: 'json_object' } }, []],
     ['five stop sequences', { stop: ['a', 'b', 'c', 'd', 'e'] }, { stop: ['a', 'b', 'c', 'd'] }, ['stop.too-many']],
     ['one stop sequence', { stop: ['a'] }, { stop: ['a'] }, []],
-    ['a limit of nothing', { maxOutputTokens: 0 }, { max_completion_tokens: 1 }, ['limit.raised']],
+    ['a limit of nothing', { maxOutputTokens: 0 }, { max_completion_tokens: 1 }, ['max-tokens.raised']],
     ['top_k', { sampling: { topK: 5, topP: 0.5 } }, { top_p: 0.5 }, ['field.unsupported']],
     ['a seed', { sampling: { seed: 7, temperature: 0.5 } }, { seed: 7, temperature: 0.5 }, []],
     ['penalties', { sampling: { frequencyPenalty: 0.1, presencePenalty: 0.2 } }, { frequency_penalty: 0.1, presence_penalty: 0.2 }, []],

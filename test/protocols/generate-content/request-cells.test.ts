@@ -197,7 +197,7 @@ describe('functions held to their schemas (2.6)', () => {
     ),
     toolConfig: { functionCallingConfig: { mode: 'VALIDATED', ...(allowedFunctionNames.length > 0 && { allowedFunctionNames }) } },
   })
-  const asStrict = 'tool_choice.strict-tools /toolConfig/functionCallingConfig'
+  const asStrict = 'tool-choice.strict-tools /toolConfig/functionCallingConfig'
   const fn = (name: string) => ({ type: 'function', function: { name } })
   test.each<Row>([
     [
@@ -258,7 +258,7 @@ describe('functions held to their schemas (2.6)', () => {
       'generate-content → messages',
       held('a'),
       { tools: [{ name: 'a', strict: true }], tool_choice: { type: 'auto' } },
-      [asStrict, 'tool_choice.subset-filtered /toolConfig/functionCallingConfig', 'tool_choice.subset-filtered /tools/0/functionDeclarations/1'],
+      [asStrict, 'tool-choice.subset-filtered /toolConfig/functionCallingConfig', 'tool-choice.subset-filtered /tools/0/functionDeclarations/1'],
     ],
     [
       'a choice among some is the nearest to it',
@@ -269,7 +269,7 @@ describe('functions held to their schemas (2.6)', () => {
         tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] },
       },
       { toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['a'] } } },
-      ['tool_choice.validated /tool_choice'],
+      ['tool-choice.validated /tool_choice'],
     ],
   ])('%s', (...row) => holds(row))
 })

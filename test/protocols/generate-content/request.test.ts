@@ -495,8 +495,8 @@ describe('what is written for another protocol', () => {
         ({ code }) => code,
       )
     }
-    expect(told([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool_choice.without-tools')
-    expect(told([{ type: 'computer_toolset_20260801' }])).not.toContain('tool_choice.without-tools')
+    expect(told([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool-choice.without-tools')
+    expect(told([{ type: 'computer_toolset_20260801' }])).not.toContain('tool-choice.without-tools')
   })
 
   test('ids are left out where a server refuses them', () => {

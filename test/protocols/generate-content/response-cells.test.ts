@@ -105,7 +105,7 @@ describe('how a reply ended (2.17)', () => {
         usage: { input_tokens: 1, output_tokens: 1 },
       },
       { candidates: [{ finishReason: 'STOP' }] },
-      ['tool-call.nameless /content/0', 'finish.approximated /stop_reason'],
+      ['tool-call.empty-name /content/0', 'finish.approximated /stop_reason'],
     ],
   ])('%s', (...row) => holds(row))
 })
@@ -163,7 +163,7 @@ test('what a result cites has no place, wherever it stands, and is no source of 
   const { written, notes } = told('responses → generate-content', body)
   expect(written).toMatchObject({ candidates: [{ content: { parts: [{ functionResponse: { id: 'c', response: { output: 'hello' } } }] } }] })
   expect(JSON.stringify(written)).not.toContain('a.test')
-  expect(notes).toEqual(['citation.foreign /output/0/output/0/annotations'])
+  expect(notes).toEqual(['citation.unsupported /output/0/output/0/annotations'])
 })
 
 test('reasoning that came back from its own provider keeps the id it had there', () => {

@@ -94,7 +94,7 @@ describe.skipIf(!shared)('recorded bodies (set WIREGLOT_SHARED to run them)', ()
       if (request.body && !text.includes('$same_as')) {
         const decoded = messages.decodeRequest(request.body)
         const encoded = messages.encodeRequest(decoded.value)
-        expect(encoded.notes.filter(({ code }) => code !== 'max_tokens.default')).toEqual([])
+        expect(encoded.notes.filter(({ code }) => code !== 'max-tokens.default')).toEqual([])
         expect(encoded.wire).toEqual(request.body)
       }
       if (response.events) {

@@ -134,11 +134,11 @@ describe('reasoning', () => {
     ['for what comes next', [carrier('next'), yes], [], 'one'],
   ]
 
-  test.each(rows)('reasoning.carrier-lost: a signature %s', (_, content, lost, kept) => {
+  test.each(rows)('reasoning.signature-orphaned: a signature %s', (_, content, lost, kept) => {
     const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
     expect(value.messages[1]?.parts).toEqual([expect.objectContaining(yes)])
     expect(value.messages[1]?.parts[0]?.signature?.value).toBe(kept)
-    expect(tell(notes, 'reasoning.carrier-lost')).toEqual(lost.map(place => `dropped /messages/1/content${place}`))
+    expect(tell(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /messages/1/content${place}`))
   })
 
   test('the signature of a call is not that of a text, where a client puts all blocks of thinking in front, as LiteLLM does', () => {
@@ -168,14 +168,14 @@ describe('reasoning', () => {
     expect((inside + system) / 1000).toBeLessThan(10_000)
   })
 
-  test.each(rows)('reasoning.carrier-lost: in a stream, a signature %s', (_, content, lost) => {
+  test.each(rows)('reasoning.signature-orphaned: in a stream, a signature %s', (_, content, lost) => {
     const blocks = content.flatMap((content_block, index) => [
       { type: 'content_block_start', index, content_block },
       { type: 'content_block_stop', index },
     ])
     const { said, notes } = stream([start, ...blocks, ...ending], 'messages', 'responses')
     expect(said).toContain('yes')
-    expect(tell(notes, 'reasoning.carrier-lost')).toEqual(lost.map(place => `dropped /content${place}`))
+    expect(tell(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /content${place}`))
   })
 })
 
@@ -209,7 +209,7 @@ describe('what does not fit a stream is left out of it', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }
     const { said, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
     expect(said).toBe('ja')
-    expect(tell(notes, 'stream.final-differs')).toEqual(['approximated /output/0/content/0'])
+    expect(tell(notes, 'stream.final-differs')).toEqual(['dropped /output/0/content/0'])
   })
 
   test('stream.final-differs: what the end adds is written, and is no difference', () => {

@@ -55,7 +55,7 @@ describe('what an option or a rule of this wire changes is told', () => {
     ['the fast tier as speed', ask({ service_tier: 'fast' }), { fastIsSpeed: true }, 'tier.fast-as-speed'],
     ['thoughts without a signature as text', ask({}, thought, { role: 'user', content: 'go on' }), { unsignedReasoning: 'text' }, 'reasoning.as-text'],
     ['the name of a participant', { model: 'm', messages: [{ role: 'user', name: 'ann', content: 'hi' }] }, {}, 'message.name'],
-    ['a choice among no tools', ask({ tool_choice: 'required' }), {}, 'tool_choice.without-tools'],
+    ['a choice among no tools', ask({ tool_choice: 'required' }), {}, 'tool-choice.without-tools'],
   ])('%s', (_, body, options, code) => {
     const { notes } = translateRequest(body, { from: 'chat-completions', to: 'messages', messages: options })
     expect(notes.map(note => note.code)).toContain(code)

@@ -98,7 +98,7 @@ describe.each(['chat-completions', 'responses'] as const)('cache marks of messag
     ['no lifetime stays none', says(mark()), []],
     ['5m is none', says(mark('5m')), ['cache.ttl /messages/0/content/0/cache_control/ttl']],
     ['1h is none', says(mark('1h')), ['cache.ttl /messages/0/content/0/cache_control/ttl']],
-    ['a tool takes none', { tools: [{ name: 't', input_schema: { type: 'object' }, ...mark() }] }, ['cache.place /tools/0/cache_control']],
+    ['a tool takes none', { tools: [{ name: 't', input_schema: { type: 'object' }, ...mark() }] }, ['cache.unsupported /tools/0/cache_control']],
     [
       'text of the assistant takes none',
       {
@@ -107,7 +107,7 @@ describe.each(['chat-completions', 'responses'] as const)('cache marks of messag
           { role: 'assistant', content: [{ type: 'text', text: 'a', ...mark() }] },
         ],
       },
-      ['cache.place /messages/1/content/0/cache_control'],
+      ['cache.unsupported /messages/1/content/0/cache_control'],
     ],
     ['five marks are four', says(mark(), mark(), mark(), mark(), mark()), ['cache.too-many /messages/0/content/0/cache_control']],
     ['a mark of the whole request is the default', mark(), []],
@@ -340,7 +340,7 @@ test.each<[type: string, written: object]>([
   const contents = [{ role: 'user', parts: [{ inlineData: { mimeType, data: 'aGk=' } }] }]
   const { body, notes } = translateRequest({ contents }, { from: 'generate-content', to: 'messages', model: 'm' })
   expect(body).toMatchObject({ messages: [{ content: [written] }] })
-  expect(notes.map(({ code }) => code)).toEqual(['max_tokens.default'])
+  expect(notes.map(({ code }) => code)).toEqual(['max-tokens.default'])
 })
 
 /** Inner objects may have more than is named. */

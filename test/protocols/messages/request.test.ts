@@ -404,7 +404,7 @@ describe('content', () => {
       'an image with detail',
       { type: 'media', kind: 'image', detail: 'high', source: { type: 'url', url: 'https://a' } },
       [{ type: 'image' }],
-      ['media.detail'],
+      ['media.detail-dropped'],
     ],
     ['unsigned reasoning', { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] }, [], ['reasoning.unsigned']],
     ['foreign reasoning', { type: 'reasoning', segments: [], signature: { value: 'v', issuer: 'responses' } }, [], ['reasoning.foreign-signature']],
@@ -594,11 +594,11 @@ describe('tools', () => {
   test('a subset filters the tools, unless that would spoil signed thinking', () => {
     const toolChoice = { mode: 'allowed' as const, require: false, tools: [{ kind: 'function' as const, name: 'b' }] }
     const signed = assistant({ type: 'reasoning', segments: [], signature: { value: 's', issuer: 'messages' } })
-    const filtered = 'tool_choice.subset-filtered'
+    const filtered = 'tool-choice.subset-filtered'
     expect(write({ tools: [tool('a'), tool('b')], toolChoice })).toMatchObject({ wire: { tools: [{ name: 'b' }] }, codes: [filtered, filtered] })
     expect(write({ tools: [tool('a'), tool('b')], toolChoice, messages: [user('x'), signed] })).toMatchObject({
       wire: { tools: [{ name: 'a' }, { name: 'b' }] },
-      codes: ['tool_choice.subset-not-enforced'],
+      codes: ['tool-choice.subset-not-enforced'],
     })
   })
 })
@@ -735,7 +735,7 @@ describe('the rest', () => {
     expect(max_tokens).toBe(32000)
     expect(messages.encodeRequest({ messages: [] }, { defaultMaxTokens: () => 7 })).toMatchObject({
       wire: { max_tokens: 7 },
-      notes: [{ code: 'max_tokens.default', path: '/max_tokens' }],
+      notes: [{ code: 'max-tokens.default', path: '/max_tokens' }],
     })
   })
 

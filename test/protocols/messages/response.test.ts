@@ -216,7 +216,7 @@ describe('writing', () => {
   test('usage that nobody told is zero, and noted', () => {
     const { wire, notes } = messages.encodeResponse({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }] })
     expect(wire).toMatchObject({ usage: { input_tokens: 0, output_tokens: 0 } })
-    expect(notes.map(({ code }) => code)).toEqual(['usage.unknown'])
+    expect(notes.map(({ code }) => code)).toEqual(['usage.missing'])
   })
 
   test('the input excludes what the cache held', () => {
@@ -303,7 +303,7 @@ describe('writing', () => {
       { type: 'text', text: 'ab', citations: [{ type: 'web_search_result_location', url: 'https://u', title: 't', cited_text: '', encrypted_index: '' }] },
       { type: 'text', text: ' cd' },
     ])
-    expect(codes).toEqual(['citation.no-proof'])
+    expect(codes).toEqual(['citation.encrypted-index'])
   })
 
   test('whatever has no place is noted', () => {

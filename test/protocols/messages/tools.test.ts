@@ -104,7 +104,7 @@ describe('who may call a tool', () => {
       ['direct', 'programmatic'],
       { tools: { foreignCallers: 'map' } },
       ['direct', 'code_execution_20250825'],
-      ['tool.callers /tools/0/allowed_callers'],
+      ['tool.callers-mapped /tools/0/allowed_callers'],
     ],
   ])('%s', (_, allowed_callers, options, expected, noted) => {
     const { wire, notes } = write({ tools: [{ ...named('w'), allowed_callers }] }, options)
@@ -169,7 +169,7 @@ describe('a choice among some of the tools', () => {
 
   test.each<[string, string, string[]]>([
     ['a call of an allowed one is right', 'a', []],
-    ['a call of another one is noted', 'b', ['tool_choice.not-allowed /content/1']],
+    ['a call of another one is noted', 'b', ['tool-choice.not-allowed /content/1']],
   ])('%s', (_, name, expected) => {
     const { context } = write({ tools, tool_choice: choice }, { messages: { allowedTools: 'keep' } })
     const { notes } = translateResponse(reply(name), { from: 'messages', to: 'responses', context, now: 1 })

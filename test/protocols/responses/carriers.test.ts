@@ -57,7 +57,7 @@ test.each<[string, Record<string, unknown>[], unknown, number]>([
   expect(checkGrammar(out)).toEqual([])
   expect(signed(whole.value.candidates[0]?.messages)).toEqual(expected)
   expect(signed(collect(out).response.candidates[0]?.messages)).toEqual(expected)
-  expect(whole.notes.map(({ code }) => code)).toEqual(Array.from({ length: orphans }, () => 'reasoning.carrier-orphaned'))
+  expect(whole.notes.map(({ code }) => code)).toEqual(Array.from({ length: orphans }, () => 'reasoning.signature-orphaned'))
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(whole.notes.map(({ code, path }) => `${code} ${path}`))
 })
 

@@ -12,7 +12,7 @@ const corpus = shared === undefined ? '' : join(shared, 'corpus')
 
 /** Bodies that are read with a note, and why. */
 const noted: Record<string, string> = {
-  'tool.schema-normalised': 'strict is the default of this wire, and the schema is not one that strict takes as it is',
+  'tool.schema-normalized': 'strict is the default of this wire, and the schema is not one that strict takes as it is',
   'tool.annotation': 'a mark for the servers of OpenAI, which all others refuse',
   'tool.expanded': 'a tool search that the client runs is a function for every other protocol',
   'tool.loaded': 'what such a search has found is loaded, as nothing else would load it',

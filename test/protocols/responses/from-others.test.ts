@@ -207,7 +207,7 @@ describe('tools of the messages protocol', () => {
     const { wire, notes } = cross('messages', body, { onUnresolvable: 'note' })
     expect(wire).toMatchObject({ tools: [{ type: 'function', name: 'f' }] })
     expect(wire).not.toHaveProperty('tool_choice')
-    expect(notes).toEqual(['tool.server /tools/1', 'tool_choice.unsupported /tool_choice'])
+    expect(notes).toEqual(['tool.server /tools/1', 'tool-choice.unsupported /tool_choice'])
   })
 })
 
@@ -224,7 +224,7 @@ test('where it is wished, a request goes without the tools that only another pro
   const { wire, notes } = cross('messages', ask({ tools: [search], tool_choice: { type: 'any' } }), { onUnresolvable: 'note' })
   expect(wire).not.toHaveProperty('tools')
   expect(wire).not.toHaveProperty('tool_choice')
-  expect(notes).toEqual(['tool.server /tools/0', 'tool_choice.without-tools /tool_choice/type'])
+  expect(notes).toEqual(['tool.server /tools/0', 'tool-choice.without-tools /tool_choice/type'])
 })
 
 test('a choice without tools is noted where it stands', () => {
@@ -234,8 +234,8 @@ test('a choice without tools is noted where it stands', () => {
   })
   expect(wire).not.toHaveProperty('tool_choice')
   expect(notes).toEqual([
-    'tool_choice.without-tools /toolConfig/functionCallingConfig/mode',
-    'tool_choice.without-tools /toolConfig/functionCallingConfig/allowedFunctionNames',
+    'tool-choice.without-tools /toolConfig/functionCallingConfig/mode',
+    'tool-choice.without-tools /toolConfig/functionCallingConfig/allowedFunctionNames',
   ])
 })
 

@@ -122,7 +122,7 @@ describe('what a request loses on its way is told where it stood', () => {
       'the name of a function that an allowed tool of another kind has, too',
       'messages',
       { tools: [tool], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'novel', name: 'find' }] } },
-      'tool_choice.subset-filtered /tool_choice',
+      'tool-choice.subset-filtered /tool_choice',
     ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, { ...options(to), tools: { repair: 'keep' } })
@@ -160,7 +160,7 @@ describe('what an answer loses on its way is told where it stood', () => {
       'lifetimes of what was cached',
       'chat-completions',
       { usage: { input_tokens: 9, input_tokens_details: { cache_write_tokens_details: { ttl_30m_tokens: 3 } } } },
-      'usage.unknown /usage/input_tokens_details/cache_write_tokens_details',
+      'usage.unsupported /usage/input_tokens_details/cache_write_tokens_details',
     ],
     [
       'an unknown lifetime of what was cached',
@@ -235,9 +235,9 @@ test.each<ProtocolName>(['chat-completions', 'generate-content'])('of tools that
     translateRequest({ model: 'm', input: 'x', tools: [tool, mcp], tool_choice: { type: 'allowed_tools', mode: 'required', tools } }, options(to)).notes
   const find = { type: 'function', name: 'find' }
   const server = { type: 'mcp', server_label: 's' }
-  expect(tell(choose(find, server))).toContain('tool_choice.unsupported /tool_choice/tools/1')
-  expect(tell(choose(find, server))).not.toContain('tool_choice.unsupported /tool_choice')
-  expect(tell(choose(server))).toContain('tool_choice.unsupported /tool_choice')
+  expect(tell(choose(find, server))).toContain('tool-choice.unsupported /tool_choice/tools/1')
+  expect(tell(choose(find, server))).not.toContain('tool-choice.unsupported /tool_choice')
+  expect(tell(choose(server))).toContain('tool-choice.unsupported /tool_choice')
 })
 
 test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('of what is to be included, only what is left out is noted, toward %s', to => {

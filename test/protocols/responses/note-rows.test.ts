@@ -75,11 +75,11 @@ test('tool.namespace-description: what it says of itself is written as it is', (
   expect(told('tool.namespace-description')).toEqual([])
 })
 
-test('cache.place: the mark of a text that says nothing goes with it, and takes no place of another', () => {
+test('cache.unsupported: the mark of a text that says nothing goes with it, and takes no place of another', () => {
   const marked = ['a', 'b', 'c', 'd'].map((text, i): Part => ({ type: 'text', text, cache: {}, at: `/messages/0/parts/${i}` }))
   const { wire, told } = write([...marked, { type: 'text', text: '', cache: { ttl: '5m' }, at: '/messages/0/parts/4' }])
   const content = ['a', 'b', 'c', 'd'].map(text => ({ type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }))
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content }])
-  expect(told('cache.place')).toEqual(['dropped /messages/0/parts/4/cache'])
+  expect(told('cache.unsupported')).toEqual(['dropped /messages/0/parts/4/cache'])
   expect(told('cache.too-many')).toEqual([])
 })

@@ -215,7 +215,7 @@ describe('reading', () => {
       ],
     })
     expect(value.messages).toEqual([])
-    expect(notes).toMatchObject([{ code: 'reasoning.carrier-orphaned', path: '/input/0' }])
+    expect(notes).toMatchObject([{ code: 'reasoning.signature-orphaned', path: '/input/0' }])
   })
 
   test('a result without the id of its call is paired by name', () => {
@@ -267,7 +267,7 @@ describe('reading', () => {
     })
     expect(value.tools).toMatchObject([{ strict: true }, { name: 'g' }])
     expect(value.tools?.[1]).not.toHaveProperty('strict')
-    expect(notes).toMatchObject([{ code: 'tool.schema-normalised', path: '/tools/1/strict' }])
+    expect(notes).toMatchObject([{ code: 'tool.schema-normalized', path: '/tools/1/strict' }])
   })
 
   test.each([
@@ -467,10 +467,10 @@ describe('writing what another protocol said', () => {
 
   test('what media have and no field is for is told', () => {
     const media = (kind: 'audio' | 'video'): Part => ({ type: 'media', kind, source: { type: 'base64', data: 'QQ==' }, filename: 'a', cache: {} })
-    expect(write(foreign([say('user', media('audio'))]), { inputAudio: true }).codes).toEqual(['field.unsupported', 'cache.place'])
+    expect(write(foreign([say('user', media('audio'))]), { inputAudio: true }).codes).toEqual(['field.unsupported', 'cache.unsupported'])
     expect(write(foreign([say('user', media('video'))]), { openResponses: true })).toMatchObject({
       wire: { input: [{ content: [{ type: 'input_video', video_url: 'data:video/mp4;base64,QQ==' }] }] },
-      codes: ['field.unsupported', 'cache.place'],
+      codes: ['field.unsupported', 'cache.unsupported'],
     })
   })
 
@@ -507,7 +507,7 @@ describe('writing what another protocol said', () => {
     ['penalties are dropped', { sampling: { presencePenalty: 1 } }, {}, ['field.unsupported']],
     ['one answer is the default', { candidateCount: 1 }, {}, []],
     ['several answers are not', { candidateCount: 2 }, {}, ['field.unsupported']],
-    ['limits below 16 are raised', { maxOutputTokens: 5 }, { max_output_tokens: 16 }, ['limit.raised']],
+    ['limits below 16 are raised', { maxOutputTokens: 5 }, { max_output_tokens: 16 }, ['max-tokens.raised']],
     ['a budget is an effort', { reasoning: { budgetTokens: 8000 } }, { reasoning: { effort: 'medium' } }, ['reasoning.budget-as-effort']],
     ['no budget is no reasoning', { reasoning: { budgetTokens: 0 } }, { reasoning: { effort: 'none' } }, []],
     ['the model decides', { reasoning: { budgetTokens: -1, mode: 'adaptive' } }, {}, []],

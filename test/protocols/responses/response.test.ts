@@ -428,7 +428,7 @@ describe('writing what another protocol said', () => {
     for (const { usage } of [whole.wire as JsonObject, lastResponse(streamed.out)])
       if (missingUsage === 'null') expect(usage).toBeNull()
       else expect(usage).toMatchObject(zero)
-    for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(missingUsage === 'null' ? [] : ['usage.unknown'])
+    for (const { notes } of [whole, streamed]) expect(notes.map(({ code }) => code)).toEqual(missingUsage === 'null' ? [] : ['usage.missing'])
   })
 
   test('a picture is the result of an image generation call', () => {

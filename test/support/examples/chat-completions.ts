@@ -14,7 +14,7 @@ const elsewhere = makers('messages')
 /** Replies of messages tell no time. */
 const timeless = ['response.created']
 /** Streams that tell no counts. */
-const countless = ['usage.late', 'usage.unknown']
+const countless = ['usage.late', 'usage.missing']
 const thought = { type: 'thinking', thinking: 'hm', signature: seal }
 const says = (...content: object[]) => blocks.says({ role: 'user', content })
 const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
@@ -41,8 +41,8 @@ export const examples: Record<string, Example> = {
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.expanded': fromBlocks(blocks.request({ tools: [{ type: 'bash_20250124', name: 'bash' }] }), { tools: { expandClientTools: true } }),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { tools: { serverTools: 'map' } }),
-  'tool_choice.unsupported': fromItems(items.request({ tools: [items.tool('look')], tool_choice: { type: 'file_search' } }), { onUnresolvable: 'note' }),
-  'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
+  'tool-choice.unsupported': fromItems(items.request({ tools: [items.tool('look')], tool_choice: { type: 'file_search' } }), { onUnresolvable: 'note' }),
+  'tool-choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'tool-call.empty-input': fromItems(items.says(user, items.call('c1', ''), items.result('c1'))),
   'tool-call.nameless': elsewhere.stream('chat-completions')(
     [chat.chunk({ tool_calls: [{ index: 0, id: 'c1', function: { arguments: '{}' } }] }), chat.chunk({ content: 'yes' }, { finish_reason: 'stop' })],
@@ -118,7 +118,7 @@ export const examples: Record<string, Example> = {
     timeless,
   ),
   'field.optional': fromItems(items.request({ prompt_cache_key: 'k' })),
-  'cache.place': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] })),
+  'cache.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] })),
   'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') }), { chatCompletions: { cacheMarks: 'write' } }),
   'cache.too-many': request('canonical')(
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
@@ -151,10 +151,10 @@ export const examples: Record<string, Example> = {
   'output.voice': makers('chat-completions').request('generate-content')(
     gemini.request({ generationConfig: { maxOutputTokens: 50, speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } }),
     {},
-    ['output.sound-format'],
+    ['output.audio-format'],
     { shows: { target: '/audio/voice' } },
   ),
-  'output.sound-format': makers('chat-completions').request('generate-content')(
+  'output.audio-format': makers('chat-completions').request('generate-content')(
     gemini.request({ generationConfig: { maxOutputTokens: 50, speechConfig: { voiceConfig: { prebuiltVoiceConfig: { voiceName: 'Kore' } } } } }),
     {},
     ['output.voice'],
@@ -170,7 +170,7 @@ export const examples: Record<string, Example> = {
   ),
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: { type: 'object' } } } })),
   'stop.too-many': fromBlocks(blocks.request({ stop_sequences: ['a', 'b', 'c', 'd', 'e'] })),
-  'limit.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
+  'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'user.hashed': fromBlocks(blocks.request({ metadata: { user_id: 'u'.repeat(65) } }), { chatCompletions: { optionalFields: 'write' } }),
   'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), { chatCompletions: { fastIsSpeed: true } }),
   'tier.nearest': blocksReply(blocks.reply([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
@@ -193,12 +193,12 @@ export const examples: Record<string, Example> = {
     {},
     ['response.id', ...countless],
   ),
-  'usage.unknown': blocksReply(
+  'usage.unsupported': blocksReply(
     blocks.reply([text], { usage: { input_tokens: 5, output_tokens: 2, server_tool_use: { web_search_requests: 1 } } }),
     {},
     timeless,
   ),
-  'usage.untold': blocksReply(blocks.reply([text], { usage: { output_tokens: 2 } }), {}, timeless),
+  'usage.missing': blocksReply(blocks.reply([text], { usage: { output_tokens: 2 } }), {}, timeless),
   'usage.repaired': elsewhere.reply('chat-completions')(
     chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
   ),
@@ -226,25 +226,25 @@ export const examples: Record<string, Example> = {
     {},
     countless,
   ),
-  'demand.limit-field': own(chat.request({}), { vendor: 'deepseek' }),
-  'demand.seed-field': own({ model: 'm', messages: [user], seed: 7 }, { vendor: 'mistral' }),
-  'demand.effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'deepseek' }),
-  'demand.no-effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'zai' }),
-  'demand.reasons-always': own({ model: 'kimi-k3', messages: [user], reasoning_effort: 'none' }, { vendor: 'moonshot' }),
-  'demand.tool-choice': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: 'required' }, { vendor: 'zai' }),
-  'demand.tools-left-out': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: 'none' }, { vendor: 'zai' }, [], {
+  'max-tokens.field': own(chat.request({}), { vendor: 'deepseek' }),
+  'sampling.seed-field': own({ model: 'm', messages: [user], seed: 7 }, { vendor: 'mistral' }),
+  'reasoning.effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'deepseek' }),
+  'reasoning.no-effort': own({ model: 'm', messages: [user], reasoning_effort: 'medium' }, { vendor: 'zai' }),
+  'reasoning.always-on': own({ model: 'kimi-k3', messages: [user], reasoning_effort: 'none' }, { vendor: 'moonshot' }),
+  'tool-choice.not-forced': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: 'required' }, { vendor: 'zai' }),
+  'tool-choice.tools-left-out': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: 'none' }, { vendor: 'zai' }, [], {
     shows: { target: '' },
   }),
-  'demand.only-chosen': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: chosen }, { vendor: 'mistral' }),
-  'demand.serial-calls': own({ model: 'kimi-k2', messages: [user], tools: [chat.tool('look')], parallel_tool_calls: true }, { vendor: 'nvidia' }),
-  'demand.plain-schema': own({ model: 'm', messages: [user], tools: [marked] }, { vendor: 'moonshot' }),
-  'demand.format': own({ model: 'm', messages: [user], response_format: { type: 'json_object' } }, { vendor: 'lm-studio' }),
-  'demand.format-in-words': own({ model: 'm', messages: [user], response_format: { type: 'json_object' } }, { vendor: 'minimax' }),
-  'demand.image-url': own(
+  'tool-choice.only-chosen': own({ model: 'm', messages: [user], tools: [chat.tool('look')], tool_choice: chosen }, { vendor: 'mistral' }),
+  'tool-choice.serial-calls': own({ model: 'kimi-k2', messages: [user], tools: [chat.tool('look')], parallel_tool_calls: true }, { vendor: 'nvidia' }),
+  'schema.keywords': own({ model: 'm', messages: [user], tools: [marked] }, { vendor: 'moonshot' }),
+  'output.format': own({ model: 'm', messages: [user], response_format: { type: 'json_object' } }, { vendor: 'lm-studio' }),
+  'output.format-instructed': own({ model: 'm', messages: [user], response_format: { type: 'json_object' } }, { vendor: 'minimax' }),
+  'media.url-as-text': own(
     { model: 'm', messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.b/c.png' } }] }] },
     { vendor: 'ollama' },
   ),
-  'demand.assistant-between': own(
+  'message.assistant-between': own(
     {
       model: 'm',
       messages: [user, { role: 'assistant', tool_calls: [chat.call('abcdefgh1', '{}')] }, { role: 'tool', tool_call_id: 'abcdefgh1', content: 'done' }, user],

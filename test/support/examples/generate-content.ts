@@ -12,7 +12,6 @@ const assistant = { role: 'assistant', content: 'yes' }
 const called = (...ids: string[]) => ({ role: 'assistant', tool_calls: ids.map(id => chat.call(id, '{}')) })
 const long = '{"id":1234567890123456789}'
 const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done' })
-const cited = { type: 'url_citation', url_citation: { start_index: 0, end_index: 1, title: 't', url: 'https://example.org' } }
 const file = (media: object) => ({ role: 'user', content: [{ type: 'text', text: 'see' }, media] })
 const thinks = (model: string, thinking: object, more: object = {}) =>
   blocks.request({ model: 'm', max_tokens: 5000, thinking, ...more, ...(model && { model }) })
@@ -51,7 +50,6 @@ export const examples: Record<string, Example> = {
   'search-result.as-text': fromBlocks(
     blocks.says({ role: 'user', content: [{ type: 'search_result', source: 's', title: 't', content: [{ type: 'text', text: 'a' }] }] }),
   ),
-  'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.placeholder-signature': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: 'gemini-3-pro' }),
   'reasoning.kind': chatReply(chat.reply({ content: 'yes', reasoning_content: 'hm' }, {}, { created: 1 })),
@@ -82,7 +80,7 @@ export const examples: Record<string, Example> = {
   'server-tool.dropped': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
   ),
-  'server-tool.picture': fromItems(items.says(user, { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: png })),
+  'server-tool.image-only': fromItems(items.says(user, { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: png })),
   'server-tool.as-text': fromItems(
     items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }, items.text('yes')),
     { tools: { serverToolHistory: 'text' } },
@@ -101,13 +99,13 @@ export const examples: Record<string, Example> = {
   'tool.invocations': fromItems(items.request({ tools: [{ type: 'web_search' }, items.tool('look')] }), { tools: { serverTools: 'map' } }, [
     'tool.server-mapped',
   ]),
-  'tool_choice.unsupported': fromItems(
+  'tool-choice.unsupported': fromItems(
     items.request({ tools: [items.tool('look'), { type: 'shell' }], tool_choice: { type: 'shell' } }),
     { onUnresolvable: 'note' },
     ['tool.server'],
   ),
-  'tool_choice.without-tools': fromChat(chat.request({ tool_choice: 'required' })),
-  'tool_choice.validated': fromChat(
+  'tool-choice.without-tools': fromChat(chat.request({ tool_choice: 'required' })),
+  'tool-choice.validated': fromChat(
     chat.request({
       tools: [chat.tool('look')],
       tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'look' } }] } },
@@ -118,7 +116,7 @@ export const examples: Record<string, Example> = {
   'sampling.penalty-clamped': fromChat(chat.request({ presence_penalty: 2 })),
   'sampling.seed': fromChat(chat.request({ seed: 4294967296 })),
   'stop.too-many': request('canonical')(canonical.request([{ type: 'text', text: 'hi' }], { stop: ['a', 'b', 'c', 'd', 'e', 'f'] })),
-  'max_tokens.least': fromBlocks(blocks.request({ max_tokens: 0 })),
+  'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'tier.unsupported': fromChat(chat.request({ service_tier: 'scale' })),
   'finish.approximated': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'pause_turn' })),
   'finish.details': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, [
@@ -140,7 +138,7 @@ export const examples: Record<string, Example> = {
       },
     ),
     {},
-    ['citation.no-proof', 'citation.span', 'field.unsupported'],
+    ['citation.encrypted-index', 'citation.span', 'field.unsupported'],
   ),
   'citation.approximated': blocksReply(
     blocks.reply([
@@ -172,7 +170,7 @@ export const examples: Record<string, Example> = {
       { created: 1, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 } } },
     ),
   ),
-  'stream.stray-call': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, ['field.unsupported']),
+  'stream.stray-delta': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, ['field.unsupported']),
   'stream.partial-path': read.stream('generate-content')(
     pieces({ functionCall: { name: 'look', willContinue: true } }, { functionCall: { partialArgs: [{ jsonPath: 'a', stringValue: 'b' }] } }),
     {},

@@ -1,4 +1,4 @@
-import { commonNotes } from '../../../src/kit/notes/report.ts'
+import { commonNotes } from '../../../src/kit/notes/shared.ts'
 import type { NoteTable } from '../../../src/protocol.ts'
 import { protocolNames, protocols } from '../../../src/protocols/index.ts'
 import { translateNotes } from '../../../src/translate/notes.ts'
@@ -11,7 +11,7 @@ export type NoteGroup = { name: string; notes: NoteTable; examples: Record<strin
 /** Every note there is, with an example of each: what docs/notes.md shows and `notes.test.ts` demands. */
 export const noteGroups: NoteGroup[] = await Promise.all([
   ...protocolNames.map(name => group(name, protocols[name].notes, `src/protocols/${name}/notes.ts`)),
-  group('any', commonNotes, 'src/kit/notes/report.ts', 'common'),
+  group('any', commonNotes, 'src/kit/notes/shared.ts', 'common'),
   group('translate', translateNotes, 'src/translate/notes.ts'),
 ])
 

@@ -42,15 +42,17 @@ export const examples: Record<string, Example> = {
   'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
   'media.transcript': chatReply(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
   'media.file-as-document': fromChat(chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:text/csv;base64,YSxi' } }] })),
-  'media.detail': fromChat(chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'high' } }] })),
+  'media.detail-dropped': fromChat(
+    chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'high' } }] }),
+  ),
   'media.filename-as-title': fromChat(
     chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }] }),
   ),
   'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
   'citation.span': chatReply(chat.reply({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
-    'citation.no-proof',
+    'citation.encrypted-index',
   ]),
-  'citation.no-proof': chatReply(chat.reply({ content: 'y', annotations: [cited] })),
+  'citation.encrypted-index': chatReply(chat.reply({ content: 'y', annotations: [cited] })),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),
   'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), { messages: { unsignedReasoning: 'text' } }),
@@ -94,21 +96,21 @@ export const examples: Record<string, Example> = {
     { tools: { serverTools: 'map' } },
     ['tool.server-mapped'],
   ),
-  'tool.callers': fromItems(items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }), { tools: { foreignCallers: 'map' } }),
-  'tool_choice.subset-filtered': fromChat(
+  'tool.callers-mapped': fromItems(items.request({ tools: [items.tool('look', { allowed_callers: ['programmatic'] })] }), { tools: { foreignCallers: 'map' } }),
+  'tool-choice.subset-filtered': fromChat(
     chat.request({
       tools: [chat.tool('a'), chat.tool('b')],
       tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] } },
     }),
   ),
-  'tool_choice.subset-not-enforced': fromChat(
+  'tool-choice.subset-not-enforced': fromChat(
     chat.request({
       tools: [chat.tool('a'), chat.tool('b')],
       tool_choice: { type: 'allowed_tools', allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'a' } }] } },
     }),
     { messages: { allowedTools: 'keep' } },
   ),
-  'tool_choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
+  'tool-choice.without-tools': fromItems(items.request({ tool_choice: 'required' })),
   'output.enum': makers('messages').request('generate-content')(gemini.oneWord(), {}, [], { shows: { target: '/output_config/format' } }),
   'output.strict': fromChat(
     chat.request({
@@ -144,11 +146,11 @@ export const examples: Record<string, Example> = {
   'sampling.with-thinking': fromChat(chat.request({ temperature: 0.5, reasoning_effort: 'low' })),
   'sampling.model': fromChat(chat.request({ model: 'claude-sonnet-5', temperature: 0.5 })),
   'sampling.version': fromChat(chat.request({ temperature: 0.5 }), { messages: { apiVersion: '2026-10-21' } }),
-  'max_tokens.default': fromChat({ model: 'm', messages: [user] }),
+  'max-tokens.default': fromChat({ model: 'm', messages: [user] }),
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
   'cache.ttl-order': fromChat(chat.says({ role: 'user', content: [marked('a'), marked('b', '1h')] })),
   'cache.too-many': fromChat(chat.says({ role: 'user', content: ['a', 'b', 'c', 'd', 'e'].map(text => marked(text)) })),
-  'cache.place': chatReply(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
+  'cache.unsupported': chatReply(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
   'cache.auto': fromChat(chat.request({}), { messages: { autoCache: true } }),
   'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
   'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { messages: { fastIsSpeed: true } }),
@@ -161,7 +163,7 @@ export const examples: Record<string, Example> = {
   'finish.refusal': chatReply(chat.reply({ refusal: 'no' }), {}, ['refusal.as-text']),
   'response.id': chatReply(chat.reply({ content: 'yes' }, {}, { id: undefined })),
   'response.model': chatReply(chat.reply({ content: 'yes' }, {}, { model: undefined })),
-  'usage.unknown': chatReply(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
+  'usage.missing': chatReply(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
   'usage.late': chatStream([chat.chunk({ content: 'yes' }), done]),
   'citation.version': request('canonical')(
     {
@@ -182,14 +184,14 @@ export const examples: Record<string, Example> = {
     blocks.request({ messages: [user, { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'look', input: '{"q":"x"}' }] }] }),
     { tools: { repair: 'keep' } },
   ),
-  'reasoning.carrier-lost': lost.request('messages')(
+  'reasoning.signature-orphaned': lost.request('messages')(
     blocks.says(
       user,
       { role: 'assistant', content: [{ type: 'redacted_thinking', data: wrapSignature({ signature: { value: seal, issuer: 'messages' }, attach: 'next' }) }] },
       user,
     ),
   ),
-  'reasoning.carrier-last': reply('generate-content')(
+  'reasoning.trailing-signature': reply('generate-content')(
     gemini.reply([{ text: 'yes' }, { text: '', thoughtSignature: seal }]),
     { messages: { lastSignature: 'drop' } },
     ['field.unsupported'],
@@ -225,7 +227,7 @@ export const examples: Record<string, Example> = {
   'server-tool.as-text': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }), {
     tools: { serverToolHistory: 'text' },
   }),
-  'tool_choice.not-allowed': lost.reply('messages')(
+  'tool-choice.not-allowed': lost.reply('messages')(
     blocks.reply([blocks.call('c1')], { stop_reason: 'tool_use' }),
     {
       context: {
@@ -282,6 +284,6 @@ export const examples: Record<string, Example> = {
     ['usage.late'],
     { shows: { source: '/1/choices/0/delta/tool_calls/0/function/arguments' } },
   ),
-  'finish.truncated-as-length': chatStream([chat.chunk({ content: 'ye' })], { truncated: 'length' }, ['usage.late', 'usage.unknown']),
+  'finish.truncated-as-length': chatStream([chat.chunk({ content: 'ye' })], { truncated: 'length' }, ['usage.late', 'usage.missing']),
   'reasoning.no-effort': request('messages')({ ...blocks.request({ output_config: { effort: 'low' } }), model: 'claude-sonnet-4-5' }, { vendor: 'anthropic' }),
 }

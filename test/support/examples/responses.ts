@@ -58,7 +58,7 @@ export const examples: Record<string, Example> = {
   }),
   'reasoning.kind': chatReply(timed({ content: 'yes', reasoning_content: 'hm' }), { responses: { rawReasoning: 'summary' } }),
   'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
-  'reasoning.carrier-orphaned': elsewhere.request('responses')(
+  'reasoning.signature-orphaned': elsewhere.request('responses')(
     items.says(user, {
       type: 'reasoning',
       id: 'rs_1',
@@ -127,7 +127,7 @@ export const examples: Record<string, Example> = {
     [],
     { unsaid: true },
   ),
-  'tool.schema-normalised': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] }), {}, [], {
+  'tool.schema-normalized': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] }), {}, [], {
     unsaid: true,
   }),
   'tool.namespace-description': request('canonical')(
@@ -135,8 +135,8 @@ export const examples: Record<string, Example> = {
     {},
     stateless,
   ),
-  'tool_choice.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look')], tool_choice: { type: 'novel' } }), {}, stateless),
-  'tool_choice.without-tools': fromBlocks(blocks.request({ tool_choice: { type: 'any' } }), {}, stateless),
+  'tool-choice.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look')], tool_choice: { type: 'novel' } }), {}, stateless),
+  'tool-choice.without-tools': fromBlocks(blocks.request({ tool_choice: { type: 'any' } }), {}, stateless),
   'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true }))), {}, stateless),
   'tool-result.call-id': elsewhere.request('responses')(
     items.says(user, items.call('c1', '{}'), { type: 'function_call_output', name: 'look', output: 'done' }),
@@ -188,7 +188,7 @@ export const examples: Record<string, Example> = {
   'content.input-by-assistant': elsewhere.request('responses')(
     items.says(user, { type: 'message', role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }),
   ),
-  'cache.place': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] }), {}, stateless),
+  'cache.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] }), {}, stateless),
   'cache.moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'done', mark()))), {}, stateless),
   'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') }), {}, stateless),
   'cache.too-many': request('canonical')(
@@ -204,7 +204,7 @@ export const examples: Record<string, Example> = {
     {},
     timeless,
   ),
-  'limit.raised': fromChat(chatAsks({ max_completion_tokens: 5 })),
+  'max-tokens.raised': fromChat(chatAsks({ max_completion_tokens: 5 })),
   'output.enum': makers('responses').request('generate-content')(gemini.oneWord(), {}, ['schema.name', 'output.wrapped', ...stateless], {
     shows: { target: '/text/format' },
   }),
@@ -225,7 +225,7 @@ export const examples: Record<string, Example> = {
   'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
   'response.created': blocksReply(blocks.reply([text])),
-  'usage.unknown': chatReply(timed({ content: 'yes' }, {}, { usage: undefined })),
+  'usage.missing': chatReply(timed({ content: 'yes' }, {}, { usage: undefined })),
   'response.model': chatReply(timed({ content: 'yes' }, {}, { model: undefined })),
   'stream.stray-delta': makers('generate-content').stream('responses')([
     ...items.opening,
@@ -242,9 +242,9 @@ export const examples: Record<string, Example> = {
     'field.unsupported',
     ...timeless,
   ]),
-  'demand.effort': request('responses')({ model: 'grok-4.5', input: 'hi', reasoning: { effort: 'minimal' } }, { vendor: 'xai' }),
-  'demand.no-effort': request('responses')({ model: 'gpt-4.1', input: 'hi', reasoning: { effort: 'low' } }, { vendor: 'openai' }),
-  'demand.plain-schema': request('responses')(
+  'reasoning.effort': request('responses')({ model: 'grok-4.5', input: 'hi', reasoning: { effort: 'minimal' } }, { vendor: 'xai' }),
+  'reasoning.no-effort': request('responses')({ model: 'gpt-4.1', input: 'hi', reasoning: { effort: 'low' } }, { vendor: 'openai' }),
+  'schema.keywords': request('responses')(
     {
       model: 'm',
       input: 'hi',

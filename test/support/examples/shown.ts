@@ -13,7 +13,7 @@ export const shown: Record<string, Record<string, string>> = {
   },
   responses: {
     'tool.loaded': '/tools/0/defer_loading',
-    'tool.schema-normalised': '/tools/0/input_schema',
+    'tool.schema-normalized': '/tools/0/input_schema',
     'tool-result.error-flag': '/input/2/output',
     'cache.ttl': '/input/0/content/0/prompt_cache_breakpoint',
     'finish.approximated': '/incomplete_details',
@@ -22,7 +22,7 @@ export const shown: Record<string, Record<string, string>> = {
   messages: {
     'reasoning.off': '/thinking',
     'reasoning.prefix-mismatch': '/choices/0/message/content',
-    'tool_choice.not-allowed': '/choices/0/message/tool_calls/0',
+    'tool-choice.not-allowed': '/choices/0/message/tool_calls/0',
     'stream.trailing-arguments': '/2/delta/partial_json',
     'finish.truncated-as-length': '/4/delta/stop_reason',
     'reasoning.disabled-unsigned-loop': '/thinking',

@@ -54,7 +54,7 @@ export const examples: Record<string, Example> = {
     { context: { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } } },
     ['response.created'],
   ),
-  'freeform.beside-input': stream('messages')(
+  'freeform.extra-arguments': stream('messages')(
     blocks.stream(blocks.block(0, blocks.call('c1', {}, 'sh'), { type: 'input_json_delta', partial_json: '{"input":"ls","timeout":5}' }), {
       stop_reason: 'tool_use',
     }),
@@ -78,11 +78,12 @@ export const examples: Record<string, Example> = {
   'tool-result.moved': toMessages(chat.says(user, called, user, result('done'))),
   'tool-result.duplicate': toMessages(chat.says(user, called, result('old'), result('new'))),
   'tool.added-late': makers('messages').request('responses')(items.says(user, { type: 'additional_tools', role: 'developer', tools: [items.tool('look')] })),
-  'tool_choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
+  'tool-choice.strict-tools': makers('messages').request('generate-content')(gemini.heldToSchemas(), {}, [], { shows: { target: '/tools/0/strict' } }),
   'response.id-renewed': reply('messages')(blocks.reply([{ type: 'text', text: 'yes' }]), { renewId: true, newId: prefix => `${prefix}new` }, [
     'response.created',
   ]),
-  'tool-call.nameless': itemsReply('chat-completions')(
+  'model.unsupported': makers('chat-completions').request('chat-completions')({ model: 'm', messages: [user], logit_bias: { '1': 1 } }, { vendor: 'groq' }),
+  'tool-call.empty-name': itemsReply('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{}', '')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
     {},
     [],

@@ -225,7 +225,7 @@ function encodeBody(
 }
 
 function noteUnwritten(part: TextPart, towards: Filling['towards'], report: Writing['report']): void {
-  if (part.cache) report.add('cache.place', part.at, 'cache')
+  if (part.cache) report.add('cache.unsupported', part.at, 'cache')
   report.unwritten(part, handled, part.at)
   if (towards === 'server') report.rest({ logprobs: part.logprobs }, part.at)
   report.ext(part.ext, part.at)

@@ -72,7 +72,7 @@ export function encodeMark({ cache, at }: Pick<Part, 'cache' | 'at'>, { report, 
   if (!cache) return {}
   const how = options.cacheMarks ?? 'drop'
   if (how === 'drop' && !native) {
-    report.add('cache.place', at, 'cache')
+    report.add('cache.unsupported', at, 'cache')
     return {}
   }
   const approximated = () => report.add('cache.ttl', at, 'cache.ttl')

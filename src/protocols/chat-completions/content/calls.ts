@@ -109,7 +109,7 @@ export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing,
   report.unwritten(part, handled, at)
   if (!isDirect(caller)) report.rest({ caller }, at)
   if (async) report.rest({ async }, at)
-  if (part.cache && !native) report.add('cache.place', at, 'cache')
+  if (part.cache && !native) report.add('cache.unsupported', at, 'cache')
   report.onceEach('message.ids', at, { itemId, status })
   report.ext(part.ext, at)
 }

@@ -176,7 +176,7 @@ const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 's
 
 function noteReasoning(part: ReasoningPart, towards: string, { report }: Writing): void {
   const { at } = part
-  if (part.cache && towards === 'server') report.add('cache.place', at, 'cache')
+  if (part.cache && towards === 'server') report.add('cache.unsupported', at, 'cache')
   report.unwritten(part, handled, at)
   report.ext(part.ext, at)
 }

@@ -193,7 +193,7 @@ function encodeResult(part: ToolResultPart, { ext, at: messageAt }: Message, { w
   const marks = native || options.cacheMarks === 'cache_control'
   const blocks = encodeParts(marks ? texts : texts.map(unmarked(report)), writing)
   if (cache && !native && marks && blocks.length > 0) withMark(blocks, encodeMark(part, writing))
-  else if (cache && !native) report.add('cache.place', at, 'cache')
+  else if (cache && !native) report.add('cache.unsupported', at, 'cache')
   if (isError && options.errorPrefix) prefix(blocks, options.errorPrefix)
   return wireOf<ChatWrittenMessage>({ role: 'tool', tool_call_id: callId, content: plainly(blocks), name: native ? name : undefined }, ext)
 }
@@ -203,7 +203,7 @@ const unmarked =
   (report: ChatReport) =>
   (part: Part): Part => {
     if (!part.cache) return part
-    report.add('cache.place', part.at, 'cache')
+    report.add('cache.unsupported', part.at, 'cache')
     const { cache: _, ...rest } = part
     return rest as Part
   }

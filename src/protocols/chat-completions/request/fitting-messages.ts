@@ -168,7 +168,7 @@ const images = each((message, { imageUrls: taken }, note) => {
     const image = isObject(part) && part['type'] === 'image_url' && isObject(part['image_url']) ? part['image_url'] : undefined
     const url = image?.['url']
     if (typeof url !== 'string' || !/^https?:/.test(url)) return part
-    note('demand.image-url', `/content/${i}`)
+    note('media.url-as-text', `/content/${i}`)
     return { type: 'text', text: `[image: ${url}]` }
   })
   return replaced.every((part, i) => part === content[i]) ? message : { ...message, content: replaced }
@@ -179,7 +179,7 @@ const between: Change = (messages, { afterResults: wanted }, report) => {
   if (wanted !== 'assistant' || !messages.some((message, i) => isAfterResult(messages, message, i))) return messages
   return messages.flatMap((message, i) => {
     if (!isAfterResult(messages, message, i)) return [message]
-    report.add('demand.assistant-between', `/messages/${i}`)
+    report.add('message.assistant-between', `/messages/${i}`)
     return [{ role: 'assistant', content: 'Understood.' }, message]
   })
 }

@@ -25,7 +25,7 @@ export function fitReasoning(body: JsonObject, { efforts, thinking: form = 'effo
   const rest = without(body, ['reasoning_effort'])
   if (effort === 'none') return withoutReasoning(body, rest, { form, known, report })
   const word = known === undefined ? effort : nearestEffort(effort, known)
-  if (word !== effort) report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning_effort')
+  if (word !== effort) report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/reasoning_effort')
   const switched = switches[form](true, word) ?? {}
   const effortField = 'reasoning' in switched || word === undefined ? {} : { reasoning_effort: word }
   if (word === effort && Object.keys(switched).length === 0) return body
@@ -39,7 +39,7 @@ function withoutReasoning(body: JsonObject, rest: JsonObject, { form, known, rep
   if (off) return withDefaults(rest, off)
   if (form !== 'always' && (known === undefined || known.includes('none'))) return body
   const least = known && nearestEffort('minimal', known)
-  report.add(least === undefined && form !== 'always' ? 'demand.no-effort' : 'demand.reasons-always', '/reasoning_effort')
+  report.add(least === undefined && form !== 'always' ? 'reasoning.no-effort' : 'reasoning.always-on', '/reasoning_effort')
   return least === undefined ? rest : { ...rest, reasoning_effort: least }
 }
 

@@ -23,14 +23,14 @@ export function fitRequest(wire: unknown, options: Options): { wire: unknown; no
 const limitField: Edit = (body, { maxTokensField: field }, report) => {
   const other = field === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   if (field === undefined || body[other] === undefined || body[other] === null) return body
-  report.add('demand.limit-field', `/${other}`)
+  report.add('max-tokens.field', `/${other}`)
   return { [field]: body[other], ...without(body, [other]), ...(body[field] != null && { [field]: body[field] }) }
 }
 
 const seedField: Edit = (body, { seedField: field = 'seed' }, report) => {
   const { seed } = body
   if (field === 'seed' || seed === undefined || seed === null) return body
-  report.add('demand.seed-field', '/seed')
+  report.add('sampling.seed-field', '/seed')
   return { ...without(body, ['seed']), [field]: seed }
 }
 
@@ -40,11 +40,11 @@ const toolChoice: Edit = (body, { toolChoice: taken = 'all' }, report) => {
   if (choice === 'none') {
     // The model is not to call anything: without tools it cannot.
     if (taken === 'any') return body
-    for (const field of ['tools', 'tool_choice']) if (body[field]) report.add('demand.tools-left-out', `/${field}`)
+    for (const field of ['tools', 'tool_choice']) if (body[field]) report.add('tool-choice.tools-left-out', `/${field}`)
     return without(body, ['tool_choice', 'tools', 'parallel_tool_calls'])
   }
   if (taken === 'any') return choice === 'required' || choice === 'any' ? body : onlyChosen(body, choice, report)
-  report.add('demand.tool-choice', '/tool_choice')
+  report.add('tool-choice.not-forced', '/tool_choice')
   return taken === 'auto' ? { ...body, tool_choice: 'auto' } : without(body, ['tool_choice'])
 }
 
@@ -55,16 +55,16 @@ function onlyChosen(body: JsonObject, choice: unknown, report: ChatReport): Json
     ? body['tools'].filter(tool => isObject(tool) && isObject(tool['function']) && tool['function']['name'] === named)
     : []
   if (tools.length === 0) {
-    report.add('demand.tool-choice', '/tool_choice')
+    report.add('tool-choice.not-forced', '/tool_choice')
     return without(body, ['tool_choice'])
   }
-  report.add('demand.only-chosen', '/tool_choice')
+  report.add('tool-choice.only-chosen', '/tool_choice')
   return { ...body, tools, tool_choice: 'any' }
 }
 
 const serialCalls: Edit = (body, { parallelCalls: taken }, report) => {
   if (taken !== 'forbid' || !Array.isArray(body['tools']) || body['parallel_tool_calls'] === false) return body
-  if (body['parallel_tool_calls'] === true) report.add('demand.serial-calls', '/parallel_tool_calls')
+  if (body['parallel_tool_calls'] === true) report.add('tool-choice.serial-calls', '/parallel_tool_calls')
   return { ...body, parallel_tool_calls: false }
 }
 
@@ -80,7 +80,7 @@ const schemas: Edit = (body, { schemas: taken }, report) => {
     if (!isObject(tool) || !isObject(fn) || !isObject(schema)) return tool
     const fitting = plainSchema(schema)
     if (fitting === schema) return tool
-    report.add('demand.plain-schema', `/tools/${i}/function/parameters`)
+    report.add('schema.keywords', `/tools/${i}/function/parameters`)
     return { ...tool, function: { ...fn, parameters: fitting } }
   })
   return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
@@ -95,10 +95,10 @@ const format: Edit = (body, { formats: taken }, report) => {
   if (formats.includes(type)) return body
   const inner = isObject(wanted['json_schema']) ? wanted['json_schema']['schema'] : undefined
   if (type === 'json_object' && formats.includes('json_schema')) {
-    report.add('demand.format', '/response_format')
+    report.add('output.format', '/response_format')
     return { ...body, response_format: { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } } }
   }
-  report.add('demand.format-in-words', '/response_format')
+  report.add('output.format-instructed', '/response_format')
   const asked = isObject(inner)
     ? `Answer with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
     : 'Answer with one JSON object, and with nothing else.'

@@ -44,7 +44,7 @@ export function encodeModalities(modalities: readonly string[], { native, report
 export function encodeVoice(audio: unknown, { native, report, request }: RequestWriting, field: string): unknown {
   if (native || !isObject(audio) || audio['format'] !== undefined) return audio
   report.add('output.voice', '', field)
-  report.add('output.sound-format', '/audio/format')
+  report.add('output.audio-format', '/audio/format')
   // Streams support only `pcm16`.
   return { ...audio, format: request.stream?.enabled ? 'pcm16' : 'wav' }
 }

@@ -154,7 +154,7 @@ function encodeChoice(
   writing: Writing,
 ): Pick<ChatBody, 'tool_choice' | 'parallel_tool_calls'> {
   if (hasTools || writing.native) return { tool_choice: encodeToolChoice(toolChoice, writing), parallel_tool_calls: parallelToolCalls }
-  if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool_choice.without-tools', '', 'toolChoice')
-  if (parallelToolCalls === false) writing.report.add('tool_choice.without-tools', '', 'parallelToolCalls')
+  if (toolChoice && toolChoice.mode !== 'auto' && toolChoice.mode !== 'none') writing.report.add('tool-choice.without-tools', '', 'toolChoice')
+  if (parallelToolCalls === false) writing.report.add('tool-choice.without-tools', '', 'parallelToolCalls')
   return {}
 }

@@ -17,7 +17,7 @@ export type Put = (key: string, unknown: JsonObject | undefined) => void
 export function encodeLimit(limit: number, { report, native }: Writing): number | undefined {
   if (limit >= 1 || native) return limit
   if (isNeutral('maxOutputTokens', limit)) return undefined
-  report.add('limit.raised', '', 'maxOutputTokens')
+  report.add('max-tokens.raised', '', 'maxOutputTokens')
   return 1
 }
 

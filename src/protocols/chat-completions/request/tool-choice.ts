@@ -70,7 +70,7 @@ export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writin
     case 'tool': {
       if (choice.kind === 'server' || writing.isLost?.(choice.name)) {
         refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
-        report.add('tool_choice.unsupported', '', 'toolChoice')
+        report.add('tool-choice.unsupported', '', 'toolChoice')
         return undefined
       }
       return encodeNamed(choice.kind, choice.name)
@@ -79,17 +79,17 @@ export function encodeToolChoice(choice: ToolChoice | undefined, writing: Writin
       const lost = choice.tools.filter(({ kind, name }) => kind === 'server' || writing.isLost?.(name))
       const callable = choice.tools.filter(tool => !lost.includes(tool))
       const tools = callable.map(tool => encodeNamed(tool.kind === 'freeform' ? tool.kind : 'function', tool.name))
-      if (tools.length === 0 && lost.length > 0) report.add('tool_choice.unsupported', '', 'toolChoice')
-      else for (const { at } of lost) report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
+      if (tools.length === 0 && lost.length > 0) report.add('tool-choice.unsupported', '', 'toolChoice')
+      else for (const { at } of lost) report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
       return tools.length === 0 ? undefined : { type: 'allowed_tools', allowed_tools: { mode: choice.require ? 'required' : 'auto', tools } }
     }
     case 'validated':
       // The passes before the encoder have made it another choice.
-      report.add('tool_choice.unsupported', '', 'toolChoice')
+      report.add('tool-choice.unsupported', '', 'toolChoice')
       return undefined
     case 'opaque':
       if (choice.protocol === protocolName) return asRead(choice.raw)
-      report.add('tool_choice.unsupported', '', 'toolChoice.raw')
+      report.add('tool-choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
       return choice satisfies never

@@ -153,7 +153,7 @@ function encodeFunctionTool(tool: FunctionTool, writing: Writing): ChatWrittenTo
 /** OpenAI has no cache breakpoint on tools. */
 function encodeToolMark(cache: NonNullable<FunctionTool['cache']>, at: Place | undefined, { options, native, report }: Writing): ChatControlMark {
   if (native || options.cacheMarks === 'cache_control') return controlMark(cache, () => report.add('cache.ttl', at, 'cache.ttl'))
-  report.add('cache.place', at, 'cache')
+  report.add('cache.unsupported', at, 'cache')
   return {}
 }
 

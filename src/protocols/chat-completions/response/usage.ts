@@ -170,10 +170,11 @@ export function encodeUsage(usage: Usage, report: ChatReport, native: boolean): 
   const { input, output, ext } = usage
   if (usage.toolPrompt) report.once('usage.merged', undefined, 'usage')
   const tier = native ? usage.serviceTier : undefined
-  for (const key in usage) if (!handled[key] && usage[key as never] !== tier && !isNothing(usage[key as never])) report.add('usage.unknown', '', `usage.${key}`)
+  for (const key in usage)
+    if (!handled[key] && usage[key as never] !== tier && !isNothing(usage[key as never])) report.add('usage.unsupported', '', `usage.${key}`)
   report.ext(ext, report.placeOf('usage'))
   // Clients add them up, so a missing count is written as 0, with a note.
-  if (input === undefined || output === undefined) report.once('usage.untold', '/usage')
+  if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const none = native ? undefined : 0
   const written: ChatWrittenUsage = {
     prompt_tokens: input ?? 0,

@@ -55,7 +55,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
   switch (head.type) {
     case 'text':
       noteText(head, report)
-      if (head.cache) report.add('cache.place', head.at, 'cache')
+      if (head.cache) report.add('cache.unsupported', head.at, 'cache')
       return {
         kind: 'text',
         text: '',
@@ -68,7 +68,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
       }
     case 'refusal':
       noteText(head, report)
-      if (head.cache) report.add('cache.place', head.at, 'cache')
+      if (head.cache) report.add('cache.unsupported', head.at, 'cache')
       return { kind: 'refusal', text: '' }
     case 'reasoning':
       if (state.settings.reasoningField === 'omit') {

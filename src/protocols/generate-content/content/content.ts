@@ -167,7 +167,7 @@ function encodeText(part: TextPart, writing: Writing): GeminiWrittenPart[] {
   if (phase && !opens) report.rest({ phase }, at)
   if (!beside && logprobs) report.rest({ logprobs }, at)
   report.ext(ext, at)
-  if (!beside) for (const _citation of citations ?? []) report.add('citation.foreign', at, 'citations')
+  if (!beside) for (const _citation of citations ?? []) report.add('citation.unsupported', at, 'citations')
   const signed = sign(part, writing, text ? {} : { attach: 'text' })
   if (!text && !native && !signed.thoughtSignature) {
     if ((part.cache || instructs) && !signature) report.add('text.empty', at)
@@ -213,7 +213,7 @@ function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts:
   const { report, serverToolHistory } = writing
   if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
   if (part.picture) {
-    report.add('server-tool.picture', part.at)
+    report.add('server-tool.image-only', part.at)
     return write([{ ...part.picture, ...defined({ signature: part.signature }) }])
   }
   if (serverToolHistory !== 'text') {

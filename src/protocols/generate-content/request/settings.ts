@@ -135,7 +135,7 @@ export function encodePenalty(penalty: number, { native, report }: RequestWritin
 export function encodeLimit(limit: number, { native, report }: RequestWriting, field: string): number | undefined {
   if (native || limit >= 1) return limit
   if (isNeutral(field, limit)) return undefined
-  report.add('max_tokens.least', undefined, field)
+  report.add('max-tokens.raised', undefined, field)
   return 1
 }
 

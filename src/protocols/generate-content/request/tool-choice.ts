@@ -72,11 +72,11 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
   if (!native && !hasFunctions) {
     // Without functions `auto` needs no note, and `none` needs one only if mapped server tools are declared.
     const isLost = choice.mode === 'none' ? mapped.some(({ tool }) => nearestServerTool[tool]) : choice.mode !== 'auto'
-    if (isLost) report.add('tool_choice.without-tools', undefined, 'toolChoice')
+    if (isLost) report.add('tool-choice.without-tools', undefined, 'toolChoice')
     return undefined
   }
   const refuse = (): undefined => {
-    report.add('tool_choice.unsupported', undefined, 'toolChoice')
+    report.add('tool-choice.unsupported', undefined, 'toolChoice')
     return undefined
   }
   switch (choice.mode) {
@@ -98,8 +98,8 @@ function callingOf(choice: ToolChoice, tools: readonly Tool[], { report, options
     case 'allowed': {
       const functions = choice.tools.filter(({ kind }) => kind !== 'server')
       if (functions.length === 0) return refuse()
-      for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool_choice.unsupported', at ?? report.placeOf('toolChoice'))
-      if (!choice.require) report.add('tool_choice.validated', undefined, 'toolChoice')
+      for (const { kind, at } of choice.tools) if (kind === 'server') report.add('tool-choice.unsupported', at ?? report.placeOf('toolChoice'))
+      if (!choice.require) report.add('tool-choice.validated', undefined, 'toolChoice')
       return { mode: choice.require ? 'ANY' : 'VALIDATED', allowedFunctionNames: functions.map(({ name }) => name) }
     }
     case 'opaque':

@@ -250,7 +250,7 @@ function takePieces(answering: Answering, wire: JsonObject, path: Place, reply: 
   } else if (!answering.call) {
     if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
     answering.hasBrokenCall = true
-    reportOf(reply).once('stream.stray-call', path)
+    reportOf(reply).once('stream.stray-delta', path)
     return true
   } else noteBeside(wire, path, reply)
   const { call: open } = answering

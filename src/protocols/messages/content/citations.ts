@@ -73,7 +73,7 @@ export function encodeCited({ text, citations = [], at }: TextPart, report: Mess
     if (encodeCitation(citation).length === 0 || points.length === 0) report.add('citation.foreign', at, 'citations')
     else if (!told) report.add('citation.span', at, 'citations')
   }
-  if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.no-proof', '/content')
+  if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.encrypted-index', '/content')
   return blocks
 }
 

@@ -43,7 +43,7 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
     else if (carrier) {
       const owner = ownerOf(carrier.attach, parts)
       if (owner) addDelta(owner, { kind: 'signature', ...carrier })
-      else report.add('reasoning.carrier-lost', here)
+      else report.add('reasoning.signature-orphaned', here)
     } else {
       const part = decodeBlock(block, here, report)
       if (takePhase(phases, part)) return
@@ -101,7 +101,7 @@ class ProofsInFront {
   }
 
   #lose(): void {
-    this.#report.add('reasoning.carrier-lost', this.#proofs[this.#next++]?.at)
+    this.#report.add('reasoning.signature-orphaned', this.#proofs[this.#next++]?.at)
   }
 }
 

@@ -107,7 +107,7 @@ export function encodeMedia(part: MediaPart, role: Message['role'], writing: Wri
   }
   report.unwritten(part, written, at)
   report.ext(ext, at)
-  if (detail !== undefined && detail !== 'auto') report.add('media.detail', at, 'detail')
+  if (detail !== undefined && detail !== 'auto') report.add('media.detail-dropped', at, 'detail')
   if (block.type === 'image') {
     if (title !== undefined) report.add('field.unsupported', at, 'title')
     if (filename !== undefined) report.add('field.unsupported', at, 'filename')

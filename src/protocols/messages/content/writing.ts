@@ -53,7 +53,7 @@ export function marked<T extends { cache_control?: MessagesMark | null | undefin
   { report, marks, place, to }: Writing,
 ): T {
   if (!cache || to === 'client') {
-    if (cache) report.add('cache.place', at, 'cache')
+    if (cache) report.add('cache.unsupported', at, 'cache')
     if (block.cache_control) delete block.cache_control
     return block
   }

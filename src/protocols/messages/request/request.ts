@@ -168,7 +168,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 function encodeLimit({ maxOutputTokens: limit, model }: CanonicalRequest, { native, report, options }: RequestWriting): number | undefined {
   const given = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
   const asked = given ?? (native ? undefined : maxTokensFor(model, options))
-  if (given === undefined && asked !== undefined) report.add('max_tokens.default', '/max_tokens')
+  if (given === undefined && asked !== undefined) report.add('max-tokens.default', '/max_tokens')
   return asked
 }
 

@@ -48,8 +48,8 @@ export function encodeToolChoice(request: CanonicalRequest, hasTools: boolean, w
   const { report, native } = writing
   if (!choice && parallel !== false) return undefined
   if (!hasTools && !native) {
-    if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool_choice.without-tools', undefined, 'toolChoice')
-    if (parallel === false) report.add('tool_choice.without-tools', undefined, 'parallelToolCalls')
+    if (choice && choice.mode !== 'auto' && choice.mode !== 'none') report.add('tool-choice.without-tools', undefined, 'toolChoice')
+    if (parallel === false) report.add('tool-choice.without-tools', undefined, 'parallelToolCalls')
     return undefined
   }
   const word = (choice && encodeMode(choice, request, writing)) ?? (parallel === false ? { type: 'auto' } : undefined)

@@ -200,7 +200,7 @@ function encodeCallers({ allowedCallers: callers, at }: FunctionTool, { report, 
   const own = callers.filter(isCallerType)
   const isForeign = own.length < callers.length
   const maps = isForeign && options.foreignCallers === 'map'
-  if (isForeign) report.add(maps ? 'tool.callers' : 'field.unsupported', at, 'allowedCallers')
+  if (isForeign) report.add(maps ? 'tool.callers-mapped' : 'field.unsupported', at, 'allowedCallers')
   if (maps) own.push(codeCaller)
   return own.length > 0 ? own : undefined
 }
@@ -272,10 +272,10 @@ function callable(
   if (listed.length === tools.length) return undefined
   if (choice.require && listed.length === 1) return undefined
   if (allowedTools === 'keep' || (allowedTools === undefined && signed)) {
-    report.add('tool_choice.subset-not-enforced', undefined, 'toolChoice')
+    report.add('tool-choice.subset-not-enforced', undefined, 'toolChoice')
     return undefined
   }
-  report.add('tool_choice.subset-filtered', undefined, 'toolChoice')
-  for (const tool of tools) if (!listed.includes(tool)) report.add('tool_choice.subset-filtered', tool.at)
+  report.add('tool-choice.subset-filtered', undefined, 'toolChoice')
+  for (const tool of tools) if (!listed.includes(tool)) report.add('tool-choice.subset-filtered', tool.at)
   return new Set(listed)
 }

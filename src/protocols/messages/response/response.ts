@@ -50,7 +50,7 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   const allowed = allowedNames(context)
   for (const part of parts) {
     if (part.signature) part.signature = signedBy(model, part.signature)
-    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name)) report.add('tool_choice.not-allowed', part.at)
+    if (allowed && part.type === 'tool-call' && !allowed.includes(part.name)) report.add('tool-choice.not-allowed', part.at)
   }
   const finish = decodeFinish(stop_reason, stop_sequence, stop_details)
   const last = parts.at(-1)
@@ -154,7 +154,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 function dropLast(content: MessagesWrittenBlock[], carriers: Carriers, report: MessagesReport): void {
   if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
   for (let last = content.at(-1); last?.type === 'redacted_thinking'; last = content.at(-1)) {
-    report.add('reasoning.carrier-last', carriers.get(last), 'signature')
+    report.add('reasoning.trailing-signature', carriers.get(last), 'signature')
     content.pop()
   }
 }

@@ -94,7 +94,7 @@ export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, 
     if (!written[key] && count !== 0) report.rest({ [key]: count }, undefined, 'usage.')
   }
   report.ext(ext, report.placeOf('usage'))
-  if (input === undefined || output === undefined) report.add('usage.unknown', '/usage')
+  if (input === undefined || output === undefined) report.add('usage.missing', '/usage')
   // In other protocols the cache counts may overlap, and then exceed the input.
   const fresh = input === undefined ? undefined : input - (cacheRead ?? 0) - (cacheWrite ?? 0)
   if (fresh !== undefined && fresh < 0) report.once('usage.overlap', undefined, 'usage.input')

@@ -207,7 +207,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   if (state.waiting && whole.signature) loseWaiting(state)
   else if (state.waiting) whole.signature = state.waiting.signature
   if (whole.signature) whole.signature = signedBy(state.model, whole.signature)
-  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) reportOf(state).add('tool_choice.not-allowed', at)
+  if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) reportOf(state).add('tool-choice.not-allowed', at)
   state.waiting = undefined
   const part = state.nextPart++
   if (whole.type === 'reasoning') state.thoughts.push(part)
@@ -241,12 +241,12 @@ function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: Pla
     state.waiting = { signature, at }
   } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...proof } })
   else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
-  else reportOf(state).add('reasoning.carrier-lost', at)
+  else reportOf(state).add('reasoning.signature-orphaned', at)
 }
 
 /** Notes the signature of a carrier whose part never came, or has a signature of its own. */
 function loseWaiting(state: DecoderState): void {
-  if (state.waiting) reportOf(state).add('reasoning.carrier-lost', state.waiting.at)
+  if (state.waiting) reportOf(state).add('reasoning.signature-orphaned', state.waiting.at)
 }
 
 function takeDelta(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {

@@ -220,7 +220,7 @@ const ofStart: ReadonlySet<string> = new Set(['cache_creation', 'inference_geo',
 function finishMessage(state: EncoderState, stop: MessagesStop, emit: EmitWire): void {
   const { container = null, ...beside } = ownOf(state.ext) ?? {}
   noteUnsigned(state)
-  for (const { at } of state.carriers) reportOf(state).add('reasoning.carrier-last', at, 'signature')
+  for (const { at } of state.carriers) reportOf(state).add('reasoning.trailing-signature', at, 'signature')
   state.phase = 'done'
   const usage = encodeUsage(state.usage, undefined, reportOf(state))
   const counts = Object.fromEntries(Object.entries(usage).filter(([key, count]) => key !== 'service_tier' && (count !== null || !ofStart.has(key))))

@@ -138,7 +138,7 @@ function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, 
   }
   if (citation.protocol !== protocolName) {
     if (citation.start !== undefined || citation.end !== undefined) report.once('citation.span', block.head.at, 'citations')
-    report.once('citation.no-proof', '/content')
+    report.once('citation.encrypted-index', '/content')
   }
   startBlock(state, block, textStart(state, block), emit)
   writeDelta(block, { type: 'citations_delta', citation: wire }, emit, delta)

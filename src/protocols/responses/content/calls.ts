@@ -103,7 +103,7 @@ export function encodeCall(part: ToolCallPart, message: Message, writing: Writin
   const { report, target, native } = writing
   report.ext(part.ext, at)
   report.unwritten(part, handledOfCall, at)
-  if (part.cache) report.add('cache.place', at, 'cache')
+  if (part.cache) report.add('cache.unsupported', at, 'cache')
   if (signature && !opensEnvelopes(writing)) report.add('reasoning.foreign-signature', at, 'signature')
   const isFreeform = part.kind === 'freeform'
   const wanted = message.id ?? part.itemId
@@ -162,7 +162,7 @@ export function encodeResult(part: ToolResultPart, message: Message, writing: Wr
   const { report, options, native } = writing
   report.ext(part.ext, at)
   report.unwritten(part, handledOfResult, at)
-  if (part.cache) report.add('cache.place', at, 'cache')
+  if (part.cache) report.add('cache.unsupported', at, 'cache')
   if (part.signature) report.add('reasoning.foreign-signature', at, 'signature')
   const status = statusOf(message, writing, part.status)
   if (native && name !== undefined && writing.expanded.includes(name))

@@ -73,7 +73,7 @@ export function encodeText(part: TextPart, role: Message['role'], writing: Writi
     if (logprobs) report.rest({ logprobs }, at)
     return wireOf<ResponsesContentOf<'input_text'>>({ type: 'input_text', text, prompt_cache_breakpoint: encodeMark(part, writing) }, ext)
   }
-  if (cache) report.add('cache.place', at, 'cache')
+  if (cache) report.add('cache.unsupported', at, 'cache')
   if (logprobs) noteTokens(logprobs, protocolName, report)
   const annotations = flatMap(citations ?? [], citation => encodeCitation(citation, text, report, at) ?? [])
   const tokens = logprobs?.length ? logprobs.map(one => encodeLogprob(one, true)) : target === 'output' ? [] : undefined

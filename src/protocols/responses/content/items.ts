@@ -40,7 +40,7 @@ export function decodeItems(
       messages.push(message)
     }
   })
-  attachCarriers(messages, carriers, place => report.add('reasoning.carrier-orphaned', place))
+  attachCarriers(messages, carriers, place => report.add('reasoning.signature-orphaned', place))
   return messages
 }
 
@@ -124,7 +124,7 @@ function encodeTexts(message: Message, parts: Part[], writing: Writing): Respons
     writing.report.ext(part.ext, part.at)
     writing.report.rest({ citations: part.citations, logprobs: part.logprobs }, part.at)
     if (part.signature) writing.report.add('reasoning.foreign-signature', part.at, 'signature')
-    if (part.cache) writing.report.add('cache.place', part.at, 'cache')
+    if (part.cache) writing.report.add('cache.unsupported', part.at, 'cache')
     return []
   })
   const phase = message.phase ?? phaseOf(parts[0])

@@ -171,7 +171,7 @@ const handledOfClip = keysOf<MediaPart>()('type', 'kind', 'source', 'cache', 'at
 /** Notes what audio and video have no field for. */
 function leave(part: MediaPart, { report, moved }: Writing): void {
   report.unwritten(part, handledOfClip, part.at)
-  if (part.cache) report.add('cache.place', moved.has(part) ? moved.get(part) : part.at, 'cache')
+  if (part.cache) report.add('cache.unsupported', moved.has(part) ? moved.get(part) : part.at, 'cache')
 }
 
 // ---- images made by the model

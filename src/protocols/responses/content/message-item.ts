@@ -109,7 +109,7 @@ export function encodeContent(part: Part, role: Role, writing: Writing): Respons
   const pieces: Part[] = [...(heading ? [{ type: 'text' as const, text: heading }] : []), ...inner]
   const last = pieces.at(-1)
   const markAt = moved.has(part) ? moved.get(part) : at
-  if (cache && (writing.target === 'output' || role === 'assistant')) report.add('cache.place', markAt, 'cache')
+  if (cache && (writing.target === 'output' || role === 'assistant')) report.add('cache.unsupported', markAt, 'cache')
   else if (cache && last) {
     const marked = { ...last, cache }
     moved.set(marked, markAt)

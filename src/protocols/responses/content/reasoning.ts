@@ -90,7 +90,7 @@ export function encodeReasoning(
   const { signature, id, at } = part
   const { report, options, target, native } = writing
   report.ext(part.ext, at)
-  if (part.cache) report.add('cache.place', at, 'cache')
+  if (part.cache) report.add('cache.unsupported', at, 'cache')
   if (target === 'input') {
     if (options.retryWithoutReasoning) {
       report.add('reasoning.left-out', at)

@@ -52,7 +52,7 @@ const leastLimit = 16
 function encodeLimit(limit: number, { native, report }: Writing, field: string): number | undefined {
   if (limit >= leastLimit || native) return limit
   if (isNeutral(field, limit)) return undefined
-  report.add('limit.raised', '', field)
+  report.add('max-tokens.raised', '', field)
   return leastLimit
 }
 

@@ -31,7 +31,7 @@ const effort: Edit = (body, { efforts }, report) => {
   const word = wanted === 'none' && !known.includes('none') ? nearestEffort('minimal', known) : nearestEffort(wanted, known)
   if (word === wanted) return body
   const rest = without(reasoning, ['effort'])
-  report.add(word === undefined ? 'demand.no-effort' : 'demand.effort', '/reasoning/effort')
+  report.add(word === undefined ? 'reasoning.no-effort' : 'reasoning.effort', '/reasoning/effort')
   return word === undefined && Object.keys(rest).length === 0
     ? without(body, ['reasoning'])
     : { ...body, reasoning: word === undefined ? rest : { ...reasoning, effort: word } }
@@ -45,7 +45,7 @@ const schemas: Edit = (body, { schemas: taken }, report) => {
     if (!isObject(tool) || !isObject(schema)) return tool
     const fitting = plainSchema(schema)
     if (fitting === schema) return tool
-    report.add('demand.plain-schema', `/tools/${i}/parameters`)
+    report.add('schema.keywords', `/tools/${i}/parameters`)
     return { ...tool, parameters: fitting }
   })
   return plain.every((tool, i) => tool === tools[i]) ? body : { ...body, tools: plain }
@@ -53,7 +53,7 @@ const schemas: Edit = (body, { schemas: taken }, report) => {
 
 const choiceOfTools: Edit = (body, { choiceWithoutTools: taken }, report) => {
   if (taken !== 'drop' || body['tool_choice'] === undefined || (Array.isArray(body['tools']) && body['tools'].length > 0)) return body
-  if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none') report.add('tool_choice.without-tools', '/tool_choice')
+  if (body['tool_choice'] !== 'auto' && body['tool_choice'] !== 'none') report.add('tool-choice.without-tools', '/tool_choice')
   return without(body, ['tool_choice'])
 }
 

@@ -170,8 +170,8 @@ const hasAdded = (messages: readonly Message[]) => messages.some(({ parts }) => 
 
 /** Notes mode and name, not the whole choice: some protocols keep the parallel call limit in the same object, and it is still written. */
 function noChoice({ mode }: ToolChoice, { report }: Writing): undefined {
-  report.add('tool_choice.without-tools', '', 'toolChoice.mode')
-  if (mode === 'tool' || mode === 'allowed') report.add('tool_choice.without-tools', '', 'toolChoice.name')
+  report.add('tool-choice.without-tools', '', 'toolChoice.mode')
+  if (mode === 'tool' || mode === 'allowed') report.add('tool-choice.without-tools', '', 'toolChoice.name')
 }
 
 /** The text of the `instructions` field. Undefined: there are no instructions, or more than the field can hold. */

@@ -85,7 +85,7 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], wri
       if (nearby !== undefined) return { type: nearby }
       if (writing.target === 'output') return undefined
       refuseForeignTools('forced tool', { protocol: protocolName, path: '/tool_choice' }, writing.options)
-      report.add('tool_choice.unsupported', '', 'toolChoice')
+      report.add('tool-choice.unsupported', '', 'toolChoice')
       return undefined
     }
     case 'allowed': {
@@ -94,11 +94,11 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], wri
     }
     case 'validated':
       // The passes before the encoder have made it another choice.
-      report.add('tool_choice.unsupported', '', 'toolChoice')
+      report.add('tool-choice.unsupported', '', 'toolChoice')
       return undefined
     case 'opaque':
       if (choice.protocol === protocolName) return asRead(choice.raw)
-      report.add('tool_choice.unsupported', '', 'toolChoice.raw')
+      report.add('tool-choice.unsupported', '', 'toolChoice.raw')
       return undefined
     default:
       return choice satisfies never
@@ -108,6 +108,6 @@ export function encodeToolChoice(choice: ToolChoice, tools: readonly Tool[], wri
 function encodeAllowed({ kind, name, at, protocol: of, raw }: AllowedTool, writing: Writing): ResponsesChosen | undefined {
   if (of === protocolName && raw !== undefined) return asRead(raw)
   if (kind !== 'server') return { type: kind === 'function' ? 'function' : 'custom', name }
-  writing.report.add('tool_choice.unsupported', at ?? writing.report.placeOf('toolChoice'))
+  writing.report.add('tool-choice.unsupported', at ?? writing.report.placeOf('toolChoice'))
   return undefined
 }

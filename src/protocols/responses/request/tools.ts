@@ -75,7 +75,7 @@ function decodeFunction(wire: ResponsesFunctionTool, at: Place, report?: Respons
   else if (isStrictSchema(parameters)) {
     tool.strict = true
     tool.strictImplied = true
-  } else if (parameters) report?.once('tool.schema-normalised', at, 'strict')
+  } else if (parameters) report?.once('tool.schema-normalized', at, 'strict')
   decodeCalling(tool, wire)
   if (output != null) tool.output = output
   return keep(tool, unknownOf(wire, functionKeys))
@@ -265,7 +265,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenT
   const { report, native } = writing
   noteNamespace(tool, writing)
   report.unwritten(tool, handledOfFunction, at)
-  if (tool.cache) report.add('cache.place', at, 'cache')
+  if (tool.cache) report.add('cache.unsupported', at, 'cache')
   if (isObject(tool.builtIn)) return asRead(tool.builtIn)
   // Without `strict`, the server rewrites the schema.
   const said = native ? (strictImplied && strict === true ? undefined : strict) : (strict ?? false)

@@ -53,7 +53,7 @@ export function encodeUsage(usage: Usage = {}, { missingUsage }: ResponsesOption
   const own = fieldsOf(ext) ?? {}
   const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
   if (!isTold && missingUsage === 'null') return undefined
-  if (input === undefined || output === undefined) report.once('usage.unknown', '/usage')
+  if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {
     input_tokens: input ?? 0,

@@ -64,5 +64,5 @@ export function arrived(state: DecoderState, item: OpenItem, accepted: boolean):
 
 /** Notes: the part that a signature belongs to never came. */
 export function orphan(state: DecoderState, carried: Carried | undefined): void {
-  if (carried) reportOf(state).add('reasoning.carrier-orphaned', `/output/${carried.index}`)
+  if (carried) reportOf(state).add('reasoning.signature-orphaned', `/output/${carried.index}`)
 }

@@ -88,7 +88,7 @@ export function endText(state: EncoderState, part: OpenPart, whole: TextPart | R
   const muted = startWriting('output', writing.native, state.options)
   const wire = encodeWords(unsigned(whole), 'assistant', muted)
   writing.report.ext(whole.ext, whole.at)
-  if (whole.cache) writing.report.add('cache.place', whole.at, 'cache')
+  if (whole.cache) writing.report.add('cache.unsupported', whole.at, 'cache')
   const place = { ...placeOf(state, part), content_index: part.content }
   if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
   else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: (wire.type === 'output_text' && wire.logprobs) || [] }, emit)

@@ -1,0 +1,60 @@
+import type { Note as AnyNote, NoteKind } from './canonical/note.ts'
+import { commonNotes, advice as sharedAdvice } from './kit/notes/shared.ts'
+import type { NoteTable } from './protocol.ts'
+import * as chatCompletions from './protocols/chat-completions/notes.ts'
+import * as generateContent from './protocols/generate-content/notes.ts'
+import * as messages from './protocols/messages/notes.ts'
+import * as responses from './protocols/responses/notes.ts'
+import { advice as translateAdvice, translateNotes } from './translate/notes.ts'
+
+/** The notes of each protocol. */
+const tables = {
+  'chat-completions': chatCompletions.notes,
+  responses: responses.notes,
+  messages: messages.notes,
+  'generate-content': generateContent.notes,
+  translate: translateNotes,
+} as const
+
+type Tables = typeof tables
+
+/** The codes of all notes. A switch over it is complete. */
+export type NoteCode = keyof typeof commonNotes | { [Name in keyof Tables]: keyof Tables[Name] }[keyof Tables]
+
+/** One difference that a translation made. Whatever has no note was translated without loss. */
+export type Note = Omit<AnyNote, 'code'> & {
+  /** Stable across versions, with one kind and one meaning in every protocol: see `noteCatalog` in `wireglot/notes`. */
+  code: NoteCode
+}
+
+/** `madeBy`: the protocols whose codecs make the note, or `translate`; empty: all of them. */
+export type NoteEntry = { kind: NoteKind; meaning: string; advice: string; madeBy: readonly string[] }
+
+const advice: Record<NoteCode, string> = {
+  ...sharedAdvice,
+  ...chatCompletions.advice,
+  ...responses.advice,
+  ...messages.advice,
+  ...generateContent.advice,
+  ...translateAdvice,
+}
+
+function entries(): [NoteCode, NoteEntry][] {
+  const all: [string, NoteTable][] = Object.entries(tables)
+  const codes = [...new Set([commonNotes, ...Object.values(tables)].flatMap(table => Object.keys(table) as NoteCode[]))].sort()
+  return codes.map(code => {
+    const makers = all.filter(([, table]) => Object.hasOwn(table, code))
+    const found = makers[0]?.[1][code] ?? commonNotes[code as keyof typeof commonNotes]
+    return [code, { ...found, advice: advice[code], madeBy: makers.map(([name]) => name) }]
+  })
+}
+
+/**
+ * Every note by its code: its kind, what it means, what to do about it, and who makes it.
+ * @example
+ * import { noteCatalog } from 'wireglot/notes'
+ *
+ * const { kind, meaning, advice } = noteCatalog['max-tokens.default']
+ * console.log(kind, meaning, advice) // synthesized The target requires a token limit; the default is written. …
+ */
+export const noteCatalog = Object.fromEntries(entries()) as Readonly<Record<NoteCode, NoteEntry>>
