@@ -1,13 +1,13 @@
-import type { NoteKind } from './canonical/note.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
 import { isObject } from './kit/json/json.ts'
 import type { Note } from './notes.ts'
 import type { Protocol, TranslationContext, WireError } from './protocol.ts'
-import { nameFault, optionFaults, type Ungrouped, ungroupedOptions, valueFault } from './protocols/check-options.ts'
+import { nameFault, optionFaults, type Ungrouped } from './protocols/check-options.ts'
 import { type MappingOptions, type ProtocolName, protocolNames, protocols } from './protocols/index.ts'
 import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
-import { type ByteStream, chunksOf } from './translate/chunks.ts'
+import { type ByteStream, chunksOf, translateChunks } from './translate/chunks.ts'
+import { commonOptions } from './translate/common-options.ts'
 import type { EventStream } from './translate/event-stream.ts'
 import * as events from './translate/event-stream.ts'
 import * as folds from './translate/fold.ts'
@@ -55,33 +55,9 @@ export type OneProtocol<Name extends ProtocolName = ProtocolName> = CommonOption
 const all: readonly Protocol[] = Object.values(protocols)
 
 const protocol = (name: unknown) => nameFault(name, protocolNames)
-const kinds: readonly unknown[] = ['dropped', 'approximated', 'synthesized'] satisfies NoteKind[]
-const isStrict = (value: unknown) => typeof value === 'boolean' || (Array.isArray(value) && value.every(kind => kinds.includes(kind)))
 
 /** The options outside of groups, with their values. */
-const ungrouped: Record<Exclude<keyof (TranslateOptions & OneProtocol & Resolvers), keyof MappingOptions>, Ungrouped[string]> = {
-  ...ungroupedOptions,
-  from: protocol,
-  to: protocol,
-  protocol,
-  vendor: name => nameFault(name, vendorNames),
-  strict: value => (isStrict(value) ? undefined : `expected true, false, or a list of ${kinds.join(', ')}`),
-  context: value => (isObject(value) ? undefined : 'expected the context that translateRequest returned'),
-  model: 'text',
-  path: 'text',
-  now: 'number',
-  maxEventLength: 'number',
-  newId: 'function',
-  renewId: value => (typeof value === 'function' ? undefined : valueFault(value, 'flag')),
-  onUnresolvable: ['throw', 'note'],
-  truncated: ['error', 'length'],
-  resolvePrevious: 'function',
-  resolveConversation: 'function',
-  resolveItem: 'function',
-  resolvePrompt: 'function',
-  resolveThread: 'function',
-  resolveFile: 'function',
-}
+const ungrouped: Ungrouped = { ...commonOptions, from: protocol, to: protocol, protocol, vendor: name => nameFault(name, vendorNames) }
 
 /**
  * `required`: the options that name a protocol.
@@ -243,14 +219,7 @@ export function createStreamTranslator(options: TranslateOptions): Coded<StreamT
  * for await (const bytes of translateStream(upstream, { from: 'chat-completions', to: 'messages' })) process.stdout.write(bytes)
  */
 export async function* translateStream(source: ByteStream, options: TranslateOptions): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const translator = createStreamTranslator(options)
-  const encoder = new TextEncoder()
-  for await (const chunk of chunksOf(source)) {
-    const text = translator.push(chunk)
-    if (text) yield encoder.encode(text)
-  }
-  const rest = translator.end()
-  if (rest) yield encoder.encode(rest)
+  yield* translateChunks(source, createStreamTranslator(options))
 }
 
 /**

@@ -39,6 +39,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: [],
   },
+  'between.ts': { rooms: ['canonical', 'kit', 'protocol.ts', 'protocols/index.ts', 'protocols/wire.ts', 'translate'], packages: [] },
   'index.ts': {
     rooms: [
       'notes.ts',

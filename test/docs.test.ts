@@ -54,11 +54,13 @@ let base = ''
 
 const doors: Record<string, string> = {
   wireglot: 'src/index.ts',
+  'wireglot/between': 'src/between.ts',
   'wireglot/connect': 'src/hosts/connect.ts',
   'wireglot/fetch': 'src/hosts/fetch.ts',
   'wireglot/gateway': 'src/gateway/gateway.ts',
   'wireglot/notes': 'src/notes.ts',
   'wireglot/schemas': 'src/schemas.ts',
+  'wireglot/protocols': 'src/protocols',
   'wireglot/testing': 'src/testing/index.ts',
   'wireglot/verify': 'src/verify/index.ts',
 }

@@ -1,3 +1,5 @@
+import type { StreamTranslator } from './stream-translator.ts'
+
 /** A stream of bytes or text: the body of a `fetch` response, a Node stream, or any iterable of chunks. Null, the body of an empty response, has no chunks. */
 export type ByteStream = ReadableStream<Uint8Array | string> | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string> | null
 
@@ -17,4 +19,15 @@ async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGene
     // Without effect at the end of the stream. A stream that failed has reported its error already.
     await reader.cancel().catch(() => {})
   }
+}
+
+/** A translated stream: at most one chunk of UTF-8 for each chunk of the source. */
+export async function* translateChunks(source: ByteStream, translator: StreamTranslator): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const encoder = new TextEncoder()
+  for await (const chunk of chunksOf(source)) {
+    const text = translator.push(chunk)
+    if (text) yield encoder.encode(text)
+  }
+  const rest = translator.end()
+  if (rest) yield encoder.encode(rest)
 }

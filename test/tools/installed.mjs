@@ -12,6 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'wireglot-installed-'))
 const run = (cwd, command, ...args) => execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
 const doors = {
   '': 'translateRequest',
+  '/between': 'translateBetween',
   '/connect': 'gateway',
   '/fetch': 'fetchGateway',
   '/gateway': 'createGateway',

@@ -16,10 +16,11 @@ const doors = [
   'wireglot/testing',
   'wireglot/schemas',
   'wireglot/notes',
+  'wireglot/between',
 ]
 
 for (const load of [name => import(name), async name => require(name)]) {
-  const [library, connect, fetchHost, gateway, verify, testing, schemas] = await Promise.all(doors.map(load))
+  const [library, connect, fetchHost, gateway, verify, testing, schemas, , between] = await Promise.all(doors.map(load))
   const { body } = library.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }, { from: 'chat-completions', to: 'messages' })
   assert.equal(body.messages[0].content, 'hi')
   for (const [name, protocol] of Object.entries(library.protocols)) {
@@ -29,6 +30,10 @@ for (const load of [name => import(name), async name => require(name)]) {
       `${name} is behind its own door`,
     )
   }
+  const { chatCompletions } = await load('wireglot/protocols/chat-completions')
+  const { messages } = await load('wireglot/protocols/messages')
+  const pair = between.translateBetween(chatCompletions, messages)
+  assert.deepEqual(pair.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }).body, body, 'one pair is the same as all')
   assert.equal(typeof connect.gateway, 'function')
   assert.equal(typeof fetchHost.fetchGateway, 'function')
   assert.equal(typeof gateway.createGateway, 'function')

@@ -4,6 +4,7 @@ import command from './tsup-cli.config.ts'
 
 const root = 'src/index.ts'
 const doors = [
+  'src/between.ts',
   'src/hosts/connect.ts',
   'src/hosts/fetch.ts',
   'src/gateway/gateway.ts',

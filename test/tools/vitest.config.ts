@@ -9,7 +9,10 @@ const source = (file: string) => fileURLToPath(new URL(`../../src/${file}.ts`, i
 /** The examples import the package by its name, as users do. */
 const alias = [
   { find: /^wireglot$/, replacement: source('index') },
+  { find: /^wireglot\/between$/, replacement: source('between') },
   { find: /^wireglot\/(connect|fetch)$/, replacement: source('hosts/$1') },
+  { find: /^wireglot\/testing$/, replacement: source('testing/index') },
+  { find: /^wireglot\/protocols\/([\w-]+)$/, replacement: source('protocols/$1/index') },
 ]
 
 const shared = {

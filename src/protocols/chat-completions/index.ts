@@ -26,7 +26,7 @@ import { streamUsage } from './stream/usage.ts'
 export type { ChatCompletionsOptions } from './options.ts'
 
 /** The protocol of `POST /v1/chat/completions`, which many servers have copied. */
-export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> = {
+export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> & { readonly name: typeof protocolName } = {
   name: protocolName,
   address,
   notes,

@@ -22,7 +22,7 @@ import { shortcut } from './stream/shortcut.ts'
 export type { GeminiLevel, GeminiOptions } from './options.ts'
 
 /** POST /v1beta/models/{model}:generateContent and :streamGenerateContent. */
-export const generateContent: Protocol<GeminiOptions, GeminiWire> = {
+export const generateContent: Protocol<GeminiOptions, GeminiWire> & { readonly name: typeof protocolName } = {
   name: protocolName,
   address,
   notes,

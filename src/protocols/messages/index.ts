@@ -22,7 +22,7 @@ import { shortcut } from './stream/shortcut.ts'
 export type { MessagesOptions } from './options.ts'
 
 /** POST /v1/messages. */
-export const messages: Protocol<MessagesOptions, MessagesWire> = {
+export const messages: Protocol<MessagesOptions, MessagesWire> & { readonly name: typeof protocolName } = {
   name: protocolName,
   address,
   notes,

@@ -23,7 +23,7 @@ import { shortcut } from './stream/shortcut.ts'
 export type { ResponsesOptions } from './options.ts'
 
 /** `POST /v1/responses`, of OpenAI and of Open Responses. */
-export const responses: Protocol<ResponsesOptions, ResponsesWire> = {
+export const responses: Protocol<ResponsesOptions, ResponsesWire> & { readonly name: typeof protocolName } = {
   name: protocolName,
   address,
   notes: notes,

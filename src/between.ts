@@ -1,0 +1,85 @@
+/**
+ * Translation between two protocols alone, for small bundles: only what these two need is bundled.
+ * @module wireglot/between
+ */
+import type { Note } from './canonical/note.ts'
+import { optionFaults } from './kit/fields/option-faults.ts'
+import { type Protocol, type TranslationContext, toolOptions, type WireError } from './protocol.ts'
+import type { MappingOptions, ProtocolName } from './protocols/index.ts'
+import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
+import { type ByteStream, translateChunks } from './translate/chunks.ts'
+import { commonOptions } from './translate/common-options.ts'
+import type { Resolvers } from './translate/references.ts'
+import * as requests from './translate/request.ts'
+import * as responses from './translate/response.ts'
+import type { Settings } from './translate/settings.ts'
+import * as streams from './translate/stream.ts'
+import type { StreamTranslator } from './translate/stream-translator.ts'
+import { transformStreamOf } from './translate/web-streams.ts'
+
+/** The options of `wireglot` without `from`, `to` and `vendor`. Only the groups of the two protocols and `tools` are allowed. */
+export type BetweenOptions = Omit<Settings, 'keepsReply' | 'hideUsage'> & MappingOptions
+
+/** The functions of `wireglot` for one pair. Requests go from the client to the upstream; all else comes back. */
+export type Between<Client extends ProtocolName, Upstream extends ProtocolName> = {
+  /** @throws TranslationError `malformed`, `inexpressible` */
+  translateRequest<Body = WireInput[Client]['request']>(
+    body: RequestInput<Body, Client>,
+    options?: BetweenOptions & Resolvers,
+  ): { body: Wire[Upstream]['request']; notes: Note[]; context: TranslationContext }
+  /** @throws TranslationError `malformed`, `truncated`, `inexpressible` */
+  translateResponse<Body = WireInput[Upstream]['response']>(
+    body: ResponseInput<Body, Upstream>,
+    options?: BetweenOptions,
+  ): { body: Wire[Client]['response']; notes: Note[] }
+  /** Accepts any body. @throws TranslationError `inexpressible` when `strict` forbids a note */
+  translateError(
+    error: { status: number; headers?: Record<string, string>; body: unknown },
+    options?: BetweenOptions,
+  ): WireError<Wire[Client]['error']> & { notes: Note[] }
+  createStreamTranslator(options?: BetweenOptions): StreamTranslator
+  translateStream(source: ByteStream, options?: BetweenOptions): AsyncGenerator<Uint8Array<ArrayBuffer>>
+  createTransformStream(options?: BetweenOptions): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>>
+}
+
+type Named<Name extends ProtocolName> = Protocol & { readonly name: Name }
+
+/**
+ * The functions that translate between the protocol of a client and that of an upstream. Every function throws a RangeError for an
+ * unknown option.
+ * @example
+ * import { translateBetween } from 'wireglot/between'
+ * import { chatCompletions } from 'wireglot/protocols/chat-completions'
+ * import { messages } from 'wireglot/protocols/messages'
+ *
+ * const { translateRequest } = translateBetween(chatCompletions, messages)
+ * const { body } = translateRequest({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] })
+ * console.log(body.max_tokens) // 32000
+ */
+export function translateBetween<Client extends ProtocolName, Upstream extends ProtocolName>(
+  client: Named<Client>,
+  upstream: Named<Upstream>,
+): Between<Client, Upstream> {
+  const groups = { [client.optionsKey]: client.options, [upstream.optionsKey]: upstream.options, tools: toolOptions }
+  const checked = <Options extends object>(options: Options): Options => {
+    const faults = optionFaults(options, commonOptions, groups)
+    if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
+    return options
+  }
+  const createStreamTranslator = (options: BetweenOptions = {}) => streams.createStreamTranslator(upstream, client, checked(options))
+  const functions: Untyped = {
+    translateRequest: (body, options = {}) => requests.translateRequest(body, client, upstream, [client, upstream], checked(options)),
+    translateResponse: (body, options = {}) => responses.translateResponse(body, upstream, client, checked(options)),
+    translateError: (error, options = {}) => responses.translateError({ headers: {}, ...error }, upstream, client, checked(options)),
+    createStreamTranslator,
+    translateStream: (source, options) => translateChunks(source, createStreamTranslator(options)),
+    createTransformStream: options => transformStreamOf(createStreamTranslator(options)),
+  }
+  return functions as Between<Client, Upstream>
+}
+
+type Untyped = Omit<Between<ProtocolName, ProtocolName>, 'translateRequest' | 'translateResponse' | 'translateError'> & {
+  translateRequest(body: unknown, options?: BetweenOptions & Resolvers): { body: unknown; notes: Note[]; context: TranslationContext }
+  translateResponse(body: unknown, options?: BetweenOptions): { body: unknown; notes: Note[] }
+  translateError(error: { status: number; headers?: Record<string, string>; body: unknown }, options?: BetweenOptions): WireError & { notes: Note[] }
+}
