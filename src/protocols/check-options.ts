@@ -2,8 +2,8 @@ import * as faults from '../kit/fields/option-faults.ts'
 import { type OptionWords, toolOptions } from '../protocol.ts'
 import { protocols } from './index.ts'
 
-export type { OptionFault, Ungrouped } from '../kit/fields/option-faults.ts'
-export { nameFault, valueFault } from '../kit/fields/option-faults.ts'
+export type { Ungrouped } from '../kit/fields/option-faults.ts'
+export { nameFault } from '../kit/fields/option-faults.ts'
 
 /** By group: its options with their values. */
 export const optionGroups: faults.OptionGroups = {

@@ -1,7 +1,7 @@
 // The tarball as others get it: what is in it, and that it installs into empty projects of every kind and works there.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -123,7 +123,40 @@ translateRequest({}, { from: 'morse', to: 'messages' })
   write('examples/tsconfig.json', JSON.stringify({ compilerOptions: { ...compilerOptions, outDir: 'out' }, include: ['*.ts'] }))
   run(join(folder, 'examples'), process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
   assert.match(run(join(folder, 'examples'), process.execPath, 'out/translate.js'), /max_tokens: 32000/, 'an example of the package runs')
-  console.log(`installed: ${files.length} files; ESM, CJS, ${resolutions.length} TypeScript projects and ${examples.length} examples work`)
+  // The sample applications, in both module kinds, with the strictest types.
+  const apps = readdirSync(join(root, 'test/apps'))
+  for (const type of ['module', 'commonjs']) {
+    const project = `apps-${type}`
+    write(`${project}/package.json`, JSON.stringify({ type }))
+    for (const file of apps) write(`${project}/${file}`, readFileSync(join(root, 'test/apps', file), 'utf8'))
+    mkdirSync(join(folder, project, 'node_modules'))
+    for (const name of ['@types', 'express', 'openai']) symlinkSync(join(root, 'node_modules', name), join(folder, project, 'node_modules', name))
+    const strictest = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noPropertyAccessFromIndexSignature: true, noImplicitReturns: true }
+    write(`${project}/tsconfig.json`, JSON.stringify({ compilerOptions: { ...compilerOptions, ...strictest, outDir: 'out' }, include: ['*.ts'] }))
+    run(join(folder, project), process.execPath, join(root, 'node_modules/typescript/bin/tsc'), '-p', '.')
+    for (const file of apps) {
+      const printed = run(join(folder, project), process.execPath, '--no-experimental-require-module', join('out', file.replace('.ts', '.js')))
+      assert.match(printed, /: ok\n$/, `${file} runs as ${type}`)
+    }
+  }
+  // The worker as a bundle, with nothing of Node.
+  const bundle = join(folder, 'worker.mjs')
+  run(
+    folder,
+    join(root, 'node_modules/.bin/esbuild'),
+    'apps-module/out/worker.js',
+    '--bundle',
+    '--minify',
+    '--format=esm',
+    '--platform=browser',
+    '--log-level=error',
+    `--outfile=${bundle}`,
+  )
+  assert.match(run(folder, process.execPath, bundle), /^worker: ok\n$/)
+  assert.ok(!/\bfrom"node:|require\("node:/.test(readFileSync(bundle, 'utf8')), 'the worker needs nothing of Node')
+  console.log(
+    `installed: ${files.length} files; ${apps.length} applications; ESM, CJS, ${resolutions.length} TypeScript projects and ${examples.length} examples work`,
+  )
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
