@@ -9,7 +9,14 @@ const question = { model: 'any', ask: 'What is it?', tools: [{ name: 'lookup', s
 
 const names = all.map(({ name }) => name as ProtocolName)
 
-type Loop = { client: ProtocolName; upstream: ProtocolName; shape: Shape; streamed: boolean; echo?: Echo; options?: object }
+type Loop = {
+  client: ProtocolName
+  upstream: ProtocolName
+  shape: Shape
+  streamed: boolean
+  echo?: Echo
+  options?: { chatCompletions?: object; generateContent?: object; responses?: object }
+}
 
 /** Three turns: the client sends back what its official library gave it. Gives what the upstream was asked each time, and the client's last request. */
 async function converse({ client, upstream, shape, streamed, echo, options = {} }: Loop): Promise<{ asked: unknown[]; last: Body }> {
@@ -24,7 +31,7 @@ async function converse({ client, upstream, shape, streamed, echo, options = {} 
       from: client,
       to: upstream,
       ...options,
-      chatCompletions: { storedSignatures: storedSignatures },
+      chatCompletions: { ...options.chatCompletions, storedSignatures },
     })
     asked.push(JSON.parse(JSON.stringify(request)))
     if (turn === 4) break
@@ -52,7 +59,7 @@ const forms = [
 ]
 
 /** Chat servers are shown older reasoning only when it is said so. */
-const keepAll = { reasoningInHistory: 'always' as const }
+const keepAll = { chatCompletions: { reasoningInHistory: 'always' as const } }
 
 describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, upstream: to.name as ProtocolName })))(
   'a $client client of a $upstream upstream',
@@ -87,7 +94,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
         shape,
         streamed,
         echo: 'rebuilt',
-        options: { ...keepAll, chatCompletions: { signatures: 'store' } },
+        options: { chatCompletions: { ...keepAll.chatCompletions, signatures: 'store' } },
       })
       for (const [turns, request] of asked.entries())
         expect((thinker.echoed(request) as unknown[]).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
@@ -98,7 +105,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
     'makes legal requests all the same: $name, $form',
     async ({ shape, streamed }) => {
       for (const signatures of ['field', 'store', 'none']) {
-        const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { chatCompletions: { signatures: signatures } } })
+        const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { chatCompletions: { signatures } } })
         for (const request of asked) expect(strictOf(upstream).checkRequest(request)).toEqual([])
       }
     },
@@ -118,7 +125,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
 })
 
 const forgetful = [
-  { client: 'chat-completions', options: { ...keepAll, chatCompletions: { signedReasoning: 'calls' } } },
+  { client: 'chat-completions', options: { chatCompletions: { ...keepAll.chatCompletions, signedReasoning: 'calls' } } },
   { client: 'generate-content', options: { ...keepAll, generateContent: { signedReasoning: 'calls' } } },
 ] as const
 
@@ -164,7 +171,7 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
   },
 )
 
-const sealed = { ...keepAll, unsignedReasoning: 'seal' as const }
+const sealed = { chatCompletions: { ...keepAll.chatCompletions, unsignedReasoning: 'seal' as const } }
 const unproven: Pick<Loop, 'client' | 'options' | 'echo'>[] = [
   { client: 'messages', options: sealed, echo: 'thoughtless' },
   { client: 'responses', options: { ...sealed, responses: { rawReasoning: 'summary' } }, echo: 'thoughtless' },

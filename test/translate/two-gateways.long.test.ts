@@ -19,10 +19,10 @@ const chains = names.flatMap(client =>
   names.flatMap(between => names.filter(upstream => client !== between || between !== upstream).map((upstream): Chain => ({ client, between, upstream }))),
 )
 
-const keepAll = { reasoningInHistory: 'always' as const }
+const keepAll = { chatCompletions: { reasoningInHistory: 'always' as const } }
 
 /** Thoughts that nothing proves come back sealed, where the first gateway would leave them out. */
-const seals = { unsignedReasoning: 'seal' as const }
+const seals = { chatCompletions: { unsignedReasoning: 'seal' as const } }
 
 /** What the upstream is asked in each turn, and what the client sent for that. */
 async function converse({ client, between, upstream }: Chain, shape: Shape, { streamed = false, turns = 3 } = {}) {
@@ -49,7 +49,7 @@ async function converse({ client, between, upstream }: Chain, shape: Shape, { st
   }
 }
 
-function streamText(source: string, settings: { from: ProtocolName; to: ProtocolName; context: TranslationContext; unsignedReasoning?: 'seal' }): string {
+function streamText(source: string, settings: { from: ProtocolName; to: ProtocolName; context: TranslationContext } & Partial<typeof seals>): string {
   const translator = createStreamTranslator(settings)
   let text = ''
   for (let at = 0; at < source.length; at += 41) text += translator.push(source.slice(at, at + 41))
