@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { protocolNames, protocols } from '../src/protocols/index.ts'
+import { schemaFile, schemaText } from './tools/config-schema.ts'
 import { documentedOptions } from './tools/options.ts'
 import { generated, generatedPages } from './tools/readme.ts'
 
 test.each(generatedPages)('the tables and the code of %s are what the code says now (npm run fix writes them)', page => {
   expect(readFileSync(new URL(`../${page}`, import.meta.url), 'utf8')).toBe(generated(page))
+})
+
+test('docs/config.schema.json is what the code says now (npm run fix writes it)', () => {
+  expect(readFileSync(schemaFile, 'utf8')).toBe(schemaText())
 })
 
 describe.each(protocolNames)('%s is known', name => {

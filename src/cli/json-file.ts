@@ -23,3 +23,9 @@ export async function writeJsonFile(file: string, value: unknown): Promise<void>
 const reasons: Record<string, string> = { EISDIR: 'it is a folder', EACCES: 'permission denied' }
 
 const reasonIn = ({ code = '', message }: NodeJS.ErrnoException) => reasons[code] ?? message
+
+/** Where an offset is in a text, for messages. */
+export function lineOf(text: string, offset: number): string {
+  const before = text.slice(0, offset).split('\n')
+  return `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`
+}

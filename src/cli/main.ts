@@ -6,12 +6,14 @@ import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
 import { placeOfFault } from '../kit/json/fault.ts'
 import { isObject } from '../kit/json/json.ts'
+import { logFormats } from '../operations/access-log.ts'
 import type { TranslationContext } from '../protocol.ts'
 import { isProtocolName, type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
 import { explodeResponse } from '../translate/fold.ts'
 import { refuseIfStrict } from '../translate/settings.ts'
 import { addAddress } from './address.ts'
 import { addClientConfig } from './client-config.ts'
+import { addInit } from './init.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
@@ -38,15 +40,19 @@ const program = new Command('wireglot')
 
 program
   .command('serve')
-  .description('run a gateway; without configuration it serves a built-in demo model')
-  .option('--config <file>', 'configuration, JSON')
+  .description('run a gateway: of a configuration, of the vendors whose keys are set, or of a built-in demo model')
+  .option('--config <file>', 'configuration: .json, .jsonc, .yaml, .js or .ts (default: wireglot.config.* in this folder)')
   .option('--host <host>', 'address to listen on', '127.0.0.1')
   .option('--port <port>', 'port to listen on, 0 for any', toPort, 4000)
   .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
   .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
   .option('--grace <seconds>', 'what answers under way get when the process is told to stop; then they are told that they end', toSeconds, 10)
-  .addHelpText('after', '\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY')
+  .addOption(new Option('--log <format>', 'access log on standard output (default: pretty on a terminal, else json)').choices(logFormats))
+  .addHelpText(
+    'after',
+    '\nExample: OPENAI_API_KEY=… wireglot serve\nExample: wireglot serve --upstream https://api.example.com --upstream-protocol messages --upstream-key-env EXAMPLE_KEY',
+  )
   .action(async (options: ServeOptions) => {
     await serve(options)
   })
@@ -95,6 +101,7 @@ addClientConfig(program)
 addVerify(program)
 addModels(program)
 addVendors(program)
+addInit(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : await readContext(contextFile)

@@ -1,17 +1,21 @@
-import { createServer } from 'node:http'
+import { unwatchFile, watchFile } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
-import type { GatewayConfig } from '../gateway/gateway.ts'
-import { loggerTo } from '../gateway/log.ts'
-import { demo } from '../gateway/options.ts'
-import { gateway } from '../hosts/connect.ts'
+import type { GatewayConfig, Logger } from '../gateway/gateway.ts'
+import { demo, longestMs } from '../gateway/options.ts'
+import { type ConnectGateway, gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json/json.ts'
+import { createAccessLog, type LogFormat } from '../operations/access-log.ts'
+import { health, ready } from '../operations/health.ts'
+import { createMetrics } from '../operations/metrics.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
-import { readJsonFile } from './json-file.ts'
+import { findConfig, readConfig } from './config-file.ts'
+import { configFor, vendorsIn } from './environment.ts'
 
 export type ServeOptions = {
-  /** JSON file with the configuration. Without this and `upstream`: the demo model. */
+  /** File with the configuration. Without this and `upstream`: a file of the folder, the vendors whose keys are set, or the demo model. */
   config?: string
   host: string
   /** 0: any free port. */
@@ -22,30 +26,38 @@ export type ServeOptions = {
   upstreamKeyEnv?: string
   /** Seconds for requests in progress when the process is asked to stop. */
   grace?: number
+  /** The format of the access log. Default: `pretty` on a terminal, else `json`. */
+  log?: LogFormat
 }
 
 export type Served = { host: string; port: number; url: string; close(): Promise<void> }
 
+type Tell = (line: string) => void
+
+/** `folder` and `environment`: where configurations and keys are looked for. Default: those of the process. */
+type Surroundings = { out: Tell; err: Tell; folder: string; environment: Readonly<Record<string, string | undefined>> }
+
 /**
- * Runs a gateway until the process is asked to stop and the requests in progress are answered. `out` gets lines for people; the last
- * one says that the gateway is listening. `err` gets warnings and errors, one JSON object per line.
+ * Runs a gateway until the process is asked to stop and the requests in progress are answered. `out` gets lines for people and the access
+ * log; `err` gets warnings and errors, one JSON object per line.
  * @throws ConfigError; Error when the options do not fit together or the port is taken
  */
-export async function serve(
-  options: ServeOptions,
-  { out = line => void process.stdout.write(`${line}\n`), err = line => void process.stderr.write(`${line}\n`) }: Partial<Record<'out' | 'err', Tell>> = {},
-): Promise<Served> {
-  const { host, port, grace = 10 } = options
-  const config = await configOf(options)
-  const wanted = config === undefined ? demo : config
-  // The file may not contain an object: the gateway has the better message for that.
-  const handler = gateway(isObject(wanted) ? { page: true, ...wanted } : wanted, { logger: loggerTo(err) })
-  if (handler.localOnly && !isLoopback(host))
-    throw new Error(
-      `listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`,
-    )
-  const server = createServer(handler)
-  // Longer than the idle timeouts of usual proxies: otherwise they would use connections that are being closed.
+export async function serve(options: ServeOptions, surroundings: Partial<Surroundings> = {}): Promise<Served> {
+  const {
+    out = line => void process.stdout.write(`${line}\n`),
+    err = line => void process.stderr.write(`${line}\n`),
+    folder = process.cwd(),
+    environment = process.env,
+  } = surroundings
+  const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
+  const metrics = createMetrics(() => live.current().state())
+  const logger = createAccessLog(log, { out, err, seen: metrics.count })
+  const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
+  const live = await createLive(source, { host, logger })
+  const server = createServer((request, response) => {
+    if (!operations(live, metrics, request, response)) live.current()(request, response)
+  })
+  // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -55,13 +67,19 @@ export async function serve(
   })
   const { port: bound } = server.address() as AddressInfo
   const url = `http://${inUrl(reachable(host))}:${bound}`
+  const reload = () => void live.reload()
+  const watched = source.file
+  if (watched !== undefined) watchFile(watched, { interval: 1000, persistent: false }, reload)
+  process.on('SIGHUP', reload)
   const close = once(async () => {
+    process.off('SIGHUP', reload)
+    if (watched !== undefined) unwatchFile(watched, reload)
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
-    await handler.close(grace * 1000)
+    await live.close(grace * 1000)
     server.close()
     server.closeAllConnections()
   })
-  for (const line of helpOf(url, config)) out(line)
+  for (const line of helpOf(url, source, live.config())) out(line)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => {
     process.off('SIGINT', stop)
@@ -73,34 +91,117 @@ export async function serve(
   return { host, port: bound, url, close }
 }
 
-type Tell = (line: string) => void
+/** Where the configuration comes from. `title`: for people. `file`: to watch. */
+type Source = { title: string; file?: string; isDemo?: true; read(): Promise<GatewayConfig> }
 
-async function configOf({ config, upstream, upstreamProtocol, upstreamKeyEnv }: ServeOptions): Promise<GatewayConfig | undefined> {
+type Finding = Pick<Surroundings, 'folder' | 'environment'> & { warn(message: string): void }
+
+async function sourceOf(options: ServeOptions, { folder, environment, warn }: Finding): Promise<Source> {
+  const { config, upstream, upstreamProtocol, upstreamKeyEnv } = options
   if (config !== undefined && upstream !== undefined) throw new Error('give either --config or --upstream')
-  if (config !== undefined) return (await readJsonFile(config)) as GatewayConfig
-  if (upstream === undefined) {
-    if (upstreamProtocol !== undefined || upstreamKeyEnv !== undefined) throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
-    return undefined
+  if (upstream === undefined && (upstreamProtocol !== undefined || upstreamKeyEnv !== undefined))
+    throw new Error('--upstream-protocol and --upstream-key-env belong to --upstream')
+  if (upstream !== undefined) return { title: `upstream ${upstream}`, read: async () => upstreamConfig(upstream, upstreamProtocol, upstreamKeyEnv) }
+  const file = config ?? (await findConfig(folder))
+  if (file !== undefined) return { title: `configuration: ${file}`, file, read: async () => (await readConfig(file)) as GatewayConfig }
+  const vendors = vendorsIn(environment)
+  if (vendors.length === 0)
+    return { title: 'the built-in demo model, no network: set the key of a vendor, or give --config', isDemo: true, read: async () => demo }
+  const names = vendors.map(({ title, keyVariable }) => `${title} (${keyVariable})`)
+  return { title: `vendors with a key in the environment: ${names.join(', ')}`, read: () => configFor(vendors, warn) }
+}
+
+function upstreamConfig(upstream: string, protocol: string | undefined, keyEnv: string | undefined): GatewayConfig {
+  if (protocol === undefined || !isProtocolName(protocol)) throw new Error(`say what the upstream speaks: --upstream-protocol ${protocolNames.join('|')}`)
+  return { channels: [{ name: 'upstream', protocols: [protocol], baseUrl: upstream, ...(keyEnv !== undefined && { apiKey: `env:${keyEnv}` }) }] }
+}
+
+/** A gateway whose configuration can be read again. */
+type Live = {
+  current(): ConnectGateway
+  config(): GatewayConfig
+  /** Why the last reload kept the old configuration. Undefined: it did not fail. */
+  reloadError(): string | undefined
+  reload(): Promise<void>
+  close(graceMs: number): Promise<void>
+}
+
+/** @throws ConfigError or Error when the first configuration is invalid */
+async function createLive(source: Source, { host, logger }: { host: string; logger: Logger }): Promise<Live> {
+  let config = await source.read()
+  let current = gatewayOf(config, host, logger)
+  let failed: string | undefined
+  const retiring = new Set<Promise<void>>()
+  let reloading: Promise<void> = Promise.resolve()
+
+  async function replace(): Promise<void> {
+    try {
+      const wanted = await source.read()
+      const next = gatewayOf(wanted, host, logger)
+      const old = current
+      current = next
+      config = wanted
+      failed = undefined
+      // Its streams end by themselves.
+      const retired = old.close(longestMs).finally(() => retiring.delete(retired))
+      retiring.add(retired)
+      logger.warn({}, 'the configuration was reloaded')
+    } catch (error) {
+      failed = error instanceof Error ? error.message : 'unknown'
+      logger.error({ error: failed }, 'the new configuration is invalid: the old one stays')
+    }
   }
-  if (upstreamProtocol === undefined || !isProtocolName(upstreamProtocol))
-    throw new Error(`say what the upstream speaks: --upstream-protocol ${protocolNames.join('|')}`)
-  const channel = {
-    name: 'upstream',
-    protocols: [upstreamProtocol],
-    baseUrl: upstream,
-    ...(upstreamKeyEnv !== undefined && { apiKey: `env:${upstreamKeyEnv}` }),
+
+  return {
+    current: () => current,
+    config: () => config,
+    reloadError: () => failed,
+    reload() {
+      reloading = reloading.then(replace)
+      return reloading
+    },
+    async close(graceMs) {
+      await current.close(graceMs)
+    },
   }
-  return { channels: [channel] }
+}
+
+function gatewayOf(config: GatewayConfig, host: string, logger: Logger): ConnectGateway {
+  // A file may not contain an object: the gateway has the better message for that.
+  const handler = gateway(isObject(config) ? { page: true, ...config } : config, { logger })
+  if (!handler.localOnly || isLoopback(host)) return handler
+  void handler.close(0)
+  throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`)
+}
+
+/** Answers `/health`, `/ready` and `/metrics`. False: another path. */
+function operations(live: Live, metrics: ReturnType<typeof createMetrics>, { method, url = '' }: IncomingMessage, response: ServerResponse): boolean {
+  const path = url.split('?', 1)[0]
+  if (path !== '/health' && path !== '/ready' && path !== '/metrics') return false
+  const send = (status: number, type: string, body: string) => {
+    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(body) })
+    response.end(method === 'HEAD' ? undefined : body)
+  }
+  if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD')
+    send(405, 'application/json', '{"error":{"message":"expected GET"}}')
+  } else if (path === '/metrics') void metrics.text().then(({ type, body }) => send(200, type, body))
+  else {
+    const reloadError = live.reloadError()
+    const { status, body } = path === '/health' ? health() : ready({ gateway: live.current().state(), ...(reloadError !== undefined && { reloadError }) })
+    send(status, 'application/json', JSON.stringify(body))
+  }
+  return true
 }
 
 /** Example commands for all protocols, which work as printed. */
-function helpOf(url: string, config: GatewayConfig | undefined): string[] {
-  const model = modelOf(config)
-  const lines = [config ? served(model) : 'the built-in demo model, no network: give --config or --upstream for another', `base URL: ${url}`]
-  if (config?.page !== false) lines.push(`playground: ${url}/`)
+function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): string[] {
+  const model = isDemo ? 'demo' : modelOf(config)
+  const lines = [title, ...(isDemo ? [] : [served(model)]), `base URL: ${url}`]
+  if (config.page !== false) lines.push(`playground: ${url}/`)
   lines.push('')
-  const keyed = config?.keys?.length ? { keyEnv: usualKeyEnv } : {}
-  if (config?.keys?.length) lines.push(`export ${usualKeyEnv}=...   # one of the configured keys`, '')
+  const keyed = config.keys?.length ? { keyEnv: usualKeyEnv } : {}
+  if (config.keys?.length) lines.push(`export ${usualKeyEnv}=...   # one of the configured keys`, '')
   for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: true, ...keyed }), '')
   lines.push(
     'Without "stream":true the answer is one JSON.',
@@ -115,8 +216,7 @@ const served = (model: string) => (model === anyModel ? `models: those of the up
 /** A placeholder in examples if the configuration names no model. */
 const anyModel = 'MODEL'
 
-function modelOf(config: GatewayConfig | undefined): string {
-  if (!config) return 'demo'
+function modelOf(config: GatewayConfig): string {
   return config.models?.find(({ id }) => !id.endsWith('*'))?.id ?? anyModel
 }
 

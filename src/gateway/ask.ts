@@ -87,6 +87,8 @@ export type Trace = {
   firstByte?: number
   notes: Note[]
   usage?: Usage
+  /** Headers that show the client its rate limit. Absent: it has none. */
+  rateLimit?: Record<string, string>
   /** Ends the exchange: the last byte was sent, or nothing more will be. Only the first call counts. */
   ended(status: number, failure?: Refusal): void
 }

@@ -27,7 +27,8 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
     if (isOpen(route)) return answerOpen(service, route, request)
     const identity = await admission.identify(request, route.protocol)
     trace.identity = identity
-    if (isCounted(route)) await admission.count(identity)
+    const limit = isCounted(route) ? await admission.count(identity) : undefined
+    if (limit) trace.rateLimit = limit
     return answerKnown(service, list, route, { request, identity, trace })
   }
 }

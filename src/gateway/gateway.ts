@@ -18,7 +18,7 @@ import { createRepeats, newId } from './ids.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
-import { report } from './record.ts'
+import { report, wordsOf } from './record.ts'
 import type { GatewayAnswer, GatewayRequest } from './request.ts'
 import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
@@ -51,7 +51,18 @@ export type Gateway = {
   close(graceMs?: number): Promise<void>
   /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
+  /** What happens at this moment, for health checks and metrics. */
+  state(): GatewayState
 }
+
+/** `isClosing`: `close` was called. `inProgress`: the number of open exchanges. */
+export type GatewayState = { isClosing: boolean; inProgress: number; channels: ChannelState[] }
+
+/**
+ * `breaker`: whether the circuit breaker lets requests through. `lastError`: of its last failure, without the words of the upstream; absent:
+ * it has not failed.
+ */
+export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }
 
 /**
  * Creates a gateway. Without a configuration it serves the built-in demo model.
@@ -72,6 +83,15 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   return {
     localOnly: admission.localOnly,
     match: matchPath,
+    state: () => ({
+      isClosing: running.isClosing(),
+      inProgress: running.count(),
+      channels: settled.channels.map(channel => {
+        const failed = service.breakers.lastFailure(channel)
+        const lastError = failed && 'refusal' in failed ? wordsOf(failed.refusal) : undefined
+        return { name: channel.name, breaker: service.breakers.state(channel), ...(lastError !== undefined && { lastError }) }
+      }),
+    }),
     claims: (match, method, mounted) => isClaimed(match, method, { page, mounted }),
     async answer(request, match = matchPath(request.path)) {
       const requestId = newId('req_')
@@ -109,14 +129,19 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const answer = await unlessGivenUp(dispatch(route, { ...request, signal: controller.signal }, trace), controller.signal)
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
-        return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, requestIdHeaders(requestId))) }
+        return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, trace.rateLimit, requestIdHeaders(requestId))) }
       } catch (thrown) {
         // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
         const refusal =
           controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
         const notes = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
-        return answerOf(refusal, { protocol, headers: { ...notes, ...requestIdHeaders(requestId) }, requestId, asList: asksForList(route, request) })
+        return answerOf(refusal, {
+          protocol,
+          headers: { ...notes, ...trace.rateLimit, ...requestIdHeaders(requestId) },
+          requestId,
+          asList: asksForList(route, request),
+        })
       }
     },
     async close(graceMs = 10_000) {

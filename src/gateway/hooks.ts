@@ -28,6 +28,8 @@ export type UsageRecord = {
   modelAsked?: string
   modelServed?: string
   channel?: string
+  /** The vendor of the upstream, by its name in the conventions of OpenTelemetry. Absent: unknown. */
+  provider?: string
   protocolIn: string
   protocolOut?: string
   stream: boolean

@@ -5,10 +5,13 @@ import type { Settled } from './options.ts'
 
 /** Counts calls per minute and name. */
 export type Limits = {
-  /** Counts one call. Returns the milliseconds to wait if the limit is exceeded, else undefined. `perMinute` 0: no limit. */
-  take(name: string, perMinute: number): Promise<number | undefined>
+  /** Counts one call. Undefined: there is no limit (`perMinute` is 0), or its store failed. */
+  take(name: string, perMinute: number): Promise<Taken | undefined>
   close(): Promise<void>
 }
+
+/** `waitMs`: set if the limit is exceeded, the milliseconds to wait. `remaining`: calls that are left. `resetMs`: until the count starts again. */
+export type Taken = { limit: number; remaining: number; resetMs: number; waitMs?: number }
 
 /** A limit for names, in calls per minute. */
 type LimiterOf = (perMinute: number) => RateLimiterAbstract
@@ -45,11 +48,13 @@ function limitsOf(limiterOf: LimiterOf, close: () => Promise<void>): Limits {
         limiters.set(perMinute, limiter)
       }
       try {
-        await limiter.consume(name)
-        return undefined
+        const { remainingPoints, msBeforeNext } = await limiter.consume(name)
+        return { limit: perMinute, remaining: remainingPoints, resetMs: msBeforeNext }
       } catch (refused) {
         // Not a result of the limiter but a failure of the store, which must not lock out everybody.
-        return isObject(refused) && typeof refused['msBeforeNext'] === 'number' ? Math.max(1, refused['msBeforeNext']) : undefined
+        if (!isObject(refused) || typeof refused['msBeforeNext'] !== 'number') return undefined
+        const waitMs = Math.max(1, refused['msBeforeNext'])
+        return { limit: perMinute, remaining: 0, resetMs: waitMs, waitMs }
       }
     },
     close,

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json/json.ts'
 import { similar } from '../kit/text/similar.ts'
-import { optionFaults, ungroupedOptions } from '../protocols/check-options.ts'
+import { optionFaults, optionSchemas, ungroupedOptions } from '../protocols/check-options.ts'
 import { protocolNames, type WrittenOptions } from '../protocols/index.ts'
 import { vendorNames } from '../vendors/index.ts'
 import { longestCredential } from './admission/credential.ts'
@@ -295,6 +295,18 @@ const Config = entry({
     })
   })
 })
+
+/** The JSON Schema of a configuration file, for editors. */
+export function configSchema(): object {
+  const { $schema, ...schema } = z.toJSONSchema(Config, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      if (zodSchema === (Mapping as z.core.$ZodType)) Object.assign(jsonSchema, { properties: optionSchemas(), additionalProperties: false })
+    },
+  })
+  return { $schema, title: 'Configuration of wireglot', ...schema }
+}
 
 type Written = z.input<typeof Config>
 type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }

@@ -34,7 +34,7 @@ export function report({ config, hooks, log, attempt, playground }: Service, tra
 }
 
 /** The record for the log. Without the upstream's own error message, which may repeat the conversation. */
-function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
+export function wordsOf({ message, error: { protocol, status, kind } }: Refusal): string {
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }
 
@@ -60,7 +60,12 @@ function recordOf(
     ...(identity?.name !== undefined && { key: identity.name }),
     ...(identity?.group !== undefined && { group: identity.group }),
     ...(modelAsked !== undefined && { modelAsked }),
-    ...(candidate && { modelServed: candidate.model, channel: candidate.channel.name, protocolOut: candidate.protocol.name }),
+    ...(candidate && {
+      modelServed: candidate.model,
+      channel: candidate.channel.name,
+      protocolOut: candidate.protocol.name,
+      ...(candidate.channel.vendor && { provider: candidate.channel.vendor.telemetryName ?? candidate.channel.vendor.name }),
+    }),
     ...(usage && { usage: onlyCounts(usage) }),
     ...(failure && { failure: failureKind(failure), error: failure.error.kind }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),

@@ -26,6 +26,7 @@ export function createRunning() {
   }
   return {
     isClosing: () => closing,
+    count: () => running.length,
     enter(exchange: Stopper): void {
       running.push(exchange)
     },

@@ -14,10 +14,10 @@ export type Observed = {
 
 const scope = 'wireglot'
 
-/** The provider is not known here: the name of its protocol is used instead. */
-const attributesOf = ({ protocolOut, protocolIn, modelAsked, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
+/** Of an unknown vendor, the name of its protocol is used. */
+const attributesOf = ({ provider, protocolOut, protocolIn, modelAsked, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
   'gen_ai.operation.name': 'chat',
-  'gen_ai.provider.name': protocolOut ?? protocolIn,
+  'gen_ai.provider.name': provider ?? protocolOut ?? protocolIn,
   'wireglot.protocol.in': protocolIn,
   'http.response.status_code': status,
   'gen_ai.request.stream': stream,

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAscii } from '../gateway/body/bytes.ts'
-import { createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
+import { createGateway, type GatewayConfig, type GatewayState, type Hooks } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
@@ -14,10 +14,12 @@ import { undiciTransport } from '../transports/undici.ts'
 export {
   type BodyCall,
   type BodyChange,
+  type ChannelState,
   ConfigError,
   type ConfigFault,
   type Exchange,
   type GatewayConfig,
+  type GatewayState,
   type HookRequest,
   type Hooks,
   type Identity,
@@ -41,6 +43,8 @@ export type ConnectGateway = {
   close(graceMs?: number): Promise<void>
   /** Only clients on this machine are served, because there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
+  /** What happens at this moment, for health checks and metrics. */
+  state(): GatewayState
 }
 
 /** How long a client has to read the error frame before the connection breaks: many lose what they have not read by then. */
@@ -76,6 +80,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
       for (const end = Date.now() + farewellMs; open > 0 && Date.now() < end; ) await new Promise(resolve => setTimeout(resolve, 5))
     },
     localOnly: inner.localOnly,
+    state: inner.state,
   })
 }
 

@@ -5,6 +5,7 @@ import type { Vendor } from './vendor.ts'
 export const azure = {
   name: 'azure',
   title: 'Azure OpenAI',
+  telemetryName: 'azure.ai.openai',
   keyVariable: 'AZURE_OPENAI_API_KEY',
   endpoints: [
     {

@@ -4,6 +4,7 @@ import type { Vendor } from './vendor.ts'
 export const bedrock = {
   name: 'bedrock',
   title: 'Amazon Bedrock',
+  telemetryName: 'aws.bedrock',
   keyVariable: 'AWS_BEARER_TOKEN_BEDROCK',
   endpoints: [
     {

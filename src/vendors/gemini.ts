@@ -28,6 +28,7 @@ export const geminiModels: readonly Fact[] = [
 export const gemini = {
   name: 'gemini',
   title: 'Google Gemini',
+  telemetryName: 'gcp.gemini',
   keyVariable: 'GEMINI_API_KEY',
   endpoints: [
     { protocol: 'generate-content', baseUrl: 'https://generativelanguage.googleapis.com', auth: 'protocol', sources: ['https://ai.google.dev/api'] },

@@ -3,6 +3,7 @@ import type { Vendor } from './vendor.ts'
 export const mistral = {
   name: 'mistral',
   title: 'Mistral AI',
+  telemetryName: 'mistral_ai',
   keyVariable: 'MISTRAL_API_KEY',
   endpoints: [{ protocol: 'chat-completions', baseUrl: 'https://api.mistral.ai/v1', auth: 'bearer', sources: ['https://github.com/vercel/ai/tree/ed857f50f'] }],
   facts: [

@@ -20,6 +20,11 @@ export type Vendor = {
   name: string
   /** Its name for people. */
   title: string
+  /**
+   * Its name in the conventions of OpenTelemetry, where it differs from `name`.
+   * Source: https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
+   */
+  telemetryName?: string
   /** The environment variable that usually holds its API key. Absent: it needs no key. */
   keyVariable?: string
   /** The best protocol first: it is used for clients of a protocol that the vendor does not serve well. */

@@ -4,6 +4,7 @@ import type { Vendor } from './vendor.ts'
 export const vertex = {
   name: 'vertex',
   title: 'Google Vertex AI',
+  telemetryName: 'gcp.vertex_ai',
   endpoints: [
     {
       protocol: 'generate-content',

@@ -3,6 +3,7 @@ import type { Vendor } from './vendor.ts'
 export const xai = {
   name: 'xai',
   title: 'xAI',
+  telemetryName: 'x_ai',
   keyVariable: 'XAI_API_KEY',
   endpoints: [
     {

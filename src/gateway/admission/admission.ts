@@ -2,6 +2,7 @@ import type { Protocol } from '../../protocol.ts'
 import type { Service } from '../ask.ts'
 import { Refusal, refuse } from '../error.ts'
 import { hookRequest, type Identity } from '../hooks.ts'
+import type { Taken } from '../limits.ts'
 import type { GatewayRequest } from '../request.ts'
 import { credentialsOf, longestCredential } from './credential.ts'
 import { createKeyRing } from './keys.ts'
@@ -12,8 +13,8 @@ export type Admission = {
   readonly localOnly: boolean
   /** @throws Refusal 401 */
   identify(request: GatewayRequest, protocol: Protocol): Promise<Identity>
-  /** Counts one call of this client. @throws Refusal 429 when it has reached its limit */
-  count(identity: Identity): Promise<void>
+  /** Counts one call of this client. Returns headers that show its limit. @throws Refusal 429 when it has reached it */
+  count(identity: Identity): Promise<Record<string, string> | undefined>
 }
 
 export function createAdmission({ config, hooks, limits }: Pick<Service, 'config' | 'hooks' | 'limits'>): Admission {
@@ -35,8 +36,13 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
     },
     async count({ name, group, requestsPerMinute = 0 }) {
       const ofGroup = group !== undefined && Object.hasOwn(config.groups, group) ? config.groups[group]?.requestsPerMinute : undefined
-      const retryAfterMs = (await limits.take(`key ${name}`, requestsPerMinute)) ?? (await limits.take(`group ${group}`, ofGroup ?? 0))
-      if (retryAfterMs !== undefined) throw refuse(429, 'rate_limit', 'too many requests in this minute', { retryAfterMs })
+      const own = await limits.take(`key ${name}`, requestsPerMinute)
+      const shared = own?.waitMs === undefined ? await limits.take(`group ${group}`, ofGroup ?? 0) : undefined
+      const narrow = own && shared ? (shared.remaining < own.remaining ? shared : own) : (shared ?? own)
+      const headers = narrow && limitHeaders(narrow)
+      const retryAfterMs = own?.waitMs ?? shared?.waitMs
+      if (retryAfterMs === undefined) return headers
+      throw new Refusal({ status: 429, kind: 'rate_limit', message: 'too many requests in this minute', retryAfterMs }, headers && { headers })
     },
   }
 
@@ -68,6 +74,13 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
   }
 }
 
+/** The names that most clients read. `reset`: as the OpenAI API writes it. */
+const limitHeaders = ({ limit, remaining, resetMs }: Taken): Record<string, string> => ({
+  'x-ratelimit-limit-requests': String(limit),
+  'x-ratelimit-remaining-requests': String(remaining),
+  'x-ratelimit-reset-requests': `${Math.ceil(resetMs / 1000)}s`,
+})
+
 /** The number of refused addresses that are remembered; then the oldest is forgotten. */
 const mostAddresses = 10_000
 
@@ -84,7 +97,7 @@ function createGuesses(perMinute: number, limits: Service['limits']) {
       refusedUntil.delete(address)
     },
     async count(address: string | undefined): Promise<void> {
-      const waitMs = address === undefined ? undefined : await limits.take(`wrong keys ${address}`, perMinute)
+      const waitMs = address === undefined ? undefined : (await limits.take(`wrong keys ${address}`, perMinute))?.waitMs
       if (address === undefined || waitMs === undefined) return
       const [oldest] = refusedUntil.keys()
       if (refusedUntil.size >= mostAddresses && oldest !== undefined) refusedUntil.delete(oldest)

@@ -65,7 +65,7 @@ async function forward(
   { protocol, stored, asked, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
   trace: Trace,
 ): Promise<GatewayAnswer> {
-  const retryAfterMs = await limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
+  const retryAfterMs = (await limits.take(`channel ${channel.name}`, channel.requestsPerMinute))?.waitMs
   if (retryAfterMs !== undefined) throw channelAtLimit(retryAfterMs)
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
   const controller = linked(request.signal)

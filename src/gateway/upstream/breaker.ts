@@ -6,6 +6,8 @@ export type Breakers<Result> = {
   restMs(channel: ChannelEntry): number | undefined
   /** The last failure of the channel. Undefined: it has not failed. */
   lastFailure(channel: ChannelEntry): Result | undefined
+  /** Whether the channel gets requests. `open`: not for now. `probing`: one attempt tests it. */
+  state(channel: ChannelEntry): 'closed' | 'open' | 'probing'
   /** Runs one attempt and counts its result. */
   run(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
 }
@@ -18,6 +20,7 @@ export function createBreakers<Result>(channels: readonly ChannelEntry[], judge:
   return {
     restMs: ({ name }) => circuits.get(name)?.restMs(),
     lastFailure: ({ name }) => circuits.get(name)?.lastFailure,
+    state: ({ name }) => circuits.get(name)?.state() ?? 'closed',
     run: ({ name }, attempt) => circuits.get(name)?.run(attempt) ?? attempt(),
   }
 }
@@ -45,6 +48,11 @@ class Circuit<Result> {
     if (this.#isProbed) return 1_000
     const left = this.#until === undefined ? 0 : this.#until - Date.now()
     return left > 0 ? left : undefined
+  }
+
+  state(): 'closed' | 'open' | 'probing' {
+    if (this.#isProbed) return 'probing'
+    return this.#until === undefined ? 'closed' : 'open'
   }
 
   run(attempt: () => Promise<Result>): Promise<Result> {

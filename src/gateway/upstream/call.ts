@@ -27,7 +27,7 @@ export async function call(
   { candidate, controller }: { candidate: Candidate; controller: Stopper },
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = candidate
-  const tooMany = await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute)
+  const tooMany = (await service.limits.take(`channel ${channel.name}`, channel.requestsPerMinute))?.waitMs
   if (tooMany !== undefined) {
     const refusal = channelAtLimit(tooMany)
     return { refusal, again: 'elsewhere', isUnasked: true }

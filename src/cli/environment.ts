@@ -1,0 +1,56 @@
+import { createGateway, type GatewayConfig } from '../gateway/gateway.ts'
+import { isObject, parseJson } from '../kit/json/json.ts'
+import type { Vendor } from '../vendors/index.ts'
+import { vendors } from '../vendors/index.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const all: readonly Vendor[] = Object.values(vendors)
+
+/** Vendors whose key is in the environment, and whose URL needs no name of the user in it. */
+export function vendorsIn(environment: Environment): Vendor[] {
+  return all.filter(({ keyVariable, endpoints }) => keyVariable !== undefined && environment[keyVariable] && !endpoints[0].baseUrl.includes('{'))
+}
+
+/**
+ * A configuration that serves all models of these vendors. A name such as `gpt-5` goes to the vendor that lists it, `vendor/model` to the
+ * named one. `warn`: called for a vendor whose models cannot be listed; names that nobody lists go to each vendor in turn.
+ */
+export async function configFor(found: readonly Vendor[], warn: (message: string) => void, list: List = modelsOf): Promise<GatewayConfig> {
+  const channels = found.map(({ name, keyVariable }) => ({ name, vendor: name, apiKey: `env:${keyVariable}` })) as GatewayConfig['channels']
+  const names = found.map(({ name }) => name)
+  const lists = await Promise.all(channels.map(channel => list(channel).catch((error: Error) => void warn(`${channel.name}: ${error.message}`))))
+  const serving = new Map<string, string[]>()
+  for (const [index, ids] of lists.entries()) for (const id of ids ?? []) serving.set(id, [...(serving.get(id) ?? []), names[index] ?? ''])
+  return {
+    channels,
+    models: [
+      ...[...serving].filter(([id]) => !id.includes('*')).map(([id, by]) => ({ id, channels: by.map((name, priority) => ({ name, priority })) })),
+      ...names.map(name => ({ id: `${name}/*`, channels: [{ name, model: '*' }] })),
+      { id: '*', channels: names.map((name, priority) => ({ name, priority })) },
+    ],
+  }
+}
+
+/** @throws Error with the reason */
+type List = (channel: GatewayConfig['channels'][number]) => Promise<string[]>
+
+/** The ids that the upstream of a channel lists. @throws Error with the reason */
+async function modelsOf(channel: GatewayConfig['channels'][number]): Promise<string[]> {
+  const gateway = createGateway({ auth: 'none', channels: [channel], models: [{ id: '*', channels: [{ name: String(channel.name) }] }] }, { logger: false })
+  try {
+    const request = { method: 'GET', path: '/v1/models', query: new URLSearchParams(), headers: {}, signal: new AbortController().signal, local: true }
+    const { status, body } = await gateway.answer({ ...request, body: { parsed: undefined }, raw: undefined })
+    const listed = typeof body === 'string' ? parseJson(body) : undefined
+    if (status !== 200) throw new Error(errorIn(listed) ?? `the models cannot be listed (${status})`)
+    const entries = isObject(listed) && Array.isArray(listed['data']) ? listed['data'] : []
+    return entries.flatMap(entry => (isObject(entry) && typeof entry['id'] === 'string' ? entry['id'] : []))
+  } finally {
+    await gateway.close(0)
+  }
+}
+
+function errorIn(body: unknown): string | undefined {
+  const error = isObject(body) ? body['error'] : undefined
+  return isObject(error) && typeof error['message'] === 'string' ? error['message'] : undefined
+}

@@ -1,0 +1,73 @@
+import { writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import type { Vendor } from '../vendors/index.ts'
+import { vendors } from '../vendors/index.ts'
+import { findConfig } from './config-file.ts'
+import { vendorsIn } from './environment.ts'
+
+type Choices = { vendors: readonly Vendor[]; needsKeys: boolean }
+
+/** Adds `wireglot init`. */
+export function addInit(program: Command): void {
+  program
+    .command('init')
+    .description('write a commented configuration for the vendors whose keys are set')
+    .option('--yes', 'ask nothing')
+    .addHelpText('after', '\nExample: OPENAI_API_KEY=… wireglot init')
+    .action(async ({ yes }: { yes?: true }) => {
+      const there = await findConfig(process.cwd())
+      if (there !== undefined) throw new Error(`${there} exists already`)
+      const found = { vendors: vendorsIn(process.env), needsKeys: false }
+      const choices = yes || !process.stdin.isTTY ? found : await ask(found)
+      const file = resolve('wireglot.config.jsonc')
+      await writeFile(file, configText(choices), { flag: 'wx' })
+      process.stdout.write(`${file} is written; start it with: npx wireglot serve\n`)
+    })
+}
+
+async function ask(found: Choices): Promise<Choices> {
+  const prompt = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    const known = found.vendors.map(({ name }) => name).join(', ')
+    const names = (await prompt.question(`Vendors, with commas between (wireglot vendors lists them) [${known || 'none'}]: `)).trim()
+    const wanted = names === '' ? found.vendors : names.split(/[\s,]+/).map(vendorOf)
+    const answer = await prompt.question('Do clients need a key? [Y/n]: ')
+    return { vendors: wanted, needsKeys: !/^n/i.test(answer.trim()) }
+  } finally {
+    prompt.close()
+  }
+}
+
+function vendorOf(name: string): Vendor {
+  const vendor = Object.values<Vendor>(vendors).find(one => one.name === name)
+  if (!vendor) throw new Error(`there is no vendor ${name}: wireglot vendors lists them`)
+  return vendor
+}
+
+/** A configuration with comments. Without vendors it serves the demo model. */
+export function configText({ vendors: wanted, needsKeys }: Choices): string {
+  const channels = wanted.map(({ name, keyVariable, endpoints: [{ baseUrl }] }) => {
+    const key = keyVariable === undefined ? '' : `, "apiKey": "env:${keyVariable}"`
+    const base = baseUrl.includes('{') ? `, "baseUrl": "${baseUrl}"` : ''
+    return `    { "vendor": "${name}"${key}${base} }`
+  })
+  const keys = '  "keys": [{ "name": "me", "key": "env:WIREGLOT_KEY" }],'
+  return `{
+  // Names and meanings of all keys: docs/guides/gateway.md of the package.
+  "$schema": "./node_modules/wireglot/docs/config.schema.json",
+
+  // Clients show this key. Without keys, only clients on this machine are served.
+${needsKeys ? keys : `  // ${keys.trim()}`}
+
+  // The upstreams. "env:NAME" is the environment variable NAME.
+  "channels": [
+${channels.length > 0 ? channels.join(',\n') : '    { "name": "demo", "embedded": "demo" }'}
+  ]
+
+  // Without "models", every model id goes to all channels, in their order. An entry gives a model a name of its own:
+  // "models": [{ "id": "sonnet", "channels": [{ "name": "anthropic", "model": "claude-sonnet-5" }] }]
+}
+`
+}

@@ -1,0 +1,28 @@
+import type { GatewayState } from '../gateway/gateway.ts'
+
+/** The state of a process that serves a gateway. `reloadError`: why the last change of the configuration was not used. */
+export type Readiness = { gateway: GatewayState; reloadError?: string }
+
+/** `status`: of the HTTP response. */
+export type HealthReport = { status: 200 | 503; body: object }
+
+/** For `/health`: the process runs. */
+export const health = (): HealthReport => ({ status: 200, body: { status: 'ok' } })
+
+/**
+ * For `/ready`: should this process get requests? Not while it shuts down, nor when no channel gets requests. A configuration that was
+ * refused is reported, but the old one still serves.
+ */
+export function ready({ gateway, reloadError }: Readiness): HealthReport {
+  const { isClosing, channels } = gateway
+  const isServed = channels.length === 0 || channels.some(({ breaker }) => breaker !== 'open')
+  const isReady = !isClosing && isServed
+  return {
+    status: isReady ? 200 : 503,
+    body: {
+      status: isReady ? 'ready' : isClosing ? 'shutting down' : 'no channel gets requests',
+      channels,
+      reload: reloadError === undefined ? 'ok' : reloadError,
+    },
+  }
+}

@@ -1,0 +1,211 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { configFor, vendorsIn } from '../../src/cli/environment.ts'
+import { configText } from '../../src/cli/init.ts'
+import { type ServeOptions, serve } from '../../src/cli/serve.ts'
+import { settle } from '../../src/gateway/options.ts'
+import { vendors } from '../../src/vendors/index.ts'
+import { after, paths, post, replies, requests, sendJson, upstream } from '../gateway/support.ts'
+
+const folderWith = async (files: Record<string, string> = {}) => {
+  const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+async function started(
+  options: Partial<ServeOptions> = {},
+  { files = {}, environment = {} }: { files?: Record<string, string>; environment?: Record<string, string> } = {},
+) {
+  const folder = await folderWith(files)
+  const lines: string[] = []
+  const errors: string[] = []
+  const surroundings = { out: (line: string) => void lines.push(line), err: (line: string) => void errors.push(line), folder, environment }
+  const served = await serve({ host: '127.0.0.1', port: 0, log: 'off', ...options }, surroundings)
+  after(served.close)
+  return { ...served, lines, errors, folder }
+}
+
+const channelOf = (url: string) => ({ name: 'up', protocols: ['messages'], baseUrl: url, apiKey: 'upstream-key-0123456789' })
+
+async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    if (await condition()) return
+    await new Promise(resolve => setTimeout(resolve, 25))
+  }
+  throw new Error('the condition never held')
+}
+
+describe('configuration files', () => {
+  const demo = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'found', channels: [{ name: 'demo' }] }] }
+  test.each<[name: string, text: string]>([
+    ['wireglot.config.json', JSON.stringify(demo)],
+    ['wireglot.config.jsonc', `// comment\n${JSON.stringify(demo).replace(/}$/, ',}')}`],
+    ['wireglot.config.yaml', 'channels:\n  - name: demo\n    embedded: demo\nmodels:\n  - id: found\n    channels: [{ name: demo }]\n'],
+    ['wireglot.config.js', `module.exports = ${JSON.stringify(demo)}`],
+    ['wireglot.config.ts', `const config: object = ${JSON.stringify(demo)}\nexport default config`],
+  ])('%s is found in the folder and named', async (name, text) => {
+    const { url, lines, folder } = await started({}, { files: { [name]: text } })
+    expect(lines).toContain(`configuration: ${join(folder, name)}`)
+    const { data } = (await (await fetch(`${url}/v1/models`)).json()) as { data: { id: string }[] }
+    expect(data.map(({ id }) => id)).toEqual(['found'])
+  })
+
+  test.each<[name: string, text: string, message: RegExp]>([
+    ['wireglot.config.json', '{ "channels": [secret-text', /is not JSON: line 1, column 16$/],
+    ['wireglot.config.yaml', 'channels:\n  - "secret-text', /is not YAML: line 2/],
+    ['wireglot.config.js', 'module.exports = undefined', /it has no default export/],
+  ])('a broken %s is refused with its place, without its text', async (name, text, message) => {
+    const failed = await started({}, { files: { [name]: text } }).catch((error: Error) => error)
+    expect(String(failed)).toMatch(message)
+    expect(String(failed)).not.toContain('secret-text')
+  })
+
+  test('wireglot init writes one that is valid', async () => {
+    for (const needsKeys of [true, false]) {
+      const text = configText({ vendors: [vendors.openai, vendors.deepseek], needsKeys })
+      const { url, lines } = await started({}, { files: { 'wireglot.config.jsonc': text.replaceAll(/env:\w+/g, 'key-0123456789') } })
+      expect(lines.join()).toContain('wireglot.config.jsonc')
+      expect((await fetch(`${url}/health`)).status).toBe(200)
+    }
+    expect(configText({ vendors: [], needsKeys: false })).toContain('"embedded": "demo"')
+  })
+})
+
+describe('vendors whose keys are in the environment', () => {
+  test('are those that need nothing else', () => {
+    const names = vendorsIn({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b', ANTHROPIC_API_KEY: '', AZURE_OPENAI_API_KEY: 'c' }).map(({ name }) => name)
+    expect(names.sort()).toEqual(['deepseek', 'openai'])
+  })
+
+  test('serve names that they list, names with the vendor, and any other in turn', async () => {
+    const lists: Record<string, string[]> = { openai: ['gpt-5', 'shared'], deepseek: ['deepseek-chat', 'shared'] }
+    const config = await configFor(
+      vendorsIn({ OPENAI_API_KEY: 'a', DEEPSEEK_API_KEY: 'b' }),
+      () => {},
+      async ({ name = '' }) => lists[name] ?? [],
+    )
+    const { models } = settle(config, { OPENAI_API_KEY: 'key-a', DEEPSEEK_API_KEY: 'key-b' })
+    const channelsOf = (id: string) => models.find(model => model.id === id)?.channels.map(({ name }) => name)
+    expect(channelsOf('gpt-5')).toEqual(['openai'])
+    expect(channelsOf('deepseek-chat')).toEqual(['deepseek'])
+    expect(channelsOf('shared')?.sort()).toEqual(['deepseek', 'openai'])
+    expect(models.find(({ id }) => id === 'openai/*')?.channels).toMatchObject([{ name: 'openai', model: '*' }])
+    expect(channelsOf('*')).toHaveLength(2)
+  })
+
+  test('are served without their lists too, with a warning', async () => {
+    const warnings: string[] = []
+    const config = await configFor(
+      vendorsIn({ OPENAI_API_KEY: 'a' }),
+      message => warnings.push(message),
+      () => Promise.reject(new Error('no connection')),
+    )
+    expect(warnings).toEqual(['openai: no connection'])
+    expect(config.models?.map(({ id }) => id)).toEqual(['openai/*', '*'])
+  })
+
+  test('without any, the demo model answers', async () => {
+    const { url, lines } = await started()
+    expect(lines[0]).toMatch(/demo model/)
+    expect((await fetch(url + paths.messages, post({ ...requests.messages, model: 'demo' }))).status).toBe(200)
+  })
+})
+
+describe('a changed configuration', () => {
+  const named = (id: string) => JSON.stringify({ channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id, channels: [{ name: 'demo' }] }] })
+  const modelsAt = async (url: string) => ((await (await fetch(`${url}/v1/models`)).json()) as { data?: { id: string }[] }).data?.map(({ id }) => id) ?? []
+
+  test('is used after SIGHUP and after the file changed, and a broken one is not', async () => {
+    const { url, errors, folder } = await started({}, { files: { 'wireglot.config.json': named('one') } })
+    const file = join(folder, 'wireglot.config.json')
+    expect(await modelsAt(url)).toEqual(['one'])
+    await writeFile(file, named('two'))
+    process.emit('SIGHUP')
+    await until(async () => (await modelsAt(url))[0] === 'two')
+    await writeFile(file, '{ broken')
+    await until(() => errors.some(line => line.includes('the new configuration is invalid: the old one stays')))
+    expect(await modelsAt(url)).toEqual(['two'])
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ status: 'ready', reload: expect.stringContaining('is not JSON') })
+    await writeFile(file, named('three'))
+    await until(async () => (await modelsAt(url))[0] === 'three')
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ reload: 'ok' })
+  })
+
+  test('does not cut a stream that is open', async () => {
+    let finish = () => {}
+    const seen = await upstream((response, { method }) => {
+      if (method === 'GET') return sendJson(404, {})(response)
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const frame = (event: { type: string }) => response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
+      const message = { ...replies.messages, content: [], stop_reason: null }
+      frame({ type: 'message_start', message } as { type: string })
+      finish = () => {
+        frame({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 1 } } as { type: string })
+        frame({ type: 'message_stop' })
+        response.end()
+      }
+    })
+    const config = JSON.stringify({ channels: [channelOf(seen.url)] })
+    const { url, folder } = await started({}, { files: { 'wireglot.config.json': config } })
+    const response = await fetch(url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
+    await writeFile(join(folder, 'wireglot.config.json'), named('new'))
+    process.emit('SIGHUP')
+    await until(async () => (await modelsAt(url))[0] === 'new')
+    finish()
+    expect(await response.text()).toContain('message_stop')
+  })
+})
+
+describe('operations', () => {
+  test('/health, /ready and /metrics report the process, its channels and its requests', async () => {
+    const seen = await upstream(sendJson(200, replies.messages), sendJson(500, { type: 'error', error: { type: 'api_error', message: 'planted words' } }))
+    const breaker = { failures: 1, restMs: 60_000 }
+    const config = { channels: [{ ...channelOf(seen.url), breaker }], defaults: { retries: 0 } }
+    const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
+    const ask = () => fetch(url + paths.messages, post({ ...requests.messages, model: 'a-model' }))
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ status: 'ready', channels: [{ name: 'up', breaker: 'closed' }] })
+    await (await ask()).text()
+    await (await ask()).text()
+    expect(await (await fetch(`${url}/health`)).json()).toEqual({ status: 'ok' })
+    const ready = await fetch(`${url}/ready`)
+    expect(ready.status).toBe(503)
+    const text = await ready.text()
+    expect(text).toContain('"breaker":"open","lastError":"the upstream failed: 500 internal"')
+    expect(text).not.toContain('planted words')
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    expect(metrics).toContain('wireglot_requests_total{protocol="messages",channel="up",model="a-model",status="200"} 1')
+    expect(metrics).toContain('wireglot_failures_total{channel="up",kind="upstream_status"} 1')
+    expect(metrics).toContain('wireglot_channel_up{channel="up"} 0')
+    expect(metrics).toMatch(/wireglot_tokens_total\{channel="up",model="a-model",type="input"\} \d+/)
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(405)
+    // A model that a client invents makes no series.
+    await fetch(url + paths.messages, post({ model: 'x'.repeat(300), messages: [] }))
+    expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('xxx')
+  })
+
+  test.each(['json', 'pretty'] as const)('the access log has one line per request as %s', async log => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const config = { keys: [{ name: 'alice', key: 'client-key-0123456789' }], channels: [channelOf(seen.url)] }
+    const { url, lines } = await started({ log }, { files: { 'wireglot.config.json': JSON.stringify(config) } })
+    const from = lines.length
+    const sent = post({ ...requests.responses, model: 'm' })
+    await (await fetch(url + paths.responses, { ...sent, headers: { ...sent.headers, authorization: 'Bearer client-key-0123456789' } })).text()
+    const [line = '', ...others] = lines.slice(from)
+    expect(others).toEqual([])
+    if (log === 'json')
+      expect(JSON.parse(line)).toMatchObject({
+        key: 'alice',
+        protocolIn: 'responses',
+        protocolOut: 'messages',
+        model: 'm',
+        channel: 'up',
+        status: 200,
+        totalMs: expect.any(Number),
+      })
+    else expect(line).toMatch(/^\d\d:\d\d:\d\d {2}200 {2}alice {2}responses→messages {2}m@up {2}\d+→\d+ tokens {2}\d+ ms$/)
+    expect(line).not.toContain('0123456789')
+  })
+})
