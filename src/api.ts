@@ -109,6 +109,13 @@ function modelOf(body: unknown): string | undefined {
  * to the translation of the reply. Between equal protocols the body is returned unchanged, except for `model`.
  * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the
  * target cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
+ * @example
+ * import { translateRequest } from 'wireglot'
+ *
+ * const chat = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'Hello' }] } as const
+ * const { body, notes } = translateRequest(chat, { from: 'chat-completions', to: 'messages' })
+ * console.log(body.max_tokens) // 32000
+ * for (const { kind, path } of notes) console.log(kind, path)
  */
 export function translateRequest<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['request']>(
   body: RequestInput<Body, From>,
@@ -146,6 +153,10 @@ function translated(body: unknown, options: TranslateOptions & Resolvers): { bod
  * The ids in a request that only the provider that issued them can resolve. Fetch what they refer to, then translate with
  * resolvers that return it. Empty: the request refers to nothing.
  * @throws TranslationError `malformed`
+ * @example
+ * import { referencesOf } from 'wireglot'
+ *
+ * console.log(referencesOf({ model: 'm', input: 'Hello', previous_response_id: 'resp_1' }, { protocol: 'responses' })[0]?.id) // resp_1
  */
 export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['request']>(
   body: RequestInput<Body, Name>,
@@ -159,6 +170,12 @@ export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['
  * `resolvePrevious`. Pass a streamed reply through `collectStream` first. When the request continues an earlier reply itself, resolvers
  * are needed for it.
  * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
+ * @example
+ * import { historyOf } from 'wireglot'
+ *
+ * const request = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] } as const
+ * const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi!' }, finish_reason: 'stop' }]
+ * console.log(historyOf(request, { choices }, { protocol: 'chat-completions' }).messages.length) // 2
  */
 export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['request'], Response = WireInput[Name]['response']>(
   request: RequestInput<Body, Name>,
@@ -173,6 +190,12 @@ export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['req
  * without it, tools that the request had to rename or wrap keep the upstream's names and shapes.
  * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
  * it, that is a note); `inexpressible` when `strict` forbids a note
+ * @example
+ * import { translateResponse } from 'wireglot'
+ *
+ * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * const { body } = translateResponse(reply, { from: 'messages', to: 'chat-completions' })
+ * if ('choices' in body) console.log(body.choices[0]?.message.content) // Hi!
  */
 export function translateResponse<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['response']>(
   body: ResponseInput<Body, From>,
@@ -192,6 +215,11 @@ export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<re
  * Translates an HTTP error response. Any body is accepted: one that cannot be read never hides the status. `headers`: of the response,
  * for request ids and retry hints; names are read in any case.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
+ * @example
+ * import { translateError } from 'wireglot'
+ *
+ * const body = { type: 'error', error: { type: 'overloaded_error', message: 'busy' } }
+ * console.log(translateError({ status: 529, body }, { from: 'messages', to: 'chat-completions' }).body.error.message) // busy
  */
 export function translateError<To extends ProtocolName>(
   error: { status: number; headers?: Record<string, string>; body: unknown },
@@ -204,6 +232,13 @@ export function translateError<To extends ProtocolName>(
 /**
  * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
+ * @example
+ * import { createStreamTranslator } from 'wireglot'
+ *
+ * const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: 'Hi!' }, finish_reason: 'stop' }] }
+ * const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
+ * console.log(translator.push(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`) + translator.end()) // event: message_start …
+ * console.log(translator.finished) // true
  */
 export function createStreamTranslator(options: TranslateOptions): Coded<StreamTranslator> {
   const [from, to] = pairOf(options)
@@ -243,7 +278,7 @@ export function createTransformStream(options: TranslateOptions): TransformStrea
  *
  * const body = 'data: {"candidates":[{"content":{"role":"model","parts":[{"text":"Hi!"}]},"finishReason":"STOP"}]}\n\n'
  * const stream = readStream(new Response(body).body, { protocol: 'generate-content' })
- * for await (const event of stream) if (event.type === 'part.start' && event.head.type === 'text') console.log(event.head.text) // Hi!
+ * for await (const event of stream) if (event.type === 'part.delta' && event.delta.kind === 'text') console.log(event.delta.text) // Hi!
  * console.log(toolCallsOf(await stream.complete())) // []
  */
 export function readStream(source: ByteStream, options: OneProtocol): Coded<EventStream> {
@@ -253,6 +288,12 @@ export function readStream(source: ByteStream, options: OneProtocol): Coded<Even
 /**
  * Collects a stream into the complete reply, in the same protocol. A stream that failed gives an error body.
  * @throws TranslationError `truncated` when the stream stopped before the reply had ended; `inexpressible` when `strict` forbids a note
+ * @example
+ * import { collectStream } from 'wireglot'
+ *
+ * const chunk = { id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content: 'Hi!' }, finish_reason: 'stop' }] }
+ * const { body } = await collectStream([`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`], { protocol: 'chat-completions' })
+ * if ('choices' in body) console.log(body.choices[0]?.message.content) // Hi!
  */
 export function collectStream<Name extends ProtocolName>(
   source: ByteStream,
@@ -265,6 +306,11 @@ export function collectStream<Name extends ProtocolName>(
  * The opposite of `collectStream`: a complete reply as the text of a stream, in the same protocol. What the streams of the protocol
  * cannot express is left out; pass `strict` to refuse such a reply.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
+ * @example
+ * import { explodeResponse } from 'wireglot'
+ *
+ * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(explodeResponse(reply, { protocol: 'messages' })) // event: message_start …
  */
 export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name]['response']>(
   body: ResponseInput<Body, Name>,
@@ -277,6 +323,11 @@ export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name
  * A complete reply in the canonical model, which is the same for all protocols. A failed reply, or an error body, has `error` and may
  * have no candidates.
  * @throws TranslationError `malformed`
+ * @example
+ * import { normalizeResponse } from 'wireglot'
+ *
+ * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(normalizeResponse(reply, { protocol: 'messages' }).candidates[0]?.finish?.reason) // stop
  */
 export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Name]['response']>(
   body: ResponseInput<Body, Name>,
@@ -289,6 +340,10 @@ export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Na
 /**
  * Guesses the protocol of a body, for error messages. Only unmistakable signs count; `reasons` lists them. `protocol` is absent when
  * there is no sign, or when there are signs of several protocols or kinds.
+ * @example
+ * import { detectProtocol } from 'wireglot'
+ *
+ * console.log(detectProtocol({ contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] }).protocol) // generate-content
  */
 export function detectProtocol(body: unknown): { protocol?: ProtocolName; kind?: 'request' | 'response' | 'event'; reasons: string[] } {
   const found = protocolNames.flatMap(protocol => {

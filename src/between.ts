@@ -37,8 +37,11 @@ export type Between<Client extends ProtocolName, Upstream extends ProtocolName> 
     error: { status: number; headers?: Record<string, string>; body: unknown },
     options?: BetweenOptions,
   ): WireError<Wire[Client]['error']> & { notes: Note[] }
+  /** A synchronous translator of one stream: push chunks in, get text out. */
   createStreamTranslator(options?: BetweenOptions): StreamTranslator
+  /** A translated stream as an async iterable of UTF-8. Rejects when the source does. */
   translateStream(source: ByteStream, options?: BetweenOptions): AsyncGenerator<Uint8Array<ArrayBuffer>>
+  /** A translator of one stream for `pipeThrough`. */
   createTransformStream(options?: BetweenOptions): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>>
 }
 

@@ -60,6 +60,7 @@ export type {
   StreamUsage,
   TokenCounting,
   ToolNameDemands,
+  ToolOptions,
   ToolPairDemands,
   TranslationContext,
   WireError,

@@ -48,10 +48,13 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   /** For protocols that require an output limit in each request. */
   outputLimit?: OutputLimit<Options>
 
+  /** @throws TranslationError `malformed` */
   decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
+  /** @throws TranslationError `inexpressible` */
   encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<Wire['request']>
   /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
   remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
+  /** @throws TranslationError `malformed` */
   decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
   /**
    * Usage and error of a complete reply, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
@@ -59,9 +62,11 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
    * strings `''`; a reply with a key `error` somewhere inside is passed in full.
    */
   outcome(wire: unknown, options?: CodecOptions & Options): Outcome
+  /** @throws TranslationError `inexpressible` */
   encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
   /** Never throws: any body of any upstream becomes an error with the same status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
+  /** The HTTP error response of an error. */
   encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
   /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
   errorJson(body: unknown): string
@@ -177,14 +182,26 @@ export type Demands = {
  * own; default: anywhere behind the call. `namesInResults`: results have the name of the tool, not only calls. `callId`: the id as the
  * wire takes it, unchanged if it can stay; absent: every id can. `uniqueCallIds`: no two calls of a request have the same id.
  */
-export type ToolPairDemands = { resultsFollowCalls?: boolean; namesInResults?: boolean; callId?(id: string): string; uniqueCallIds?: boolean }
+export type ToolPairDemands = {
+  resultsFollowCalls?: boolean
+  namesInResults?: boolean
+  /** The id as the protocol takes it. */
+  callId?(id: string): string
+  uniqueCallIds?: boolean
+}
 
 /**
  * `spell`: the name as the wire takes it, unchanged if it can stay, at most `longest` characters. `namespaces`: tools have them.
  * `freeform`: `wrapped`: freeform tools are written as functions; `freeform`: they are written as they are, but servers may call them as
  * functions; absent: they are written as they are.
  */
-export type ToolNameDemands = { spell(name: string): string; longest: number; namespaces?: boolean; freeform?: 'wrapped' | 'freeform' }
+export type ToolNameDemands = {
+  /** The name as the protocol takes it. */
+  spell(name: string): string
+  longest: number
+  namespaces?: boolean
+  freeform?: 'wrapped' | 'freeform'
+}
 
 /**
  * `later`: what becomes of a system message inside the conversation. `user`: text of the user; `front`: it moves before the conversation;
@@ -194,11 +211,16 @@ export type ToolNameDemands = { spell(name: string): string; longest: number; na
 export type InstructionDemands = { later: 'user' | 'front' | 'behind-user' | 'keep'; joined?: boolean; developer?: boolean }
 
 /** `demanded`: options for decoding, which refuse a request without a limit. `usual`: options for encoding, with the limit for requests that have none. */
-export type OutputLimit<Options> = { demanded: Options; usual(tokens: number): Options }
+export type OutputLimit<Options> = {
+  demanded: Options
+  /** Options for encoding. `tokens`: the limit of requests that have none. */
+  usual(tokens: number): Options
+}
 
 /** By call id: opaque reasoning signatures that the reply has no field for, and that the caller asked to store itself. */
 export type Signatures = Record<string, string>
 
+/** Takes the output of a stream machine. */
 export type Emit<Out> = (out: Out) => void
 
 /** Takes the canonical events of a stream decoder. */
@@ -219,8 +241,11 @@ export type MachineState = {
  * the source has ended (perhaps too early), and emits the remaining ones. After `end`, `step` emits nothing.
  */
 export type StreamMachine<In, Out, State extends MachineState, Options extends object = object> = {
+  /** The state of a stream before its first event. */
   initial(options?: CodecOptions & Options): State
+  /** Takes one event. */
   step(state: State, event: In, emit: Emit<Out>): void
+  /** Called once when the source has ended. */
   end(state: State, emit: Emit<Out>): void
 }
 
@@ -283,6 +308,7 @@ export type TranslationContext = EncodingContext & {
 /** An HTTP error response. `headers`: names are read in any case and written in lower case. `body`: parsed JSON, else the text. */
 export type WireError<Body = unknown> = { status: number; headers: Record<string, string>; body: Body }
 
+/** By code: the kind and the meaning of the notes that a codec may make. */
 export type NoteTable = Record<string, { kind: NoteKind; meaning: string }>
 
 /**
@@ -300,6 +326,7 @@ export type FieldNames = Record<string, string>
  */
 export type Detection = { request: string[]; response: string[]; event: string[]; shared?: true; maybe?: true; weak?: true }
 
+/** How to ask for usage in a stream. */
 export type StreamUsage = {
   /** Does the request ask for usage? */
   isAsked(wire: unknown): boolean
@@ -354,6 +381,7 @@ export type Headers = Record<string, string>
 /** `compact`: the provider shortens a conversation, into a form that only it can read. */
 export type Operation = 'generate' | 'count-tokens' | 'compact'
 
+/** A request endpoint that a path matches. */
 export type RequestMatch = { operation: Operation; model?: string; stream?: boolean }
 
 /** Names of headers and query parameters that hold API keys. */
@@ -393,11 +421,13 @@ export type Address = {
   stored?: StoredReplies
 }
 
+/** The endpoint that counts the tokens of a request. */
 export type TokenCounting = {
   /** A generation request as this endpoint takes it. */
   ask(request: Record<string, unknown>, model: string): Record<string, unknown>
   /** The count in its answer, unchecked. */
   read(answer: Record<string, unknown>): unknown
+  /** The body of the answer. */
   write(inputTokens: number): unknown
 }
 

@@ -8,6 +8,7 @@ export type Appends = 'nothing' | 'endpoint' | 'version-and-endpoint'
 /** How a client uses its address. */
 export type AddressUsage = { protocol: ProtocolName; appends: Appends }
 
+/** The rule that a base URL breaks. */
 export type AddressRule =
   | PathRule
   | 'not-a-url'
@@ -27,6 +28,7 @@ export type AddressFault = { rule: AddressRule; severe: boolean; message: string
 /** `address`: what to configure, or to request if the client appends nothing. `fits`: the given address is right for this usage. */
 export type AddressRow = AddressUsage & { address: string; fits: boolean /** What the client would ask for with the given address. */; request: string }
 
+/** The result of `checkAddress`. */
 export type AddressCheck = {
   given: string
   /** The service root, without version and endpoint. Absent: the text is not an address. */
@@ -48,6 +50,10 @@ const everyUsage: readonly AddressUsage[] = protocolNames.flatMap(protocol =>
  * The address to configure for a client, or to request if the client appends nothing. `base`: the service root; a version, an
  * endpoint, a query or slashes after it are ignored.
  * @throws RangeError when `base` is no URL
+ * @example
+ * import { addressFor } from 'wireglot'
+ *
+ * console.log(addressFor('https://api.example/v1', { protocol: 'messages', appends: 'version-and-endpoint' })) // https://api.example
  */
 export function addressFor(base: string, usage: AddressUsage & { model?: string }): string {
   const url = urlIn(base)
@@ -55,14 +61,26 @@ export function addressFor(base: string, usage: AddressUsage & { model?: string 
   return composed(rootOf(url), usage)
 }
 
-/** Where models are listed. @throws RangeError when `base` is no URL */
+/**
+ * Where models are listed. @throws RangeError when `base` is no URL
+ * @example
+ * import { listingAddress } from 'wireglot'
+ *
+ * console.log(listingAddress('https://api.example')) // https://api.example/v1/models
+ */
 export function listingAddress(base: string): string {
   return `${addressFor(base, { protocol: firstName, appends: 'endpoint' })}/models`
 }
 
 const [firstName] = protocolNames as [ProtocolName]
 
-/** The faults of a base address, and the right address for each usage. `usage`: only for this one. */
+/**
+ * The faults of a base address, and the right address for each usage. `usage`: only for this one.
+ * @example
+ * import { checkAddress } from 'wireglot'
+ *
+ * console.log(JSON.stringify(checkAddress('https://api.example/v1/v1'))) // … https://api.example …
+ */
 export function checkAddress(given: string, usage?: AddressUsage): AddressCheck {
   const url = urlIn(given)
   if (!url) return { given, faults: [faultOfText(given)], usages: [] }

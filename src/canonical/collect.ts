@@ -79,7 +79,15 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
   }
 }
 
-/** Events → the whole reply. `clean` is false when the stream was cut off or failed. */
+/**
+ * Events → the whole reply. `clean` is false when the stream was cut off or failed.
+ * @example
+ * import { collect, explode, normalizeResponse, textOf } from 'wireglot'
+ *
+ * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * const events = explode(normalizeResponse(reply, { protocol: 'messages' }))
+ * console.log(textOf(collect(events).response)) // Hi!
+ */
 export function collect(events: Iterable<CanonicalEvent>): { response: CanonicalResponse; clean: boolean } {
   const into = startCollecting()
   for (const event of events) collectEvent(into, event)

@@ -1,5 +1,6 @@
 import type { ExtMap, Place } from './message.ts'
 
+/** The kind of an error, the same for all protocols. */
 export type ErrorKind =
   | 'invalid_request'
   | 'authentication'

@@ -37,6 +37,7 @@ export type CanonicalEvent =
   /** `clean: false`: the source was cut off, or ended with an error. */
   | { type: 'end'; clean: boolean }
 
+/** A message of the response begins. */
 export type MessageStart = {
   type: 'message.start'
   candidate: number
@@ -58,6 +59,7 @@ export type MessageEnd = { type: 'message.end'; candidate: number; message: numb
 /** `head`: the part as known at its start; deltas add to it. A part that arrives complete has no deltas. */
 export type PartStart = { type: 'part.start'; candidate: number; message: number; part: number; head: Part }
 
+/** More content of an open part. */
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
 
 /**

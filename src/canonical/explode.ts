@@ -5,6 +5,11 @@ import type { CanonicalResponse } from './response.ts'
 /**
  * A complete reply → events, with one delta for each text, input or segment. `collect` turns them back into the reply. With an `error`,
  * or a candidate without `finish`, the stream ends with `clean: false`.
+ * @example
+ * import { explode, normalizeResponse } from 'wireglot'
+ *
+ * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(explode(normalizeResponse(reply, { protocol: 'messages' })).map(({ type }) => type)) // … 'part.delta' …
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
   const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, transformations, echo, ext } = response

@@ -1,6 +1,12 @@
 import type { CanonicalEvent } from './event.ts'
 
-/** Violations of the stream grammar in `event.ts`, as sentences. Empty: the stream is legal. Long because each kind of event has its case. */
+/**
+ * Violations of the stream grammar in `event.ts`, as sentences. Empty: the stream is legal. Long because each kind of event has its case.
+ * @example
+ * import { checkGrammar } from 'wireglot'
+ *
+ * console.log(checkGrammar([{ type: 'start' }, { type: 'end', clean: true }]).length) // 0
+ */
 export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
   const faults: string[] = []
   const candidates = new Map<number, { messages: number; parts: number; openMessages: Set<number>; openParts: Map<number, number>; finished: boolean }>()

@@ -10,6 +10,7 @@ export type { CacheTtl, Ext, ExtMap, Node, Place, ServerToolKind } from './node.
  */
 export type Source = { readonly protocol: string; readonly wire?: unknown; readonly at?: string }
 
+/** Who wrote a message. `tool`: results of tool calls. */
 export type Role = 'system' | 'developer' | 'user' | 'assistant' | 'tool'
 
 /**
@@ -47,6 +48,7 @@ type PartBase = Node & {
   signature?: Signature
 }
 
+/** Text. */
 export type TextPart = PartBase & {
   type: 'text'
   text: string
@@ -56,6 +58,7 @@ export type TextPart = PartBase & {
   phase?: NonNullable<Message['phase']>
 }
 
+/** Where the content of a media part is: in place, at a URL, or in a file of the provider. */
 export type MediaSource =
   | { type: 'base64'; data: string; mime?: string }
   | { type: 'url'; url: string; mime?: string }
@@ -67,6 +70,7 @@ export type MediaSource =
   /** Media of an earlier answer, by its id. */
   | { type: 'reference'; id: string }
 
+/** An image, audio, video or another file. */
 export type MediaPart = PartBase & {
   type: 'media'
   kind: 'image' | 'audio' | 'video' | 'document' | 'file'
@@ -88,10 +92,13 @@ export type MediaPart = PartBase & {
   video?: { startOffset?: string; endOffset?: string; fps?: number }
 }
 
+/** The text with which the model refuses to answer. */
 export type RefusalPart = PartBase & { type: 'refusal'; text: string; logprobs?: TokenLogprob[]; phase?: NonNullable<TextPart['phase']> }
 
+/** A piece of visible reasoning. `summary`: summarized by the provider; `raw`: as the model wrote it. */
 export type ReasoningSegment = { kind: 'summary' | 'raw'; text: string }
 
+/** Reasoning of the model, visible or only as a signature. */
 export type ReasoningPart = PartBase & {
   type: 'reasoning'
   /** Empty: the provider does not show the text. */
@@ -101,6 +108,7 @@ export type ReasoningPart = PartBase & {
   id?: string
 }
 
+/** A call of a tool. `input`: its arguments as the model wrote them. */
 export type ToolCallPart = PartBase & {
   type: 'tool-call'
   /** Links call and result. `idOrigin: 'synthesized'`: the wire had none, the decoder made it. */
@@ -124,6 +132,7 @@ export type ToolCallPart = PartBase & {
   cut?: true
 }
 
+/** The result of a tool call. */
 export type ToolResultPart = PartBase & {
   type: 'tool-result'
   callId: string
@@ -159,6 +168,7 @@ export type ServerToolPart = PartBase & {
   picture?: MediaPart
 }
 
+/** A search result that the client passes to the model. */
 export type SearchResultPart = PartBase & {
   type: 'search-result'
   source: string
@@ -182,6 +192,7 @@ export type ControlPart = PartBase & {
 /** Something of a type this library does not know. */
 export type OpaquePart = PartBase & { type: 'opaque'; protocol: string; raw: unknown }
 
+/** A piece of content of a message. */
 export type Part =
   | TextPart
   | MediaPart
@@ -194,6 +205,7 @@ export type Part =
   | ControlPart
   | OpaquePart
 
+/** A source of a text. */
 export type Citation = {
   kind: 'url' | 'file' | 'document' | 'opaque'
   url?: string
@@ -216,6 +228,7 @@ export type Citation = {
   raw: unknown
 }
 
+/** The log probability of a token. */
 export type TokenLogprob = Node & {
   token: string
   logprob: number

@@ -3,6 +3,7 @@
 /** Data that only one protocol can express, by protocol name. Other protocols do not write it. */
 export type ExtMap = Record<string, Ext>
 
+/** Unknown fields of one protocol. */
 export type Ext = {
   /** Unknown keys, as they were on the wire. The same protocol writes them back; any other makes a note for each. */
   fields?: Record<string, unknown>
@@ -18,8 +19,10 @@ export type Node = {
   ext?: ExtMap
 }
 
+/** How long a prompt cache entry lives. */
 export type CacheTtl = '5m' | '30m' | '1h' | '12h'
 
+/** What a tool of the provider does. */
 export type ServerToolKind =
   | 'web_search'
   | 'web_fetch'

@@ -1,14 +1,28 @@
 import type { Part, ToolCallPart } from './message.ts'
 import type { CanonicalResponse, Usage } from './response.ts'
 
-/** The text of the first candidate, without refusals. */
+/**
+ * The text of the first candidate, without refusals.
+ * @example
+ * import { normalizeResponse, textOf } from 'wireglot'
+ *
+ * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(textOf(normalizeResponse(reply, { protocol: 'messages' }))) // Hi!
+ */
 export function textOf(response: CanonicalResponse): string {
   return partsOf(response)
     .map(part => (part.type === 'text' ? part.text : ''))
     .join('')
 }
 
-/** The visible reasoning of the first candidate; segments are separated by a blank line. */
+/**
+ * The visible reasoning of the first candidate; segments are separated by a blank line.
+ * @example
+ * import { normalizeResponse, reasoningOf } from 'wireglot'
+ *
+ * const choices = [{ index: 0, message: { role: 'assistant', reasoning_content: 'Greet back.', content: 'Hi!' }, finish_reason: 'stop' }]
+ * console.log(reasoningOf(normalizeResponse({ choices }, { protocol: 'chat-completions' }))) // Greet back.
+ */
 export function reasoningOf(response: CanonicalResponse): string {
   return partsOf(response)
     .flatMap(part => (part.type === 'reasoning' ? part.segments.map(({ text }) => text) : []))
@@ -23,7 +37,12 @@ export type ToolCall = Omit<ToolCallPart, 'input'> & { input: unknown; inputText
 
 /**
  * The tool calls of the first candidate that the client should run, in order. Never throws for invalid arguments.
- * @example for (const { id, name, input } of toolCallsOf(response)) results[id] = await tools[name](input)
+ * @example
+ * import { normalizeResponse, toolCallsOf } from 'wireglot'
+ *
+ * const call = { type: 'tool_use', id: 'toolu_1', name: 'add', input: { a: 1 } } as const
+ * const response = normalizeResponse({ content: [call], stop_reason: 'tool_use' }, { protocol: 'messages' })
+ * for (const { name, input } of toolCallsOf(response)) console.log(name, input) // add { a: 1 }
  */
 export function toolCallsOf(response: CanonicalResponse): ToolCall[] {
   return partsOf(response).flatMap(part =>
@@ -40,7 +59,14 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The token counts of the reply. Undefined: the source had none. */
+/**
+ * The token counts of the reply. Undefined: the source had none.
+ * @example
+ * import { normalizeResponse, usageOf } from 'wireglot'
+ *
+ * const response = { choices: [], usage: { prompt_tokens: 8, completion_tokens: 3 } }
+ * console.log(usageOf(normalizeResponse(response, { protocol: 'chat-completions' }))?.input) // 8
+ */
 export function usageOf(response: CanonicalResponse): Usage | undefined {
   return response.usage
 }

@@ -34,6 +34,7 @@ export type CanonicalRequest = {
   source?: Source
 }
 
+/** How tokens are sampled. Absent fields: the defaults of the provider. */
 export type Sampling = {
   temperature?: number
   topP?: number
@@ -48,10 +49,13 @@ export type Sampling = {
   repetitionPenalty?: number
 }
 
+/** How much the model should reason. */
 export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
 
+/** How the model decides whether to reason. */
 export type ReasoningMode = 'adaptive' | 'enabled' | 'disabled' | 'between_tools'
 
+/** All values of `ReasoningMode`. */
 export const reasoningModes: ReadonlySet<unknown> = new Set<ReasoningMode>(['adaptive', 'enabled', 'disabled', 'between_tools'])
 
 /** How much the model should think, and how much of it is shown. */
@@ -71,6 +75,7 @@ export type ReasoningSpec = {
   execution?: string
 }
 
+/** The format of the text of the response. */
 export type OutputFormat =
   | { type: 'text' }
   | { type: 'json' }

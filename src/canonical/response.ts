@@ -41,6 +41,7 @@ export type Candidate = {
   ext?: ExtMap
 }
 
+/** Why a candidate ended. */
 export type FinishReason =
   | 'stop'
   | 'stop_sequence'
@@ -57,6 +58,7 @@ export type FinishReason =
   | 'error'
   | 'other'
 
+/** How a candidate ended. */
 export type Finish = {
   reason: FinishReason
   /** The finish reason as it was on the wire. */

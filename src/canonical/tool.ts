@@ -1,7 +1,9 @@
 import type { CacheTtl, Node, Place, ServerToolKind } from './node.ts'
 
+/** A JSON Schema. Its keywords are not checked. */
 export type JsonSchema = Record<string, unknown>
 
+/** A tool whose arguments are a JSON object. */
 export type FunctionTool = Node & {
   type: 'function'
   name: string
@@ -82,10 +84,13 @@ export type McpServer = {
   others?: Record<string, unknown>
 }
 
+/** A tool that only its own protocol knows. */
 export type OpaqueTool = Node & { type: 'opaque'; protocol: string; raw: unknown }
 
+/** A tool that the model may use. */
 export type Tool = FunctionTool | FreeformTool | ServerTool | OpaqueTool
 
+/** Which tools the model may or must call. */
 export type ToolChoice =
   /** As `auto`, or as `allowed` when tools are named; arguments have to match their schemas. */
   | { mode: 'validated'; tools?: string[] }

@@ -1,6 +1,7 @@
 import type { AddressUsage } from '../address/check.ts'
 import type { ProtocolName, WrittenOptions } from '../protocols/index.ts'
 
+/** The language of a snippet. */
 export type Language = 'sh' | 'json' | 'toml' | 'yaml' | 'js' | 'python' | 'text'
 
 /** One way to set a client up, ready to paste. */

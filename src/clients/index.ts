@@ -33,8 +33,10 @@ export const clients = {
   curl,
 } as const satisfies Record<string, Client>
 
+/** A client that `clientConfig` has settings for. */
 export type ClientName = keyof typeof clients
 
+/** All values of `ClientName`. */
 export const clientNames = Object.keys(clients) as ClientName[]
 
 export function isClientName(name: string): name is ClientName {
@@ -55,6 +57,7 @@ export const usualKeyEnv = 'WIREGLOT_KEY'
 /** Is this a valid name of an environment variable? */
 export const isEnvName = (name: string): boolean => /^[A-Za-z_]\w{0,63}$/.test(name)
 
+/** Options of `clientConfig`. */
 export type ClientConfigOptions = {
   /** Address of the gateway; with or without version and endpoint. */
   base: string
@@ -66,6 +69,7 @@ export type ClientConfigOptions = {
   keyEnv?: string
 }
 
+/** The settings of a client for a gateway. */
 export type ClientConfig = {
   client: ClientName
   title: string
@@ -79,6 +83,11 @@ export type ClientConfig = {
 /**
  * Settings that point a client at a gateway, ready to paste.
  * @throws RangeError for an unknown client, a `base` that is not a URL, or an invalid name of an environment variable
+ * @example
+ * import { clientConfig } from 'wireglot'
+ *
+ * const { snippets } = clientConfig('claude-code', { base: 'http://127.0.0.1:4000', model: 'demo' })
+ * console.log(snippets[0]?.text) // … http://127.0.0.1:4000 …
  */
 export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = usualKeyEnv }: ClientConfigOptions): ClientConfig {
   if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
@@ -88,7 +97,13 @@ export function clientConfig(client: ClientName, { base, models = [], model = mo
   return { client, title, model, keyEnv, snippets: snippets({ ...told, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
 }
 
-/** The settings as text. */
+/**
+ * The settings as text.
+ * @example
+ * import { clientConfig, clientConfigText } from 'wireglot'
+ *
+ * console.log(clientConfigText(clientConfig('curl', { base: 'http://127.0.0.1:4000', model: 'demo' }))) // … curl …
+ */
 export function clientConfigText({ title, keyEnv, snippets, remarks }: ClientConfig): string {
   const parts = snippets.map(({ title: way, file, address, text }) => `# ${way}${file === undefined ? '' : `: ${file}`} (address ${address})\n\n${text}\n`)
   const head = `# ${title}. The key is read from ${keyEnv}; where the gateway asks for none, any text will do.\n`

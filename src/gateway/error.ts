@@ -40,6 +40,22 @@ export function failureKind({ failure, error: { protocol, status } }: Refusal): 
   return status === 502 ? 'upstream_invalid' : 'gateway'
 }
 
+/**
+ * An error to throw in `onRequest` or `onResponse`: the client gets it with this status, in its own protocol.
+ * @example
+ * import { fetchGateway, refuse } from 'wireglot/fetch'
+ *
+ * const gateway = fetchGateway(
+ *   { auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] },
+ *   {
+ *     onRequest() {
+ *       throw refuse(403, 'permission', 'closed on Sundays')
+ *     },
+ *   },
+ * )
+ * const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ model: 'demo', messages: [] }) }
+ * console.log((await gateway('http://localhost/v1/chat/completions', init)).status) // 403
+ */
 export function refuse(status: number, kind: ErrorKind, message: string, more: Partial<CanonicalError> = {}): Refusal {
   return new Refusal({ status, kind, message, ...more })
 }

@@ -69,6 +69,12 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
  * @throws ConfigError when the configuration is invalid; it names the place and what is expected there
  *
  * Long because it is the course of one exchange.
+ * @example
+ * import { createGateway } from 'wireglot/gateway'
+ *
+ * const gateway = createGateway()
+ * const request = { method: 'GET', path: '/v1/models', query: new URLSearchParams(), headers: {}, body: { parsed: undefined }, local: true }
+ * console.log((await gateway.answer({ ...request, signal: new AbortController().signal })).status) // 200
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())

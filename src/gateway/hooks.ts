@@ -62,7 +62,9 @@ export type Logger = Record<'info' | 'warn' | 'error', (details: object, message
 export type Store = {
   /** The value of the key. Anything but a string counts as absent. */
   get(key: string): unknown
+  /** Stores a value for `ttlMs` milliseconds; absent: without limit. */
   set(key: string, value: string, ttlMs?: number): unknown
+  /** Removes a value, if there is one. */
   delete(key: string): unknown
 }
 

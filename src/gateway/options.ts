@@ -337,7 +337,17 @@ export const demo: GatewayConfig = {
 /** A fault of a configuration. `path`: e.g. `channels[0].baseUrl`; `''`: the whole configuration. */
 export type ConfigFault = { path: string; message: string }
 
-/** The configuration is invalid. The message has a line for each fault, with its path and what is expected there. */
+/**
+ * The configuration is invalid. The message has a line for each fault, with its path and what is expected there.
+ * @example
+ * import { ConfigError, createGateway } from 'wireglot/gateway'
+ *
+ * try {
+ *   createGateway(JSON.parse('{"channels":5}'))
+ * } catch (error) {
+ *   if (error instanceof ConfigError) console.log(error.message) // … channels …
+ * }
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   /** Of the first fault. */

@@ -57,6 +57,16 @@ const farewellMs = 1_000
  * The gateway as middleware, mountable under any path. Without a configuration it serves the built-in demo model. `Raw`: the type of the
  * request that hooks get, such as `express.Request`.
  * @throws ConfigError when the configuration is invalid
+ * @example
+ * import { createServer } from 'node:http'
+ * import { gateway } from 'wireglot/connect'
+ *
+ * const handler = gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
+ * const server = createServer(handler).listen(0, '127.0.0.1', async () => {
+ *   console.log('listening')
+ *   await handler.close()
+ *   server.close()
+ * })
  */
 export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: GatewayConfig, hooks?: Hooks<Raw>): ConnectGateway {
   const inner = createGateway(config, hooks, undiciTransport)

@@ -26,6 +26,7 @@ export {
 /** A function with the parameters of `fetch`. `close` refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
 export type FetchGateway = {
   (request: Request | URL | string, init?: RequestInit): Promise<Response>
+  /** Refuses new requests and waits up to `graceMs` milliseconds (default 10,000) for those in progress. */
   close(graceMs?: number): Promise<void>
 }
 
@@ -34,6 +35,11 @@ export type FetchGateway = {
  * does not remove it from the URL. Default `''`.
  * @throws ConfigError when the configuration is invalid, or has neither keys nor `"auth": "none"` and there is no hook
  * `authenticate`: local clients cannot be recognized here
+ * @example
+ * import { fetchGateway } from 'wireglot/fetch'
+ *
+ * const gateway = fetchGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] })
+ * console.log((await gateway('http://localhost/v1/models')).status) // 200
  */
 export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { basePath = '' }: { basePath?: string } = {}): FetchGateway {
   const inner = createGateway(config, hooks)

@@ -12,6 +12,7 @@ export const protocols = { 'chat-completions': chatCompletions, responses, messa
   Protocol
 >
 
+/** The name of a protocol. */
 export type ProtocolName = keyof typeof protocols
 
 /** Options for one protocol, as source or target, and for tools in every protocol. */

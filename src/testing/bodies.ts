@@ -48,6 +48,7 @@ export const canonicalRequest: Arbitrary<CanonicalRequest> = fc
   .oneof(...all.map(protocol => wiresOf(protocol).request.map(wire => attempt(() => protocol.decodeRequest(wire).value))))
   .filter(value => value !== undefined)
 
+/** Canonical responses, decoded from random responses of every protocol. Rejected ones are skipped. */
 export const canonicalResponse: Arbitrary<CanonicalResponse> = fc
   .oneof(...all.map(protocol => wiresOf(protocol).response.map(wire => attempt(() => protocol.decodeResponse(wire).value))))
   .filter(value => value !== undefined)

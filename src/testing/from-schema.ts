@@ -11,7 +11,13 @@ export type AnySchema = z.core.$ZodType
  * Checks and refinements of zod hold for every value. Schemas with transforms get values of their input type.
  * @throws Error for kinds without generated values (`custom`, `file`, `function`, `never`, `promise`, `symbol`), and while generating if a
  * refinement rejects 10,000 values in a row.
- * @example fc.assert(fc.property(fromSchema(z.object({ age: z.int().min(0) })), person => save(person)))
+ * @example
+ * import fc from 'fast-check'
+ * import { fromSchema } from 'wireglot/testing'
+ * import { z } from 'zod'
+ *
+ * const Person = z.object({ age: z.int().min(0) })
+ * fc.assert(fc.property(fromSchema(Person), person => Person.safeParse(person).success))
  */
 export function fromSchema(schema: AnySchema): Arbitrary<unknown> {
   return build(schema, '', 0)

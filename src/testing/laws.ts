@@ -12,26 +12,61 @@ import { brokenStream, encodeStream, framesOf } from './streams.ts'
 import { strictOf } from './strict/index.ts'
 
 /** A stream translator: that of `createStreamTranslator`, or your own. */
-export type Pushed = { push(chunk: Uint8Array | string): string; end(): string }
+export type Pushed = {
+  /** Takes a chunk and returns the text to send now. */
+  push(chunk: Uint8Array | string): string
+  /** Called once when the source has ended. Returns the rest of the text. */
+  end(): string
+}
 
 /** A conversion of complete bodies, with a note for each loss. */
 export type Conversion = (body: unknown) => { body: unknown; notes?: readonly Note[] }
 
-/** Random bodies of a protocol, generated from its schemas. */
+/**
+ * Random bodies of a protocol, generated from its schemas.
+ * @example
+ * import fc from 'fast-check'
+ * import { requestOf } from 'wireglot/testing'
+ *
+ * console.log(fc.sample(requestOf('messages'), 2).length) // 2
+ */
 export function requestOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
   return wiresOf(protocols[protocol]).request
 }
 
+/**
+ * Random complete responses of a protocol, made from its schema.
+ * @example
+ * import fc from 'fast-check'
+ * import { responseOf } from 'wireglot/testing'
+ *
+ * console.log(fc.sample(responseOf('messages'), 2).length) // 2
+ */
 export function responseOf(protocol: ProtocolName): fc.Arbitrary<unknown> {
   return wiresOf(protocols[protocol]).response
 }
 
-/** The text of a legal, complete stream. */
+/**
+ * The text of a legal, complete stream.
+ * @example
+ * import fc from 'fast-check'
+ * import { streamOf } from 'wireglot/testing'
+ *
+ * console.log(fc.sample(streamOf('messages'), 1)[0]) // event: message_start …
+ */
 export function streamOf(protocol: ProtocolName): fc.Arbitrary<string> {
   return cleanEvents.map(events => encodeStream(protocols[protocol], events).text)
 }
 
-/** The same, cut off between two frames before its end. */
+/**
+ * The same, cut off between two frames before its end.
+ * @example
+ * import fc from 'fast-check'
+ * import { cutStreamOf, framesOf, strictOf } from 'wireglot/testing'
+ *
+ * const events = framesOf(fc.sample(cutStreamOf('messages'), 1)[0] ?? '').map(({ wire }) => wire)
+ * console.log(strictOf('messages').outcome(events)) // cut
+ */
 export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
   const protocol: Protocol = protocols[name]
   return fc
@@ -45,12 +80,28 @@ export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
     .map(wires => wires.map(protocol.frames.write).join(''))
 }
 
-/** A stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere. */
+/**
+ * A stream with frames removed, doubled, swapped, replaced or damaged, and cut off anywhere.
+ * @example
+ * import fc from 'fast-check'
+ * import { brokenStreamOf } from 'wireglot/testing'
+ *
+ * console.log(fc.sample(brokenStreamOf('messages'), 2).length) // 2
+ */
 export function brokenStreamOf(protocol: ProtocolName): fc.Arbitrary<string> {
   return brokenStream(protocols[protocol])
 }
 
-/** Any split of the bytes of a stream gives the same output, also within a character, and also for a broken stream. */
+/**
+ * Any split of the bytes of a stream gives the same output, also within a character, and also for a broken stream.
+ * @example
+ * import fc from 'fast-check'
+ * import { createStreamTranslator } from 'wireglot'
+ * import { splitLaw } from 'wireglot/testing'
+ *
+ * const pair = { from: 'messages', to: 'chat-completions' } as const
+ * fc.assert(splitLaw(pair.from, () => createStreamTranslator(pair)))
+ */
 export function splitLaw(from: ProtocolName, create: () => Pushed) {
   const legal = fc.oneof(cleanEvents, cutEvents).map(events => encodeStream(protocols[from], events).text)
   const bytes = fc
@@ -65,7 +116,16 @@ export function splitLaw(from: ProtocolName, create: () => Pushed) {
   })
 }
 
-/** Whatever the source does, strict clients of `to` accept the output. */
+/**
+ * Whatever the source does, strict clients of `to` accept the output.
+ * @example
+ * import fc from 'fast-check'
+ * import { createStreamTranslator } from 'wireglot'
+ * import { legalStreamLaw } from 'wireglot/testing'
+ *
+ * const pair = { from: 'messages', to: 'chat-completions' } as const
+ * fc.assert(legalStreamLaw(pair, () => createStreamTranslator(pair)))
+ */
 export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
   return fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), text => {
     const faults = strictOf(to).checkStream(wiresIn(text, create))
@@ -73,14 +133,32 @@ export function legalStreamLaw({ from, to }: { from: ProtocolName; to: ProtocolN
   })
 }
 
-/** The output for a source that was cut off never looks complete. */
+/**
+ * The output for a source that was cut off never looks complete.
+ * @example
+ * import fc from 'fast-check'
+ * import { createStreamTranslator } from 'wireglot'
+ * import { cutLaw } from 'wireglot/testing'
+ *
+ * const pair = { from: 'messages', to: 'chat-completions' } as const
+ * fc.assert(cutLaw(pair, () => createStreamTranslator(pair)))
+ */
 export function cutLaw({ from, to }: { from: ProtocolName; to: ProtocolName }, create: () => Pushed) {
   return fc.property(cutStreamOf(from), text => {
     if (strictOf(to).outcome(wiresIn(text, create)) === 'success') throw new Error('a stream that was cut off is sold as a whole one')
   })
 }
 
-/** A conversion does not change its input and always gives the same output. Rejected bodies are skipped. */
+/**
+ * A conversion does not change its input and always gives the same output. Rejected bodies are skipped.
+ * @example
+ * import fc from 'fast-check'
+ * import { translateRequest } from 'wireglot'
+ * import { purityLaw, requestOf } from 'wireglot/testing'
+ *
+ * const pair = { from: 'messages', to: 'chat-completions' } as const
+ * fc.assert(purityLaw(requestOf(pair.from), body => translateRequest(body, pair)))
+ */
 export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   return fc.property(bodies, body => {
     const expected = attempt(() => convert(structuredClone(body)))
@@ -88,7 +166,14 @@ export function purityLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion) {
   })
 }
 
-/** After conversion there and back a body is unchanged. Rejected bodies are skipped. */
+/**
+ * After conversion there and back a body is unchanged. Rejected bodies are skipped.
+ * @example
+ * import fc from 'fast-check'
+ * import { requestOf, roundTripLaw } from 'wireglot/testing'
+ *
+ * fc.assert(roundTripLaw(requestOf('messages'), JSON.stringify, text => JSON.parse(String(text))))
+ */
 export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknown) => unknown, back: (body: unknown) => unknown) {
   return fc.property(bodies, body => {
     const once = attempt(() => back(there(structuredClone(body))))
@@ -100,7 +185,13 @@ export function roundTripLaw(bodies: fc.Arbitrary<unknown>, there: (body: unknow
  * Every change of a body changes the converted body, or a note names its path. Rejected bodies and responses that become errors are
  * skipped. Differences without meaning for another protocol are no loss, such as the `object` of a response or a media type in upper case.
  * @param ignore Returns true for the JSON pointer of every further value that may be lost.
- * @example fc.assert(noSilentLossLaw(responseOf('messages'), convert, path => path === '/id'))
+ * @example
+ * import fc from 'fast-check'
+ * import { translateResponse } from 'wireglot'
+ * import { noSilentLossLaw, responseOf } from 'wireglot/testing'
+ *
+ * const pair = { from: 'messages', to: 'chat-completions' } as const
+ * fc.assert(noSilentLossLaw(responseOf(pair.from), body => translateResponse(body, pair)))
  */
 export function noSilentLossLaw(bodies: fc.Arbitrary<unknown>, convert: Conversion, ignore: (path: string) => boolean = () => false) {
   return fc.property(bodies, fc.nat(), (body, pick) => {

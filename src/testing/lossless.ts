@@ -39,6 +39,8 @@ export function isEmptyEither(wire: unknown, { path, before, after }: Change): b
   // Who does not say anything.
   if (path.endsWith('/role'))
     return !leaves(said('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
+  // Messages without content are left out, as most servers refuse them, with all that only describes them.
+  if (/^\/input\/\d+\/status$/.test(path) && said('type') === 'message') return ['', '[]', 'null'].includes(emptyForm(said('content')))
   // A call without arguments.
   if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
   // A file without a type is a PDF.
@@ -83,6 +85,8 @@ export function covers(notes: Note[], path: string): boolean {
 const isInside = (path: string, at: string) => path === at || path.startsWith(`${at}/`)
 
 export const everyIndex = (path: string) => path.replaceAll(/\/\d+(?=\/|$)/g, '/*')
+
+const emptyForm = (content: unknown): string => (content === '' ? '' : (JSON.stringify(content) ?? 'null'))
 
 /** What stands at a pointer; undefined: nothing does. */
 export function valueAt(body: unknown, path: string): unknown {

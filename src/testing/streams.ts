@@ -43,7 +43,13 @@ export function normalize(protocol: Protocol, events: Iterable<CanonicalEvent>, 
   return { events: passed, notes: state.notes }
 }
 
-/** The parsed data of each frame of a stream, with the frame's event name. */
+/**
+ * The parsed data of each frame of a stream, with the frame's event name.
+ * @example
+ * import { framesOf } from 'wireglot/testing'
+ *
+ * console.log(framesOf('event: ping\ndata: {"type":"ping"}\n\n')[0]?.event) // ping
+ */
 export function framesOf(text: string | Uint8Array): { event: string | undefined; wire: unknown }[] {
   return parseFrames(text).map(({ event, data }) => ({ event, wire: data.trim() === '[DONE]' ? '[DONE]' : JSON.parse(data) }))
 }

@@ -31,11 +31,13 @@ export type Reference = {
 export type Resolvers = {
   /** The conversation up to and including that reply: `messages` of `historyOf`. */
   resolvePrevious?: (id: string) => readonly Message[] | undefined
+  /** The messages of a stored conversation. */
   resolveConversation?: (id: string) => readonly Message[] | undefined
   /** The item as messages. */
   resolveItem?: (id: string) => readonly Message[] | undefined
   /** `prompt`: with its version and variables, as it stands on the wire. */
   resolvePrompt?: (prompt: unknown) => readonly Message[] | undefined
+  /** The messages of a thread. `thread`: as it is on the wire. */
   resolveThread?: (thread: unknown) => readonly Message[] | undefined
   /** The contents of a file. `issuer`: the protocol of the provider that issued the id. */
   resolveFile?: (id: string, issuer: string) => MediaSource | undefined

@@ -2,7 +2,9 @@
 export type Signal = {
   readonly aborted: boolean
   readonly reason: unknown
+  /** Calls `listener` when the signal is aborted. */
   addEventListener(type: 'abort', listener: () => void, options?: { once: boolean }): void
+  /** Removes a listener. */
   removeEventListener(type: 'abort', listener: () => void): void
 }
 

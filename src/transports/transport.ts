@@ -23,6 +23,7 @@ export type TransportAnswer = {
 
 /** The HTTP client for upstreams. `send` rejects when there is no response; a response of any status resolves. */
 export type Transport = {
+  /** Sends a request to an upstream. */
   send(call: TransportCall): Promise<TransportAnswer>
   /** Releases the sockets. */
   close?(): Promise<void>

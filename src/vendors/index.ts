@@ -60,6 +60,7 @@ export const vendors = {
   zai,
 } as const satisfies Record<string, Vendor>
 
+/** The name of a vendor profile. */
 export type VendorName = keyof typeof vendors
 
 export const vendorNames = Object.keys(vendors) as VendorName[]

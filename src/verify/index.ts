@@ -12,6 +12,7 @@ import { checkBase, checkListing, listed } from './service.ts'
 
 export type { Point, Result } from './point.ts'
 
+/** What to check, and how. */
 export type VerifyOptions = {
   /** Address of a gateway, or of any provider. */
   base: string
@@ -34,6 +35,13 @@ export type Verification = { base: string; model: string; ok: boolean; points: P
 /**
  * Sends a gateway or provider the requests of clients, and reports for each point whether it holds and, if not, what to change.
  * Makes up to five small requests in each protocol. Never rejects.
+ * @example
+ * import { fetchGateway } from 'wireglot/fetch'
+ * import { verify } from 'wireglot/verify'
+ *
+ * // Any `fetch` will do: this one is a gateway in the same process.
+ * const { ok } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
+ * console.log(ok) // true
  */
 export async function verify({ base, model, key, protocol: only, timeoutMs = 60_000, onPoint, fetch: send = fetch }: VerifyOptions): Promise<Verification> {
   const points: Point[] = []
@@ -67,6 +75,11 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
 /**
  * The model ids that a service lists for a key.
  * @throws Error whose message says what to change
+ * @example
+ * import { fetchGateway } from 'wireglot/fetch'
+ * import { listModels } from 'wireglot/verify'
+ *
+ * console.log(await listModels({ base: 'http://gateway', fetch: fetchGateway() })) // … 'demo' …
  */
 export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
@@ -76,7 +89,15 @@ export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch 
 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }
 
-/** One point as lines of text. Control characters of the service are escaped, since a terminal would interpret them. */
+/**
+ * One point as lines of text. Control characters of the service are escaped, since a terminal would interpret them.
+ * @example
+ * import { fetchGateway } from 'wireglot/fetch'
+ * import { pointText, verify } from 'wireglot/verify'
+ *
+ * const { points } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
+ * for (const point of points) console.log(pointText(point)) // ok …
+ */
 export function pointText({ of, name, result, told, mend, ms }: Point): string {
   const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${printable(told)}${ms === undefined ? '' : ` (${ms} ms)`}`
   return mend === undefined || mend === told ? line : `${line}\n      → ${printable(mend)}`

@@ -38,7 +38,7 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
 
   test('a hook that returns nothing changes nothing', async () => {
     const { url, calls: seen } = await upstream(sendJson(200, replies.messages))
-    const ask = await start(one(url, 'messages'), { onRequest() {}, onResponse() {} })
+    const ask = await start(one(url, 'messages'), { onRequest: () => undefined, onResponse: () => undefined })
     expect(await (await ask(paths.messages, post(requests.messages))).json()).toEqual(replies.messages)
     expect(seen[0]?.json).toEqual(requests.messages)
   })

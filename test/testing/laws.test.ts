@@ -86,6 +86,19 @@ describe('what is no loss', () => {
   })
 })
 
+test('the status of a message without content is no loss, and that of another one is', () => {
+  const isLossy = (content: unknown) => {
+    const body = { input: [{ type: 'message', status: 'completed', ...(content !== undefined && { content }) }] }
+    const law = testing.noSilentLossLaw(
+      fc.constant(body),
+      () => ({ body: {} }),
+      path => path !== '/input/0/status',
+    )
+    return fc.check(law, { numRuns: 50, seed: 1 }).failed
+  }
+  expect([undefined, null, '', [], 'Hello', [{ type: 'input_image' }]].map(isLossy)).toEqual([false, false, false, false, true, true])
+})
+
 describe('a fault is found by its law:', () => {
   test('lines that are taken apart by chunk', () => {
     const byChunk = () => ({

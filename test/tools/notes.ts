@@ -90,7 +90,7 @@ function attempt<T>(act: () => T): T | undefined {
 }
 
 function settingsOf({ options = {} }: Example): string {
-  const settings = Object.entries(options).flatMap(([key, value]) => {
+  const settings = Object.entries(options).flatMap(([key, value]): (readonly [string, unknown])[] => {
     if (typeof value !== 'object') return [[key, value] as const]
     return key === 'context' || value === null ? [] : Object.entries(value).map(([name, one]) => [`${key}.${name}`, one] as const)
   })

@@ -12,7 +12,13 @@ const judges = new Map<string, Strict>(
   Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, Strict>),
 )
 
-/** @throws Error for a protocol without a validator */
+/**
+ * @throws Error for a protocol without a validator
+ * @example
+ * import { strictOf } from 'wireglot/testing'
+ *
+ * console.log(strictOf('messages').checkRequest({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] })[0]) // /max_tokens: missing
+ */
 export function strictOf(protocol: string): Strict {
   const known = judges.get(protocol)
   if (!known) throw new Error(`write src/testing/strict/${protocol}.ts, and its line in index.ts`)
