@@ -11,7 +11,7 @@ export const cerebras = {
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system' } },
-      sources: ['req_llm 1.9.0 (Elixir), guide Cerebras'],
+      sources: ['https://inference-docs.cerebras.ai/resources/openai', 'https://hexdocs.pm/req_llm/1.9.0/cerebras.html'],
     },
     {
       fact: 'The token limit is `max_completion_tokens`.',

@@ -17,7 +17,7 @@ export const moonshot = {
       baseUrl: 'https://api.moonshot.ai/anthropic',
       auth: 'x-api-key',
       regions: { china: 'https://api.moonshot.cn/anthropic' },
-      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'Langertha 0.504 (Perl), manual of Langertha::Engine::MoonshotAnthropic'],
+      sources: ['https://www.developersdigest.tech/reference/api-compatibility', 'https://metacpan.org/pod/Langertha::Engine::MoonshotAnthropic'],
     },
     {
       protocol: 'responses',
@@ -37,33 +37,27 @@ export const moonshot = {
       fact: 'The token limit is `max_completion_tokens`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { maxTokensField: 'max_completion_tokens' } },
-      sources: ['synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")'],
+      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/'],
     },
     {
       fact: 'All earlier reasoning is read from `reasoning_content`; placeholders are not wanted.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'always', missingReasoning: 'omit' } },
-      sources: [
-        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
-        'https://github.com/farion1231/cc-switch',
-      ],
+      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://github.com/farion1231/cc-switch'],
     },
     {
       fact: 'Sampling is fixed by the platform.',
       protocols: ['chat-completions'],
       models: ['kimi-*'],
       refuses: ['temperature', 'top_p', 'n', 'presence_penalty', 'frequency_penalty'],
-      sources: [
-        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
-        'https://github.com/vercel/ai/tree/ed857f50f',
-      ],
+      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://github.com/vercel/ai/tree/ed857f50f'],
     },
     {
       fact: 'Models up to K2.6 are switched by `thinking.type`; there are no levels.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { thinking: 'type', efforts: '' } },
       sources: [
-        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
+        'https://docs.rs/crate/synaps-engine/0.11.0/source/',
         'https://java.agentscope.io/v2/en/integration/model/kimi',
         'https://github.com/pydantic/pydantic-ai/tree/4fda38988',
       ],
@@ -73,20 +67,14 @@ export const moonshot = {
       protocols: ['chat-completions'],
       models: ['kimi-k3*'],
       options: { chatCompletions: { thinking: 'always', efforts: 'low high max' } },
-      sources: [
-        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
-        'https://java.agentscope.io/v2/en/integration/model/kimi',
-      ],
+      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://java.agentscope.io/v2/en/integration/model/kimi'],
     },
     {
       fact: 'K2.7 always reasons, and its tools cannot be forced.',
       protocols: ['chat-completions'],
       models: ['kimi-k2.7*', 'kimi-for-coding*'],
       options: { chatCompletions: { thinking: 'always', toolChoice: 'auto' } },
-      sources: [
-        'synaps-engine 0.11.0 (Rust crate), runtime/openai/catalog/kimi.rs (says "verified live against api.moonshot.ai")',
-        'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
-      ],
+      sources: ['https://docs.rs/crate/synaps-engine/0.11.0/source/', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
     },
     {
       fact: 'Schemas of tools must be plain, and `strict` is left out.',

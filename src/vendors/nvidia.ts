@@ -16,13 +16,14 @@ export const nvidia = {
     {
       fact: 'The role `developer` is not accepted; `system` is.',
       options: { chatCompletions: { instructionsRole: 'system', systemPlacement: 'auto' } },
-      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
     },
     {
       fact: 'The token limit is `max_tokens`.',
       options: { chatCompletions: { maxTokensField: 'max_tokens' } },
       sources: [
-        'openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)',
+        'https://docs.api.nvidia.com/nim/reference/llm-apis',
+        'https://github.com/openclaw/openclaw/issues/37048',
         'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1',
       ],
     },
@@ -30,24 +31,24 @@ export const nvidia = {
       fact: 'Unknown fields are refused.',
       options: { chatCompletions: { optionalFields: 'drop', topK: 'drop' } },
       refuses: ['store', 'metadata', 'safety_identifier', 'prompt_cache_key', 'prompt_cache_retention', 'service_tier', 'verbosity', 'tools.*.function.strict'],
-      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
     },
     {
       fact: 'Reasoning is switched in the chat template; there are no levels.',
       options: { chatCompletions: { thinking: 'template', efforts: '' } },
-      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
     },
     {
       fact: 'gpt-oss always reasons, in three levels.',
       models: ['gpt-oss*'],
       options: { chatCompletions: { thinking: 'effort', efforts: 'low medium high' } },
-      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
     },
     {
       fact: 'Kimi makes one call at a time.',
       models: ['kimi*'],
       options: { chatCompletions: { parallelCalls: 'forbid' } },
-      sources: ['openclaw#37048; docs.api.nvidia.com/nim/reference/llm-apis (read through opencodex issue 126)'],
+      sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
     },
     {
       fact: 'Some models copy a list of text parts into the answer.',

@@ -41,7 +41,7 @@ export const zai = {
       fact: 'Reasoning is sent in `reasoning_content`, and read there.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningField: 'reasoning_content', reasoningInHistory: 'tool-turns', missingReasoning: 'omit' } },
-      sources: ['opencrabs 0.5.1 (Rust crate), src/brain/provider/glm_reasoning.rs', 'https://www.developersdigest.tech/reference/api-compatibility'],
+      sources: ['https://docs.rs/crate/opencrabs/0.5.1/source/', 'https://www.developersdigest.tech/reference/api-compatibility'],
     },
     {
       fact: '`thinking.type` switches reasoning; older models have no levels.',
@@ -67,7 +67,7 @@ export const zai = {
       fact: 'Tools cannot be forced, and stream their arguments in pieces only on request.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'auto', toolStream: true } },
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'opencrabs 0.5.1 (Rust crate), src/brain/provider/glm_reasoning.rs'],
+      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'https://docs.rs/crate/opencrabs/0.5.1/source/'],
     },
     {
       fact: 'There is JSON, but no JSON Schema.',
@@ -91,7 +91,7 @@ export const zai = {
         'messages.*.name',
         'tools.*.function.strict',
       ],
-      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'opencrabs 0.5.1 (Rust crate), src/brain/provider/glm_reasoning.rs'],
+      sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'https://docs.rs/crate/opencrabs/0.5.1/source/'],
     },
   ],
 } as const satisfies Vendor

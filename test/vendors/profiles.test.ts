@@ -13,7 +13,10 @@ describe.each(all)('the profile of $name', vendor => {
 
   test('has a source for every endpoint and every fact', () => {
     const sourced: { sources: readonly string[] }[] = [...vendor.endpoints, ...vendor.facts]
-    for (const one of sourced) expect(one.sources.length, JSON.stringify(one)).toBeGreaterThan(0)
+    for (const one of sourced) {
+      expect(one.sources.length, JSON.stringify(one)).toBeGreaterThan(0)
+      for (const source of one.sources) expect(URL.canParse(source) && source.startsWith('https://'), source).toBe(true)
+    }
   })
 
   test('has one endpoint per protocol, the first one fully supported', () => {
