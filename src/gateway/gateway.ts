@@ -8,6 +8,7 @@ import { fetchTransport } from '../transports/fetch.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
 import type { Transport } from '../transports/transport.ts'
 import { createAdmission } from './admission/admission.ts'
+import { createCors } from './admission/cors.ts'
 import type { Service, Trace } from './ask.ts'
 import { createDispatch } from './dispatch.ts'
 import { createPlayground } from './endpoints/playground.ts'
@@ -82,6 +83,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const service = serviceOf(settled, hooks, transport)
   const admission = createAdmission(service)
   const dispatch = createDispatch(service, admission)
+  const cors = createCors(settled.cors)
   const telemetry = createTelemetry()
   const running = createRunning()
   const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onUsage, hooks.onNotes, hooks.route].some(Boolean)
@@ -100,6 +102,9 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     }),
     claims: (match, method, mounted) => isClaimed(match, method, { page, mounted }),
     async answer(request, match = matchPath(request.path)) {
+      const preflight = cors?.preflight(request)
+      if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
+      const shared = cors?.headers(request)
       const requestId = newId('req_')
       const route = routeOf(match, { base: '', ...request, page })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
@@ -135,7 +140,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const answer = await unlessGivenUp(dispatch(route, { ...request, signal: controller.signal }, trace), controller.signal)
         if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
-        return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, trace.rateLimit, requestIdHeaders(requestId))) }
+        return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, trace.rateLimit, shared, requestIdHeaders(requestId))) }
       } catch (thrown) {
         // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
         const refusal =
@@ -144,7 +149,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         const notes = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
         return answerOf(refusal, {
           protocol,
-          headers: { ...notes, ...trace.rateLimit, ...requestIdHeaders(requestId) },
+          headers: { ...notes, ...trace.rateLimit, ...shared, ...requestIdHeaders(requestId) },
           requestId,
           asList: asksForList(route, request),
         })

@@ -245,6 +245,22 @@ const Store = entry({
   signatures: z.boolean().default(false),
 }).refine(({ memory, redis }) => !(memory && redis), 'expected memory or redis, not both')
 
+const isOrigin = (text: string) => URL.canParse(text) && new URL(text).origin === text && !text.includes('*')
+const originFault = 'expected "*", or an origin such as https://app.example.com, without a path'
+
+/** Web pages of other origins that may use the gateway. Cookies are never allowed; keys are sent in headers. */
+const Cors = entry({
+  /** Origins such as `https://app.example.com`; `*`: every web page. */
+  origins: z
+    .array(
+      z.string().refine(origin => origin === '*' || isOrigin(origin), originFault),
+      originFault,
+    )
+    .min(1, originFault),
+  /** How long browsers may remember the answer to a preflight request, in seconds. Default 7,200. */
+  maxAgeSeconds: z.int().min(0).default(7_200),
+})
+
 const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
 
 const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "protocols": ["${protocolNames[0]}"], "baseUrl": "https://host" }]`
@@ -267,6 +283,8 @@ const Config = entry({
     .prefault({}),
   /** Absent, and no hook `store`: replies are not kept. */
   store: Store.optional(),
+  /** Absent: web pages of other origins cannot read responses. */
+  cors: Cors.optional(),
   /** Show the playground to browsers at `/`. Default: true for `wireglot serve`, else false. */
   page: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {

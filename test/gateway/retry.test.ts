@@ -31,6 +31,23 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([3, 1])
   })
 
+  test.each([401, 402, 403, 404])('reports the channel when it refuses with %i and the next one answers', async status => {
+    const [first, second] = [await upstream(bad(status)), await upstream(good)]
+    const lines: object[] = []
+    const warn = (details: object) => lines.push(details)
+    const ask = await start(
+      {
+        auth: 'none',
+        channels: [channel('first', first.url), channel('second', second.url)],
+        models: [{ id: 'm', channels: [{ name: 'first' }, { name: 'second', priority: 1 }] }],
+      },
+      { logger: { info() {}, warn, error: warn } },
+    )
+    expect((await ask(path, chat)).status).toBe(200)
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+    expect(lines).toMatchObject([{ channel: 'first', model: 'm', status, failure: 'upstream_status' }])
+  })
+
   test('a channel that does not answer in time is left for the next one', async () => {
     const [first, second] = [await upstream(() => {}), await upstream(good)]
     const ask = await start({

@@ -1,6 +1,7 @@
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { failureKind, Refusal, reasonOf, refuse } from '../error.ts'
+import { wordsOf } from '../record.ts'
 import { call } from './call.ts'
 import type { Candidate } from './catalog.ts'
 import type { Failure } from './failure.ts'
@@ -49,10 +50,17 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
     const result = await tryOne(service, ask, trace, { candidate, controller, others })
     if (!('again' in result)) return result
     if (result.again === 'never' || controller.signal.aborted) throw result.refusal
+    if (candidate !== ask.candidates.at(-1)) reportFailed(service, trace, candidate, result.refusal)
     // A 401, 402, 403 or 404 may concern that channel only, so a later error replaces it.
     if (!first || (first.error.status < 500 && first.error.status !== 429)) first = result.refusal
   }
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
+}
+
+/** Names the channel that failed: the client sees nothing of it when another one answers. */
+function reportFailed({ log }: Service, { requestId }: Trace, { channel, model }: Candidate, refusal: Refusal): void {
+  const details = { requestId, channel: channel.name, model, status: refusal.error.status, failure: failureKind(refusal), error: wordsOf(refusal) }
+  log('warn', details, 'a channel failed: the next one is tried')
 }
 
 /** The response when the breakers of all channels are open. */

@@ -1,0 +1,43 @@
+import type { Headers } from '../../protocol.ts'
+import type { Settled } from '../options.ts'
+import type { GatewayAnswer, GatewayRequest } from '../request.ts'
+
+/** Which web pages of other origins may use the gateway (CORS). */
+export type Cors = {
+  /** The answer to a preflight request. Undefined: the request is none, or its origin is not allowed. */
+  preflight(request: Pick<GatewayRequest, 'method' | 'headers'>): GatewayAnswer | undefined
+  /** Headers for every response to this request. */
+  headers(request: Pick<GatewayRequest, 'headers'>): Headers
+}
+
+/** Undefined: CORS is not configured. `access-control-allow-credentials` is never sent, so browsers send no cookies. */
+export function createCors(config: Settled['cors']): Cors | undefined {
+  if (!config) return undefined
+  const { origins, maxAgeSeconds } = config
+  const allowsAll = origins.includes('*')
+  const allowed = new Set(origins)
+  const headersFor = ({ headers: { origin } }: Pick<GatewayRequest, 'headers'>): Headers => {
+    if (allowsAll) return everyOrigin
+    return origin !== undefined && allowed.has(origin) ? { 'access-control-allow-origin': origin, ...exposed, vary: 'origin' } : otherOrigin
+  }
+  return {
+    headers: headersFor,
+    preflight({ method, headers }) {
+      const { origin, 'access-control-request-method': wanted, 'access-control-request-headers': names } = headers
+      if (method !== 'OPTIONS' || origin === undefined || wanted === undefined || !(allowsAll || allowed.has(origin))) return undefined
+      const granted = {
+        'access-control-allow-methods': 'GET, HEAD, POST, DELETE',
+        // A `*` would not include `authorization`.
+        ...(names !== undefined && { 'access-control-allow-headers': names }),
+        'access-control-max-age': String(maxAgeSeconds),
+        vary: 'origin, access-control-request-method, access-control-request-headers',
+      }
+      return { status: 204, headers: { ...headersFor({ headers }), ...granted }, body: '' }
+    },
+  }
+}
+
+const exposed: Headers = { 'access-control-expose-headers': '*' }
+const everyOrigin: Headers = { 'access-control-allow-origin': '*', ...exposed }
+/** Caches must not give this response to an allowed origin. */
+const otherOrigin: Headers = { vary: 'origin' }
