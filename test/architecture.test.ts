@@ -84,6 +84,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible'],
   },
   operations: { rooms: ['gateway'], packages: ['prom-client'] },
+  records: { rooms: ['canonical', 'gateway', 'kit'], packages: ['kysely', 'libsql', 'pg', 'zod', 'node:crypto', 'node:http'] },
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {
     rooms: [
@@ -98,6 +99,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'index.ts',
       'kit',
       'operations',
+      'records',
       'protocol.ts',
       'protocols/check-options.ts',
       'protocols/index.ts',

@@ -39,6 +39,7 @@ const of = (...languages: string[]) =>
 const elsewhere: [line: RegExp, who: string][] = [
   [/^npm (ci|test|run check|ci && npm test)$/, 'CI, on every commit'],
   [/^npm ci && npm start$/, 'test/tools/packed.mjs starts and asks what a build makes, in npm run check'],
+  [/^npm install wireglot kysely libsql$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
   [/^npm install --save-dev wireglot fast-check$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
 ]
 
@@ -59,6 +60,7 @@ const doors: Record<string, string> = {
   'wireglot/fetch': 'src/hosts/fetch.ts',
   'wireglot/gateway': 'src/gateway/gateway.ts',
   'wireglot/notes': 'src/notes.ts',
+  'wireglot/records': 'src/records/index.ts',
   'wireglot/schemas': 'src/schemas.ts',
   'wireglot/protocols': 'src/protocols',
   'wireglot/testing': 'src/testing/index.ts',

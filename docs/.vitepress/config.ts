@@ -30,6 +30,7 @@ export default defineConfig({
           guide('Gateway', 'gateway'),
           guide('SDKs in process', 'in-process'),
           guide('Vendors', 'vendors'),
+          guide('Records, keys and budgets', 'records'),
           guide('Several processes', 'several-processes'),
           guide('Operations', 'operations'),
           guide('Security', 'security'),

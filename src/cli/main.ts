@@ -15,6 +15,7 @@ import { addAddress } from './address.ts'
 import { addClientConfig } from './client-config.ts'
 import { addInit } from './init.ts'
 import { readJsonFile, writeJsonFile } from './json-file.ts'
+import { addKeys } from './keys.ts'
 import { readOption } from './options.ts'
 import { type ServeOptions, serve } from './serve.ts'
 import { addVendors } from './vendors.ts'
@@ -48,6 +49,7 @@ program
   .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
   .option('--grace <seconds>', 'what answers under way get when the process is told to stop; then they are told that they end', toSeconds, 10)
+  .option('--no-records', 'keep no usage records')
   .addOption(new Option('--log <format>', 'access log on standard output (default: pretty on a terminal, else json)').choices(logFormats))
   .addHelpText(
     'after',
@@ -102,6 +104,7 @@ addVerify(program)
 addModels(program)
 addVendors(program)
 addInit(program)
+addKeys(program)
 
 async function translate({ kind, from, to, context: contextFile, contextOut, strict, option }: Translate): Promise<void> {
   const context = contextFile === undefined ? undefined : await readContext(contextFile)

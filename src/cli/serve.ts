@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
-import type { GatewayConfig, Logger } from '../gateway/gateway.ts'
+import type { GatewayConfig, Hooks, Logger } from '../gateway/gateway.ts'
 import { demo, longestMs } from '../gateway/options.ts'
 import { type ConnectGateway, gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -11,8 +11,10 @@ import { createAccessLog, type LogFormat } from '../operations/access-log.ts'
 import { health, ready } from '../operations/health.ts'
 import { createMetrics } from '../operations/metrics.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
+import type { Prices, Records } from '../records/index.ts'
 import { findConfig, readConfig } from './config-file.ts'
 import { configFor, vendorsIn } from './environment.ts'
+import { locationOf } from './keys.ts'
 
 export type ServeOptions = {
   /** File with the configuration. Without this and `upstream`: a file of the folder, the vendors whose keys are set, or the demo model. */
@@ -28,6 +30,8 @@ export type ServeOptions = {
   grace?: number
   /** The format of the access log. Default: `pretty` on a terminal, else `json`. */
   log?: LogFormat
+  /** Keep usage records even if the configuration does not ask for it. Default false. */
+  records?: boolean
 }
 
 export type Served = { host: string; port: number; url: string; close(): Promise<void> }
@@ -53,9 +57,14 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const metrics = createMetrics(() => live.current().state())
   const logger = createAccessLog(log, { out, err, seen: metrics.count })
   const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
-  const live = await createLive(source, { host, logger })
+  const config = await source.read()
+  const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
+  const { authenticate, onUsage } = records?.hooks ?? {}
+  const hooks = { ...(onUsage && { onUsage }), ...(authenticate && records && (await acceptsKeys(records, adminKey)) && { authenticate }) }
+  const live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
+  const admin = records && adminKey !== undefined ? records.admin(adminKey, () => live.current().state()) : undefined
   const server = createServer((request, response) => {
-    if (!operations(live, metrics, request, response)) live.current()(request, response)
+    if (!operations(live, metrics, request, response) && !admin?.(request, response)) live.current()(request, response)
   })
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
@@ -76,10 +85,12 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     if (watched !== undefined) unwatchFile(watched, reload)
     // The port stays open meanwhile: new requests get 503 with a hint to retry.
     await live.close(grace * 1000)
+    await records?.close()
     server.close()
     server.closeAllConnections()
   })
   for (const line of helpOf(url, source, live.config())) out(line)
+  out(title)
   out(`listening on http://${inUrl(host)}:${bound}`)
   const stop = () => {
     process.off('SIGINT', stop)
@@ -116,6 +127,39 @@ function upstreamConfig(upstream: string, protocol: string | undefined, keyEnv: 
   return { channels: [{ name: 'upstream', protocols: [protocol], baseUrl: upstream, ...(keyEnv !== undefined && { apiKey: `env:${keyEnv}` }) }] }
 }
 
+/** `title`: for people. */
+type Recording = { records?: Records; adminKey?: string; title: string }
+
+type RecordsWanted = { options: ServeOptions; source: Source; environment: Surroundings['environment']; logger: Logger; prices(): Prices }
+
+/** @throws Error if records are configured and cannot be kept */
+async function recordsOf(config: GatewayConfig, { options, source, environment, logger, prices }: RecordsWanted): Promise<Recording> {
+  const { records: place } = isObject(config) ? config : {}
+  const adminKey = (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ?? environment['WIREGLOT_ADMIN_KEY']
+  const isWanted = (place !== undefined && place !== false) || adminKey !== undefined || environment['DATABASE_URL'] !== undefined
+  if (place === false || source.isDemo || !(isWanted || options.records)) return { title: 'records: off' }
+  const location = place ?? locationOf(environment)
+  const named = 'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
+  const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
+  try {
+    const { openRecords } = await import('../records/index.ts')
+    return { records: await openRecords(named, { prices, logger }), ...(adminKey !== undefined && { adminKey }), title }
+  } catch (error) {
+    if (isWanted) throw error
+    return { title: `records: off (${error instanceof Error ? error.message : 'unknown'})` }
+  }
+}
+
+/** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. */
+const acceptsKeys = async (records: Records, adminKey: string | undefined) => adminKey !== undefined || (await records.keys.list()).length > 0
+
+function fromEnvironment(value: string | undefined, environment: Surroundings['environment']): string | undefined {
+  if (!value?.startsWith('env:')) return value
+  const found = environment[value.slice(4)]
+  if (!found) throw new Error(`expected the environment variable ${value.slice(4)} to be set`)
+  return found
+}
+
 /** A gateway whose configuration can be read again. */
 type Live = {
   current(): ConnectGateway
@@ -127,9 +171,13 @@ type Live = {
 }
 
 /** @throws ConfigError or Error when the first configuration is invalid */
-async function createLive(source: Source, { host, logger }: { host: string; logger: Logger }): Promise<Live> {
-  let config = await source.read()
-  let current = gatewayOf(config, host, logger)
+async function createLive(
+  source: Source,
+  first: GatewayConfig,
+  { create, logger }: { create(config: GatewayConfig): ConnectGateway; logger: Logger },
+): Promise<Live> {
+  let config = first
+  let current = create(config)
   let failed: string | undefined
   const retiring = new Set<Promise<void>>()
   let reloading: Promise<void> = Promise.resolve()
@@ -137,7 +185,7 @@ async function createLive(source: Source, { host, logger }: { host: string; logg
   async function replace(): Promise<void> {
     try {
       const wanted = await source.read()
-      const next = gatewayOf(wanted, host, logger)
+      const next = create(wanted)
       const old = current
       current = next
       config = wanted
@@ -166,9 +214,9 @@ async function createLive(source: Source, { host, logger }: { host: string; logg
   }
 }
 
-function gatewayOf(config: GatewayConfig, host: string, logger: Logger): ConnectGateway {
+function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: string; logger: Logger; hooks?: Hooks | undefined }): ConnectGateway {
   // A file may not contain an object: the gateway has the better message for that.
-  const handler = gateway(isObject(config) ? { page: true, ...config } : config, { logger })
+  const handler = gateway(isObject(config) ? { page: true, ...config } : config, { ...hooks, logger })
   if (!handler.localOnly || isLoopback(host)) return handler
   void handler.close(0)
   throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`)

@@ -7,10 +7,11 @@ import type { Transport } from '../transports/transport.ts'
 import type { GatewayRequest } from './request.ts'
 
 /**
- * The client. `group`: one of the configured groups; absent: all models are visible. `requestsPerMinute`: the limit of this name, in
+ * The client. `group`: one of the configured groups; absent: all models are visible. `models`: the ids that it may use, of those that its group sees;
+ * a `*` at the end matches any rest; absent: all of these. `requestsPerMinute`: the limit of this name, in
  * addition to that of the group; absent or 0: no limit.
  */
-export type Identity = { name?: string; group?: string; requestsPerMinute?: number }
+export type Identity = { name?: string; group?: string; models?: readonly string[]; requestsPerMinute?: number }
 
 /**
  * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time limit

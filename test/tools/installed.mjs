@@ -19,6 +19,7 @@ const doors = {
   '/verify': 'verify',
   '/testing': 'strictOf',
   '/schemas': 'MessagesRequest.safeParse',
+  '/records': 'openRecords',
   '/notes': "noteCatalog['field.unknown'].meaning.at",
 }
 

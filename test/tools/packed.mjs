@@ -16,6 +16,7 @@ const doors = [
   'wireglot/testing',
   'wireglot/schemas',
   'wireglot/notes',
+  'wireglot/records',
   'wireglot/between',
 ]
 

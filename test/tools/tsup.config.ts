@@ -12,6 +12,7 @@ const doors = [
   'src/testing/index.ts',
   'src/schemas.ts',
   'src/notes.ts',
+  'src/records/index.ts',
   // The maker of types takes no patterns.
   ...readdirSync('src/protocols', { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [`src/protocols/${entry.name}/index.ts`] : [])),
 ]

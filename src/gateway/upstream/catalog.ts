@@ -42,10 +42,11 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     .sort((a, b) => b.prefix.length - a.prefix.length)
   const turns = new Map<string, number>()
 
-  const sees = ({ group }: Identity, id: string) => {
+  const sees = ({ group, models: own }: Identity, id: string) => {
+    if (own && !own.some(pattern => isMatch(pattern, id))) return false
     if (group === undefined) return true
     const allowed = Object.hasOwn(groups, group) ? groups[group]?.models : undefined
-    return allowed?.some(pattern => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)) ?? false
+    return allowed?.some(pattern => isMatch(pattern, id)) ?? false
   }
   /** Is there an id that matches both patterns? */
   const overlap = (one: string, other: string) => {
@@ -96,14 +97,17 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
       const found = lookUp(id, identity)
       return found && infoOf(id, found.entry)
     },
-    reaches({ name }, { group }) {
+    reaches({ name }, { group, models: own }) {
       const serving = models.filter(entry => entry.channels.some(one => one.name === name)).flatMap(({ id, aliases }) => [id, ...aliases])
+      if (own && !serving.some(id => own.some(pattern => overlap(pattern, id)))) return false
       if (group === undefined) return serving.length > 0
       const allowed = Object.hasOwn(groups, group) ? (groups[group]?.models ?? []) : []
       return serving.some(id => allowed.some(pattern => overlap(pattern, id)))
     },
   }
 }
+
+const isMatch = (pattern: string, id: string) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)
 
 /** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
 function spokenWith(channel: ChannelEntry, caller: Protocol, asked: Asked): Protocol {

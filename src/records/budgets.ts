@@ -1,0 +1,86 @@
+import { refuse, type UsageRecord } from '../gateway/gateway.ts'
+import type { Database } from './database.ts'
+import type { KeyInfo } from './keys.ts'
+import { costOf, type Prices } from './prices.ts'
+import type { Writer } from './writer.ts'
+
+/** What a key has used: in the last minute, on this day and in this month (UTC). */
+type Spent = { minuteTokens: number; dayTokens: number; monthTokens: number; dayDollars: number; monthDollars: number }
+
+export type Budgets = {
+  /** @throws Refusal 429 if the key has used up its tokens or its money */
+  check(key: KeyInfo): Promise<void>
+  /** Counts a request of this process at once; other processes see it when it is written. */
+  spend(record: UsageRecord): void
+}
+
+/** How long sums are used before they are read again. So far apart two processes may be. */
+const freshMs = 1_000
+
+/** Long because its functions share the sums. */
+export function createBudgets({ db }: Database, writer: Writer, prices: () => Prices): Budgets {
+  const known = new Map<string, { spent: Spent; until: number }>()
+
+  async function read(name: string): Promise<Spent> {
+    await writer.flush()
+    const now = new Date()
+    const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
+    const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate())
+    const hours = await db.selectFrom('hours').select(['hour', 'input', 'output', 'cost']).where('key', '=', name).where('hour', '>=', month).execute()
+    const recent = await db
+      .selectFrom('records')
+      .select(({ fn }) => [fn.sum<number | null>('input').as('input'), fn.sum<number | null>('output').as('output')])
+      .where('key', '=', name)
+      .where('time', '>=', now.getTime() - 60_000)
+      .executeTakeFirst()
+    const spent: Spent = {
+      minuteTokens: Number(recent?.input ?? 0) + Number(recent?.output ?? 0),
+      dayTokens: 0,
+      monthTokens: 0,
+      dayDollars: 0,
+      monthDollars: 0,
+    }
+    for (const { hour, input, output, cost } of hours) {
+      const tokens = Number(input) + Number(output)
+      spent.monthTokens += tokens
+      spent.monthDollars += Number(cost)
+      if (Number(hour) < day) continue
+      spent.dayTokens += tokens
+      spent.dayDollars += Number(cost)
+    }
+    return spent
+  }
+
+  return {
+    async check(key) {
+      const { tokensPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth } = key
+      if ([tokensPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth].every(limit => limit === undefined)) return
+      let found = known.get(key.name)
+      if (!found || found.until < Date.now()) {
+        // A dead database must not lock everybody out: the last sums count.
+        const spent = await read(key.name).catch(() => found?.spent)
+        if (!spent) return
+        found = { spent, until: Date.now() + freshMs }
+        known.set(key.name, found)
+      }
+      const { spent } = found
+      const over = (limit: number | undefined, used: number) => limit !== undefined && used >= limit
+      if (over(tokensPerMinute, spent.minuteTokens)) throw refuse(429, 'rate_limit', 'this key has used its tokens of this minute', { retryAfterMs: 10_000 })
+      if (over(tokensPerDay, spent.dayTokens) || over(dollarsPerDay, spent.dayDollars))
+        throw refuse(429, 'rate_limit', 'this key has used its budget of this day')
+      if (over(tokensPerMonth, spent.monthTokens) || over(dollarsPerMonth, spent.monthDollars))
+        throw refuse(429, 'rate_limit', 'this key has used its budget of this month')
+    },
+    spend({ key, usage, modelServed }) {
+      const found = key === undefined ? undefined : known.get(key)
+      if (!found) return
+      const tokens = (usage?.input ?? 0) + (usage?.output ?? 0)
+      const dollars = costOf(modelServed, usage, prices()) ?? 0
+      found.spent.minuteTokens += tokens
+      found.spent.dayTokens += tokens
+      found.spent.monthTokens += tokens
+      found.spent.dayDollars += dollars
+      found.spent.monthDollars += dollars
+    },
+  }
+}

@@ -1,0 +1,168 @@
+import type { Dialect, Generated, Kysely } from 'kysely'
+
+/** A finished request. Times are Unix milliseconds; `cost` is in US dollars, null if the price is unknown. */
+export type RecordRow = {
+  id: string
+  time: number
+  key: string | null
+  model: string
+  modelServed: string | null
+  channel: string | null
+  provider: string | null
+  protocolIn: string
+  protocolOut: string | null
+  stream: number
+  status: number
+  failure: string | null
+  error: string | null
+  input: number | null
+  output: number | null
+  cost: number | null
+  firstByteMs: number | null
+  totalMs: number
+  attempts: number
+  notes: number
+}
+
+/** Sums of one hour, key, model and channel: what plots and budgets read. `''`: no key, no channel. `hour`: Unix milliseconds of its start. */
+export type HourRow = {
+  hour: number
+  key: string
+  model: string
+  channel: string
+  requests: number
+  failures: number
+  input: number
+  output: number
+  cost: number
+  totalMs: number
+}
+
+/** A key of a client. `hash`: SHA-256 of the secret, which is stored nowhere. `hint`: its first characters. Absent limits are null. */
+export type KeyRow = {
+  name: string
+  hash: string
+  hint: string
+  groupName: string | null
+  /** JSON list of model ids; a `*` at the end matches any rest. Null: all. */
+  models: string | null
+  requestsPerMinute: number | null
+  tokensPerMinute: number | null
+  tokensPerDay: number | null
+  tokensPerMonth: number | null
+  dollarsPerDay: number | null
+  dollarsPerMonth: number | null
+  expiresAt: number | null
+  disabled: number
+  createdAt: number
+}
+
+export type Tables = { records: RecordRow; hours: HourRow; keys: KeyRow; migrations: { version: number; sequence: Generated<number> } }
+
+export type Database = { db: Kysely<Tables>; isEmbedded: boolean; close(): Promise<void> }
+
+/** Where records are: a file of the embedded database, or the URL of PostgreSQL. */
+export type Location = { file: string } | { url: string }
+
+/**
+ * Opens the database and brings its tables up to date.
+ * @throws Error if a package is missing (`kysely`, and `libsql` or `pg`), or the database cannot be opened
+ */
+export async function openDatabase(location: Location): Promise<Database> {
+  const { Kysely, CamelCasePlugin } = await load('kysely', () => import('kysely'))
+  const isEmbedded = 'file' in location
+  const { dialect, close } = isEmbedded ? await embedded(location.file) : await postgres(location.url)
+  const db = new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] })
+  await migrate(db, isEmbedded)
+  return {
+    db,
+    isEmbedded,
+    async close() {
+      await db.destroy()
+      close()
+    },
+  }
+}
+
+type Opened = { dialect: Dialect; close(): void }
+
+async function embedded(file: string): Promise<Opened> {
+  const { SqliteDialect } = await import('kysely')
+  const { default: Sqlite } = await load('libsql', () => import('libsql'))
+  const database = new Sqlite(file)
+  // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
+  return { dialect: new SqliteDialect({ database: asKyselyExpects(database) }), close() {} }
+}
+
+type Sqlite = import('libsql').Database
+
+/** libsql tells by `columns()` whether a statement returns rows; kysely asks `reader`. */
+function asKyselyExpects(database: Sqlite) {
+  return {
+    close: () => void database.close(),
+    prepare(sql: string) {
+      const statement = database.prepare(sql)
+      return {
+        reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
+        all: (values: readonly unknown[]) => statement.all(...values) as unknown[],
+        run: (values: readonly unknown[]) => statement.run(...values) as { changes: number | bigint; lastInsertRowid: number | bigint },
+        iterate: (values: readonly unknown[]) => statement.iterate(...values) as IterableIterator<unknown>,
+      }
+    },
+  }
+}
+
+async function postgres(url: string): Promise<Opened> {
+  const { PostgresDialect } = await import('kysely')
+  const { default: pg } = await load('pg', () => import('pg'))
+  const { builtins } = pg.types
+  const types = {
+    getTypeParser: (id: number, format?: 'text' | 'binary') => (id === builtins.INT8 || id === builtins.NUMERIC ? Number : pg.types.getTypeParser(id, format)),
+  }
+  const pool = new pg.Pool({ connectionString: url, max: 4, types: types as typeof pg.types })
+  // A connection that breaks while nobody uses it is replaced.
+  pool.on('error', () => {})
+  return { dialect: new PostgresDialect({ pool }), close() {} }
+}
+
+async function load<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
+  return importing().catch((error: unknown) => {
+    throw new Error(`records need the package ${name}: npm install ${name}`, { cause: error })
+  })
+}
+
+/** Each step is run once, in order. Types that both databases know. */
+const steps: readonly string[][] = [
+  [
+    `create table records (id text primary key, time bigint not null, key text, model text not null, model_served text, channel text, provider text,
+      protocol_in text not null, protocol_out text, stream integer not null, status integer not null, failure text, error text, input bigint, output bigint,
+      cost double precision, first_byte_ms bigint, total_ms bigint not null, attempts integer not null, notes integer not null)`,
+    'create index records_time on records (time)',
+    'create index records_key on records (key, time)',
+    'create index records_model on records (model, time)',
+    'create index records_channel on records (channel, time)',
+    `create table hours (hour bigint not null, key text not null, model text not null, channel text not null, requests bigint not null, failures bigint not null,
+      input bigint not null, output bigint not null, cost double precision not null, total_ms bigint not null, primary key (hour, key, model, channel))`,
+    'create index hours_key on hours (key, hour)',
+    `create table keys (name text primary key, hash text not null unique, hint text not null, group_name text, models text, requests_per_minute bigint,
+      tokens_per_minute bigint, tokens_per_day bigint, tokens_per_month bigint, dollars_per_day double precision, dollars_per_month double precision,
+      expires_at bigint, disabled integer not null, created_at bigint not null)`,
+  ],
+]
+
+async function migrate(db: Kysely<Tables>, isEmbedded: boolean): Promise<void> {
+  const { sql } = await import('kysely')
+  await sql`create table if not exists migrations (version integer primary key)`.execute(db)
+  await db.transaction().execute(async transaction => {
+    // Several processes may start at once.
+    if (!isEmbedded) await sql`lock table migrations in exclusive mode`.execute(transaction)
+    const done = await sql<{ version: number }>`select version from migrations`.execute(transaction)
+    const versions = new Set(done.rows.map(({ version }) => Number(version)))
+    for (const [version, statements] of steps.entries()) {
+      if (versions.has(version)) continue
+      for (const statement of statements) await sql.raw(statement).execute(transaction)
+      await sql`insert into migrations (version) values (${version})`.execute(transaction)
+    }
+  })
+}

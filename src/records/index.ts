@@ -1,0 +1,81 @@
+/**
+ * Usage records, and keys that are created at run time, in a SQL database.
+ * @module wireglot/records
+ */
+import type { GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
+import { refuse } from '../gateway/gateway.ts'
+import { type Admin, createAdmin } from './admin.ts'
+import { createBudgets } from './budgets.ts'
+import { type Location, openDatabase } from './database.ts'
+import { createKeys, type Keys } from './keys.ts'
+import type { Prices } from './prices.ts'
+import { createWriter } from './writer.ts'
+
+export type { Admin } from './admin.ts'
+export type { Location, RecordRow } from './database.ts'
+export { KeyError, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
+export type { Price, Prices } from './prices.ts'
+export type { RecordFilter, RecordPage, Sum } from './queries.ts'
+
+export type Records = {
+  keys: Keys
+  /** For the gateway: `authenticate` accepts the keys of the database, `onUsage` records each request. */
+  hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage'>>
+  /** Answers `/admin/*` of a `node:http` server. */
+  admin(adminKey: string, state: () => GatewayState): Admin
+  /** Writes what is left, and closes the database. */
+  close(): Promise<void>
+}
+
+export type RecordsOptions = {
+  /** US dollars for a million tokens, by model. Absent: costs are unknown. */
+  prices?: () => Prices
+  /** Gets a warning when the database fails, once until it works again. */
+  logger?: Pick<Logger, 'warn'>
+}
+
+/**
+ * Opens the database of records and keys, and creates its tables.
+ * @throws Error if a package is missing (`kysely`, and `libsql` for a file or `pg` for a URL), or the database cannot be opened
+ * @example
+ * import { gateway } from 'wireglot/connect'
+ * import { openRecords } from 'wireglot/records'
+ *
+ * const records = await openRecords({ file: ':memory:' })
+ * const { secret } = await records.keys.create('alice', { models: ['demo'], requestsPerMinute: 60 })
+ * const handler = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] }, records.hooks)
+ * console.log(secret.startsWith('wg-')) // true
+ * await handler.close()
+ * await records.close()
+ */
+export async function openRecords(location: Location, { prices = () => ({}), logger }: RecordsOptions = {}): Promise<Records> {
+  const database = await openDatabase(location)
+  const writer = createWriter(database, prices, (details, message) => logger?.warn(details, message))
+  const keys = createKeys(database)
+  const budgets = createBudgets(database, writer, prices)
+  return {
+    keys,
+    hooks: {
+      async authenticate(credential) {
+        // Other keys are those of the configuration.
+        if (!credential?.startsWith('wg-')) return undefined
+        const key = await keys.find(credential)
+        if (!key) return undefined
+        if (key.disabled) throw refuse(401, 'authentication', 'this key is disabled')
+        if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now()) throw refuse(401, 'authentication', 'this key has expired')
+        await budgets.check(key)
+        const { name, group, models, requestsPerMinute } = key
+        return { name, ...(group !== undefined && { group }), ...(models && { models }), ...(requestsPerMinute !== undefined && { requestsPerMinute }) }
+      },
+      onUsage(record) {
+        budgets.spend(record)
+        writer.add(record)
+      },
+    },
+    admin: (adminKey, state) => createAdmin({ database, keys, writer, adminKey, state }),
+    async close() {
+      await writer.close()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import type { Usage } from '../canonical/response.ts'
+
+/** US dollars for a million tokens. `cacheRead`: of input that the provider's cache held; absent: as `input`. */
+export type Price = { input: number; output: number; cacheRead?: number | undefined }
+
+/** By model id; a `*` at the end matches any rest. The longest match counts. */
+export type Prices = Readonly<Record<string, Price>>
+
+/** US dollars. Undefined: the price or the counts are unknown. */
+export function costOf(model: string | undefined, usage: Usage | undefined, prices: Prices): number | undefined {
+  const price = model === undefined ? undefined : priceOf(model, prices)
+  if (!price || usage?.input === undefined || usage.output === undefined) return undefined
+  const cached = Math.min(usage.cacheRead ?? 0, usage.input)
+  return ((usage.input - cached) * price.input + cached * (price.cacheRead ?? price.input) + usage.output * price.output) / 1_000_000
+}
+
+function priceOf(model: string, prices: Prices): Price | undefined {
+  if (Object.hasOwn(prices, model)) return prices[model]
+  const matching = Object.keys(prices).filter(pattern => pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)))
+  const [longest] = matching.sort((a, b) => b.length - a.length)
+  return longest === undefined ? undefined : prices[longest]
+}

@@ -1,0 +1,199 @@
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { serve } from '../../src/cli/serve.ts'
+import { after, paths, post, requests, sendJson, upstream } from '../gateway/support.ts'
+
+const adminKey = 'admin-key-0123456789'
+
+/** A gateway with records, and an upstream that answers every request. */
+async function started(more: object = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+  const answer = {
+    id: 'msg_1',
+    type: 'message',
+    role: 'assistant',
+    model: 'm',
+    content: [{ type: 'text', text: 'Hi' }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: { input_tokens: 100, output_tokens: 50 },
+  }
+  const seen = await upstream(sendJson(200, answer))
+  const config = {
+    channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],
+    models: [{ id: '*', channels: [{ name: 'up' }] }],
+    records: { file: join(folder, 'r.db') },
+    adminKey,
+    ...more,
+  }
+  await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
+  const served = await serve({ host: '127.0.0.1', port: 0, log: 'off' }, { out() {}, err() {}, folder, environment: {} })
+  after(served.close)
+  const admin = async (path: string, init: RequestInit & { json?: unknown } = {}) => {
+    const { json, ...rest } = init
+    const body = json === undefined ? {} : { body: JSON.stringify(json), method: 'POST' }
+    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...rest.headers }
+    const response = await fetch(`${served.url}/admin/${path}`, { ...body, ...rest, headers })
+    return { status: response.status, headers: response.headers, body: (await response.json()) as Record<string, unknown> }
+  }
+  const ask = (key: string, model = 'm') => {
+    const sent = post({ ...requests.messages, model })
+    return fetch(served.url + paths.messages, { ...sent, headers: { ...sent.headers, 'x-api-key': key } })
+  }
+  return { ...served, admin, ask, seen }
+}
+
+describe('the admin API', () => {
+  test('creates a key that works at once, within its models, and shows what it did', async () => {
+    const { admin, ask } = await started()
+    const { status, body } = await admin('keys', { json: { name: 'alice', models: ['m*'], requestsPerMinute: 3 } })
+    expect(status).toBe(201)
+    const secret = String(body['secret'])
+    const response = await ask(secret)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('3')
+    expect(response.headers.get('x-ratelimit-remaining-requests')).toBe('2')
+    expect((await ask(secret, 'other')).status).toBe(404)
+    expect((await ask('wg-wrong')).status).toBe(401)
+    const { body: page } = await admin('records?key=alice&limit=1')
+    expect(page['records']).toMatchObject([{ key: 'alice', status: 404, channel: null }])
+    expect(page['next']).toEqual(expect.any(String))
+    expect((await admin('usage?by=model')).body['sums']).toMatchObject(
+      expect.arrayContaining([expect.objectContaining({ name: 'm', requests: 1, input: 100, output: 50 })]),
+    )
+    expect((await admin('state')).body).toMatchObject({ channels: [{ name: 'up', breaker: 'closed' }], droppedRecords: 0 })
+  })
+
+  test('rotates, disables and deletes a key', async () => {
+    const { admin, ask } = await started()
+    const { body: created } = await admin('keys', { json: { name: 'alice' } })
+    const { body: rotated } = await admin('keys/alice/rotate', { method: 'POST' })
+    expect((await ask(String(created['secret']))).status).toBe(401)
+    expect((await ask(String(rotated['secret']))).status).toBe(200)
+    await admin('keys/alice', { method: 'PATCH', json: { disabled: true } })
+    expect((await ask(String(rotated['secret']))).status).toBe(401)
+    expect((await admin('keys/alice', { method: 'DELETE' })).status).toBe(200)
+    expect((await admin('keys/alice', { method: 'DELETE' })).status).toBe(404)
+    expect((await admin('keys')).body).toEqual({ keys: [] })
+  })
+
+  test('shows no secret but once', async () => {
+    const { admin } = await started()
+    const { body } = await admin('keys', { json: { name: 'alice' } })
+    const everything = JSON.stringify([(await admin('keys')).body, (await admin('records')).body, (await admin('state')).body])
+    expect(everything).not.toContain(String(body['secret']))
+    expect(everything).not.toContain('hash')
+    expect(everything).not.toContain(adminKey)
+  })
+})
+
+describe('attacks on the admin API', () => {
+  test.each<[what: string, headers: Record<string, string>]>([
+    ['no key', {}],
+    ['a wrong key', { authorization: 'Bearer admin-key-0123456780' }],
+    ['a shorter key', { authorization: 'Bearer admin-key' }],
+    ['the key in a cookie', { cookie: `admin=${adminKey}` }],
+    ['a key of a client', { authorization: 'Bearer wg-client' }],
+  ])('%s is refused, with the same answer for every path', async (_, headers) => {
+    const { url } = await started()
+    const answers = await Promise.all(
+      ['keys', 'keys/alice', 'records', 'nothing'].map(async path => {
+        const response = await fetch(`${url}/admin/${path}`, { headers })
+        return [response.status, await response.text()]
+      }),
+    )
+    expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
+    expect(answers[0]?.[0]).toBe(401)
+  })
+
+  test('without an admin key there is no admin API', async () => {
+    const { url } = await started({ adminKey: undefined })
+    const response = await fetch(`${url}/admin/keys`, { headers: { authorization: 'Bearer undefined' } })
+    expect(response.status).toBe(404)
+  })
+
+  test.each<[what: string, headers: Record<string, string>, status: number]>([
+    ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['a page of a neighbor site', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a form, which cannot send JSON', { 'content-type': 'text/plain' }, 415],
+  ])('%s creates no key, even with the admin key (CSRF)', async (_, headers, status) => {
+    const { url, admin } = await started()
+    const { port } = new URL(url)
+    // `fetch` does not let a program set these headers.
+    const answered = await new Promise<number>((resolve, reject) => {
+      const call = httpRequest(
+        {
+          port,
+          host: '127.0.0.1',
+          method: 'POST',
+          path: '/admin/keys',
+          headers: { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json', ...headers },
+        },
+        response => {
+          response.resume()
+          resolve(response.statusCode ?? 0)
+        },
+      )
+      call.on('error', reject)
+      call.end('{"name":"evil"}')
+    })
+    expect(answered).toBe(status)
+    expect((await admin('keys')).body).toEqual({ keys: [] })
+  })
+
+  test('a preflight of another site gets no permission', async () => {
+    const { url } = await started()
+    const response = await fetch(`${url}/admin/keys`, { method: 'OPTIONS', headers: { origin: 'https://evil.test', 'access-control-request-method': 'POST' } })
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+    expect(response.headers.get('access-control-allow-headers')).toBeNull()
+  })
+
+  test('names of models with HTML come back as JSON that no browser runs (stored XSS)', async () => {
+    const { admin, ask } = await started()
+    const { body } = await admin('keys', { json: { name: 'alice' } })
+    const evil = '<img src=x onerror=alert(1)>'
+    await ask(String(body['secret']), evil)
+    const { headers, body: page } = await admin('records')
+    expect((page['records'] as { model: string }[]).map(({ model }) => model)).toContain(evil)
+    expect(headers.get('content-type')).toBe('application/json')
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('content-security-policy')).toBe("default-src 'none'")
+    expect((await admin('keys', { json: { name: evil } })).status).toBe(400)
+  })
+
+  test.each([
+    "records?key=' or '1'='1",
+    "records?model=x';drop table records;--",
+    'records?cursor=1.x%27%20or%201=1--',
+    "usage?channel=' union select * from keys --",
+  ])('%s finds nothing and breaks nothing (SQL injection)', async path => {
+    const { admin, ask } = await started()
+    const { body } = await admin('keys', { json: { name: 'alice' } })
+    await ask(String(body['secret']))
+    const found = await admin(path)
+    expect(found.status).toBe(200)
+    expect(found.body['records'] ?? found.body['sums']).toEqual([])
+    expect((await admin('records')).body['records']).toHaveLength(1)
+  })
+
+  test.each([
+    ['a long filter', `records?key=${'x'.repeat(201)}`, 400],
+    ['a long URL', `records?key=${'x'.repeat(5000)}`, 414],
+    ['too many records', 'records?limit=100000', 400],
+    ['a field that there is not', 'records?where=1', 400],
+    ['a dimension that there is not', 'usage?by=hash', 400],
+    ['a time that is none', 'records?from=yesterday', 400],
+    ['a path that is not encoded', 'keys/%E0%A4%A', 400],
+  ])('%s is refused', async (_, path, status) => {
+    const { admin } = await started()
+    expect((await admin(path)).status).toBe(status)
+  })
+
+  test('a body without end is refused', async () => {
+    const { admin } = await started()
+    expect((await admin('keys', { json: { name: 'a', models: ['x'.repeat(100_000)] } })).status).toBe(413)
+  })
+})

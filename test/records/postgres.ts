@@ -1,0 +1,70 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+
+/** The folder with the programs of PostgreSQL. Undefined: it is not installed. */
+export const postgresPrograms = existsSync('/usr/lib/postgresql')
+  ? readdirSync('/usr/lib/postgresql')
+      .map(version => join('/usr/lib/postgresql', version, 'bin'))
+      .find(folder => existsSync(join(folder, 'initdb')))
+  : undefined
+
+const isRoot = process.getuid?.() === 0
+
+/** Starts a server of its own with an empty database. It refuses to run as root, so it runs as the user `postgres` then. */
+export async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+  if (!postgresPrograms) throw new Error('PostgreSQL is not installed')
+  const folder = mkdtempSync('/tmp/wireglot-postgres-')
+  const port = await freePort()
+  if (isRoot) execFileSync('chown', ['postgres', folder])
+  const run = (program: string, ...args: string[]) =>
+    isRoot ? (['runuser', ['-u', 'postgres', '--', join(postgresPrograms, program), ...args]] as const) : ([join(postgresPrograms, program), args] as const)
+  const [initialize, initializeArgs] = run('initdb', '-D', join(folder, 'data'), '-A', 'trust', '-U', 'wireglot', '-N')
+  execFileSync(initialize, initializeArgs, { stdio: 'ignore' })
+  const [start, startArgs] = run(
+    'postgres',
+    '-D',
+    join(folder, 'data'),
+    '-p',
+    String(port),
+    '-k',
+    folder,
+    '-c',
+    'listen_addresses=127.0.0.1',
+    '-c',
+    'fsync=off',
+  )
+  const server = spawn(start, startArgs, { stdio: 'ignore' })
+  const url = `postgres://wireglot@127.0.0.1:${port}/postgres`
+  const { default: pg } = await import('pg')
+  for (let tries = 0; ; tries++) {
+    const client = new pg.Client({ connectionString: url })
+    try {
+      await client.connect()
+      await client.end()
+      break
+    } catch (error) {
+      if (tries > 100) throw error
+      await new Promise(resolve => setTimeout(resolve, 100))
+    }
+  }
+  return {
+    url,
+    async stop() {
+      const ended = new Promise(resolve => server.once('exit', resolve))
+      // Not the program that changed the user: it passes no signal on.
+      process.kill(Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGINT')
+      await ended
+    },
+  }
+}
+
+export function freePort(): Promise<number> {
+  return new Promise(resolve => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = probe.address() as { port: number }
+      probe.close(() => resolve(port))
+    })
+  })
+}

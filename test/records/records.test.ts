@@ -1,0 +1,181 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { UsageRecord } from '../../src/gateway/gateway.ts'
+import { openDatabase } from '../../src/records/database.ts'
+import { type Location, openRecords, type RecordsOptions } from '../../src/records/index.ts'
+import { costOf } from '../../src/records/prices.ts'
+import { findRecords, sumUsage } from '../../src/records/queries.ts'
+import { postgresPrograms, startPostgres } from './postgres.ts'
+
+const request = { method: 'POST', path: '/', headers: {}, raw: undefined }
+
+function recordOf(number: number, more: Partial<UsageRecord> = {}): UsageRecord {
+  return {
+    time: new Date(Date.now() - number * 1000).toISOString(),
+    requestId: `req_${number}`,
+    key: 'alice',
+    modelAsked: 'sonnet',
+    modelServed: 'claude-sonnet',
+    channel: 'up',
+    protocolIn: 'messages',
+    protocolOut: 'messages',
+    stream: false,
+    status: 200,
+    usage: { input: 100, output: 50 },
+    totalMs: 10,
+    attempts: 1,
+    notes: 0,
+    ...more,
+  }
+}
+
+let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
+beforeAll(async () => {
+  if (postgresPrograms) postgres = await startPostgres()
+}, 60_000)
+afterAll(() => postgres?.stop())
+
+const places: [name: string, place: () => Promise<Location>][] = [
+  ['a file', async () => ({ file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') })],
+]
+if (postgresPrograms)
+  places.push([
+    'PostgreSQL',
+    async () => {
+      const name = `test_${Math.random().toString(36).slice(2)}`
+      const { default: pg } = await import('pg')
+      const client = new pg.Client({ connectionString: postgres?.url ?? '' })
+      await client.connect()
+      await client.query(`create database ${name}`)
+      await client.end()
+      return { url: (postgres?.url ?? '').replace(/postgres$/, name) }
+    },
+  ])
+
+test.skipIf(postgresPrograms !== undefined)('PostgreSQL is not installed here, so its tests are skipped', () => expect(postgresPrograms).toBeUndefined())
+
+describe.each(places)('records in %s', (_, place) => {
+  async function opened(options: RecordsOptions = {}, at?: Location) {
+    const location = at ?? (await place())
+    const records = await openRecords(location, options)
+    return { location, records }
+  }
+
+  test('are found newest first, page by page, and by filter', async () => {
+    const { location, records } = await opened()
+    for (let number = 0; number < 25; number++)
+      records.hooks.onUsage(recordOf(number, number % 5 === 0 ? { failure: 'upstream_status', status: 500 } : {}), request)
+    await records.close()
+    const database = await openDatabase(location)
+    const first = await findRecords(database, {}, 10)
+    const second = await findRecords(database, {}, 10, first.next)
+    const third = await findRecords(database, {}, 10, second.next)
+    expect([first, second, third].flatMap(page => page.records.map(({ id }) => id))).toEqual(Array.from({ length: 25 }, (_, number) => `req_${number}`))
+    expect(third.next).toBeUndefined()
+    expect((await findRecords(database, { failed: true }, 100)).records).toHaveLength(5)
+    expect((await findRecords(database, { key: 'nobody' }, 100)).records).toEqual([])
+    expect((await findRecords(database, { model: "x' or 1=1 --" }, 100)).records).toEqual([])
+    const { sums } = await sumUsage(database, { from: Date.now() - 86_400_000 }, 'model')
+    expect(sums.reduce((all, { requests }) => all + requests, 0)).toBe(25)
+    expect(sums[0]).toMatchObject({ name: 'sonnet' })
+    await database.close()
+  })
+
+  test('that are written twice are counted once', async () => {
+    const { location, records } = await opened()
+    records.hooks.onUsage(recordOf(1), request)
+    records.hooks.onUsage(recordOf(1), request)
+    await records.close()
+    const database = await openDatabase(location)
+    expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 1, input: 100, output: 50 }])
+    await database.close()
+  })
+
+  test('tables are made once, by several processes at the same time too', async () => {
+    const location = await place()
+    const first = await openDatabase(location)
+    const others = await Promise.all([openDatabase(location), openDatabase(location)])
+    for (const one of [first, ...others]) await one.close()
+  })
+
+  test('keys are created, found by their secret, rotated, disabled and deleted', async () => {
+    const { records } = await opened()
+    const { keys, hooks } = records
+    const { secret, ...info } = await keys.create('alice', { group: 'team', models: ['gpt-*'], requestsPerMinute: 7, expiresAt: '2100-01-01T00:00:00.000Z' })
+    expect(info).toMatchObject({ name: 'alice', group: 'team', models: ['gpt-*'], requestsPerMinute: 7, disabled: false })
+    expect(await hooks.authenticate(secret, request)).toEqual({ name: 'alice', group: 'team', models: ['gpt-*'], requestsPerMinute: 7 })
+    await expect(keys.create('alice', {})).rejects.toThrow('there is a key "alice" already')
+    const rotated = await keys.rotate('alice')
+    expect(await hooks.authenticate(secret, request)).toBeUndefined()
+    expect(await hooks.authenticate(rotated.secret, request)).toMatchObject({ name: 'alice' })
+    await keys.change('alice', { disabled: true })
+    await expect(hooks.authenticate(rotated.secret, request)).rejects.toMatchObject({ error: { status: 401 } })
+    await keys.change('alice', { disabled: false, expiresAt: '2001-01-01T00:00:00.000Z' })
+    await expect(hooks.authenticate(rotated.secret, request)).rejects.toThrow('expired')
+    expect(JSON.stringify(await keys.list())).not.toContain(rotated.secret)
+    await keys.delete('alice')
+    await expect(keys.delete('alice')).rejects.toThrow('there is no key "alice"')
+    expect(await hooks.authenticate(rotated.secret, request)).toBeUndefined()
+    await records.close()
+  })
+
+  test.each<[limit: string, limits: object, message: string]>([
+    ['tokens of a minute', { tokensPerMinute: 300 }, 'this minute'],
+    ['tokens of a day', { tokensPerDay: 300 }, 'this day'],
+    ['tokens of a month', { tokensPerMonth: 300 }, 'this month'],
+    ['money of a day', { dollarsPerDay: 0.0005 }, 'this day'],
+    ['money of a month', { dollarsPerMonth: 0.0005 }, 'this month'],
+  ])('a key that has used its %s is refused, in another process too', async (_limit, limits, message) => {
+    const prices = () => ({ 'claude-*': { input: 1, output: 3 } })
+    const { location, records } = await opened({ prices })
+    const { secret } = await records.keys.create('alice', limits)
+    await records.hooks.authenticate(secret, request)
+    for (const number of [1, 2]) records.hooks.onUsage(recordOf(number, { time: new Date().toISOString() }), request)
+    await expect(records.hooks.authenticate(secret, request)).rejects.toThrow(message)
+    await records.close()
+    const { records: other } = await opened({ prices }, location)
+    await expect(other.hooks.authenticate(secret, request)).rejects.toMatchObject({ error: { status: 429, kind: 'rate_limit' } })
+    await other.close()
+  })
+
+  test('nothing is written of a conversation, and no secret', async () => {
+    const { location, records } = await opened()
+    const { secret } = await records.keys.create('alice', {})
+    records.hooks.onUsage(recordOf(1), request)
+    await records.close()
+    const database = await openDatabase(location)
+    const everything = JSON.stringify([
+      await database.db.selectFrom('records').selectAll().execute(),
+      await database.db.selectFrom('keys').selectAll().execute(),
+    ])
+    expect(everything).not.toContain(secret)
+    expect(everything).not.toContain(secret.slice(8))
+    await database.close()
+  })
+})
+
+test('a database that fails stops nobody: records wait, are written later, and are dropped when they are too many', async () => {
+  const warnings: string[] = []
+  const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
+  const records = await openRecords(location, { logger: { warn: (_, message) => warnings.push(message) } })
+  const breaking = await openDatabase(location)
+  await breaking.db.schema.alterTable('records').renameTo('away').execute()
+  for (let number = 0; number < 51_000; number++) records.hooks.onUsage(recordOf(number), request)
+  await new Promise(resolve => setTimeout(resolve, 900))
+  expect(warnings).toContain('the records cannot be written: requests are served all the same')
+  expect(warnings).toContain('records are dropped: the database is away for too long')
+  await breaking.db.schema.alterTable('away').renameTo('records').execute()
+  await records.close()
+  expect((await sumUsage(breaking, {})).sums.reduce((all, { requests }) => all + requests, 0)).toBe(50_000)
+  await breaking.close()
+})
+
+test('costs follow the longest matching price, and are unknown without one', () => {
+  const prices = { 'gpt-*': { input: 1, output: 2 }, 'gpt-5*': { input: 10, output: 20, cacheRead: 1 } }
+  expect(costOf('gpt-4', { input: 1_000_000, output: 1_000_000 }, prices)).toBe(3)
+  expect(costOf('gpt-5.6', { input: 1_000_000, output: 0, cacheRead: 500_000 }, prices)).toBe(5.5)
+  expect(costOf('other', { input: 1, output: 1 }, prices)).toBeUndefined()
+  expect(costOf('gpt-4', { input: 1 }, prices)).toBeUndefined()
+})
