@@ -32,6 +32,7 @@ export default defineConfig({
           guide('Vendors', 'vendors'),
           guide('Records, keys and budgets', 'records'),
           guide('Several processes', 'several-processes'),
+          guide('Deploy', 'deploy'),
           guide('Operations', 'operations'),
           guide('Security', 'security'),
           guide('Runtimes', 'runtimes'),

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const read = (name: string) => readFileSync(`${root}/docs/deploy/${name}`, 'utf8')
+
+/** Is there an engine to build with? The client alone is not enough. */
+const hasDocker = (() => {
+  try {
+    execFileSync('docker', ['info'], { stdio: 'ignore', timeout: 5000 })
+    return true
+  } catch {
+    return false
+  }
+})()
+
+describe('the Dockerfile', () => {
+  const steps = read('Dockerfile')
+    .replaceAll('\\\n', ' ')
+    .split('\n')
+    .filter(line => line && !line.startsWith('#'))
+    .map(line => ({ word: line.split(' ')[0] ?? '', rest: line.slice(line.indexOf(' ') + 1) }))
+  const last = steps.slice(steps.findLastIndex(({ word }) => word === 'FROM'))
+  const of = (word: string) => last.filter(step => step.word === word).map(({ rest }) => rest)
+
+  test('uses only words that Docker knows', () => {
+    const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'VOLUME', 'USER', 'ENV', 'EXPOSE', 'HEALTHCHECK', 'ENTRYPOINT', 'CMD']
+    expect(steps.map(({ word }) => word).filter(word => !known.includes(word))).toEqual([])
+  })
+
+  test('names the version of its base, runs without root, and has a health check', () => {
+    for (const { word, rest } of steps) if (word === 'FROM') expect(rest).toMatch(/^node:\d+-alpine( AS \w+)?$/)
+    expect(of('USER')).toEqual(['node'])
+    expect(of('HEALTHCHECK').join()).toContain('/health')
+    // Nothing runs as root after the user changed.
+    expect(last.findIndex(({ word }) => word === 'USER')).toBeGreaterThan(last.findLastIndex(({ word }) => word === 'RUN'))
+  })
+
+  test('starts what the package starts, as lists that need no shell', () => {
+    const { bin } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8')) as { bin: { wireglot: string } }
+    expect(JSON.parse(of('ENTRYPOINT').join())).toEqual(['node', `/app/node_modules/wireglot/${bin.wireglot.replace('./', '')}`])
+    expect(JSON.parse(of('CMD').join())[0]).toBe('serve')
+    expect(
+      JSON.parse(
+        of('HEALTHCHECK')
+          .join()
+          .replace(/^.*CMD /, ''),
+      )[0],
+    ).toBe('node')
+  })
+})
+
+describe('compose.yaml', () => {
+  const { services, volumes } = parse(read('compose.yaml')) as {
+    services: Record<
+      string,
+      {
+        image?: string
+        build?: { dockerfile: string }
+        depends_on?: Record<string, { condition: string }>
+        healthcheck?: object
+        environment?: Record<string, string>
+        volumes?: string[]
+      }
+    >
+    volumes: Record<string, unknown>
+  }
+
+  test('has the gateway, PostgreSQL and Redis, and waits until they are healthy', () => {
+    expect(Object.keys(services)).toEqual(['wireglot', 'postgres', 'redis'])
+    for (const [name, { condition }] of Object.entries(services['wireglot']?.depends_on ?? {})) {
+      expect(condition).toBe('service_healthy')
+      expect(services[name]?.healthcheck).toBeDefined()
+    }
+    expect(services['wireglot']?.build?.dockerfile).toBe('docs/deploy/Dockerfile')
+  })
+
+  test('names versions, and volumes that exist', () => {
+    for (const { image } of Object.values(services)) if (image) expect(image).toMatch(/:\d+-alpine$/)
+    for (const { volumes: used = [] } of Object.values(services)) for (const one of used) expect(Object.keys(volumes)).toContain(one.split(':')[0])
+  })
+
+  test('holds no secret', () => {
+    for (const { environment = {} } of Object.values(services))
+      for (const [name, value] of Object.entries(environment)) if (/KEY|PASSWORD/.test(name)) expect(value).toMatch(/^\$\{\w+:[-?].*\}$/)
+  })
+})
+
+// Needs an engine: here there may be only the client, or none.
+test.skipIf(!hasDocker)(
+  'the image builds and becomes healthy',
+  () => {
+    const compose = (...args: string[]) =>
+      execFileSync('docker', ['compose', '-f', 'docs/deploy/compose.yaml', ...args], {
+        cwd: root,
+        env: { ...process.env, WIREGLOT_ADMIN_KEY: 'a-secret-of-this-test' },
+      })
+    try {
+      compose('up', '--build', '--wait')
+    } finally {
+      compose('down', '--volumes')
+    }
+  },
+  600_000,
+)
