@@ -119,6 +119,7 @@ async function readAsk(
   const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }))
   const candidates = catalog.candidates(routed ?? named, protocol, identity, {
     hasTools: hasTools(outline),
+    fallbacks: operation === 'generate',
     toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
   })
   if (!candidates) throw unknownModel(named)

@@ -46,7 +46,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     async open() {
       const opened = await call.opened
       served = opened.candidate
-      headers = keptHeaders(opened.answer.headers, opened.candidate.channel.returnHeaders)
+      headers = headersOf(opened)
       if (!service.hooks.onResponse) return sourceOf(opened, protocol, trace)
       // A hook needs the complete response.
       const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened)
@@ -78,6 +78,13 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     ),
     body: asList ? listOfFrames(body) : body,
   }
+}
+
+/** Headers of the upstream that clients use, and the name of a fallback model. */
+function headersOf({ answer, candidate: { channel, fallback } }: Opened): Record<string, string> {
+  const kept = keptHeaders(answer.headers, channel.returnHeaders)
+  if (fallback !== undefined) kept['wireglot-fallback'] = fallback
+  return kept
 }
 
 /** The upstream's answer as a stream, even if it came as JSON. */
@@ -115,7 +122,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
     status: 200,
     headers: {
       'content-type': 'application/json',
-      ...keptHeaders(opened.answer.headers, candidate.channel.returnHeaders),
+      ...headersOf(opened),
       ...(config.defaults.notesHeader && notesHeader(trace.notes)),
     },
     body: passed ?? JSON.stringify(body),

@@ -104,6 +104,15 @@ const headerPattern = name
   .refine(header => !isPrivate(header), 'expected a header that is no credential and not of the connection')
   .refine(isPattern, patternFault)
 
+/** Request fields by the upstream's names, with dots between levels. */
+const Fields = z.record(z.string(), z.json()).superRefine((fields, context) => {
+  for (const field of Object.keys(fields)) {
+    const refuse = (message: string) => context.addIssue({ code: 'custom', path: [field], message })
+    if (field.split('.').includes('')) refuse('expected the name of a field, with single dots between levels')
+    if (/^(model|stream)(\.|$)/.test(field)) refuse('expected a field other than model and stream, which the gateway sets')
+  }
+})
+
 const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
   name: name.optional(),
@@ -138,6 +147,10 @@ const Channel = entry({
   timeouts: Timeouts.prefault({}),
   breaker: Breaker.prefault({}),
   options: Mapping.default({}),
+  /** Request fields that get this value, whatever the client sends: `{ "temperature": 0 }`. Dots between levels: `reasoning.effort`. */
+  set: Fields.optional(),
+  /** The same for requests that do not have the field. */
+  setIfAbsent: Fields.optional(),
   /** When the upstream refuses a field of a request, leave it out, try once more, and remember it for an hour. Default true. */
   learnUnsupported: z.boolean().default(true),
   /** Ask for usage in every stream, also where the client did not. `false`: for upstreams that refuse `stream_options`. Default true. */
@@ -194,6 +207,12 @@ const Model = entry({
   streaming: z.enum(['both', 'only', 'never']).default('both'),
   /** Override those of the channel. */
   options: Mapping.default({}),
+  /** Request fields that get this value, whatever the client sends: `{ "temperature": 0 }`. Dots between levels: `reasoning.effort`. Overrides the channel. */
+  set: Fields.optional(),
+  /** The same for requests that do not have the field. */
+  setIfAbsent: Fields.optional(),
+  /** Ids of models to try in this order when all channels of this one have failed before the first byte of a response. Their own fallbacks do not count. */
+  fallbacks: z.array(z.string().min(1)).default([]),
 })
 
 const Defaults = entry({
@@ -311,7 +330,12 @@ const Config = entry({
     known.add(channel.name)
   })
   const ids = new Set<string>()
+  const served = models?.flatMap(({ id, aliases }) => [id, ...aliases]) ?? []
   models?.forEach((model, index) => {
+    model.fallbacks.forEach((id, at) => {
+      const isServed = served.some(known => known === id || (known.endsWith('*') && id.startsWith(known.slice(0, -1))))
+      if (!isServed || id === model.id) need(['models', index, 'fallbacks', at], 'expected the id of another model of this configuration')
+    })
     for (const id of [model.id, ...model.aliases]) {
       if (ids.has(id)) need(['models', index, 'id'], 'expected ids and aliases that no other model has')
       ids.add(id)

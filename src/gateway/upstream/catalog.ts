@@ -14,15 +14,17 @@ export type Candidate = {
   model: string
   /** The protocol for this upstream. */
   protocol: Protocol
+  /** The id of the fallback model that this candidate serves. Absent: it serves the requested model. */
+  fallback?: string
 }
 
-/** The models and the channels that serve them. */
-/** The tools of a request, as far as they decide about its protocol. */
-type AskedTools = Pick<Asked, 'hasTools' | 'toolTypes'>
+/** What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of the models that stand in for this one. */
+type AskedFor = Pick<Asked, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean }
 
+/** The models and the channels that serve them. */
 export type Catalog = {
   /** In the order in which to try them. Undefined: there is no such model for this group. */
-  candidates(model: string, caller: Protocol, identity: Identity, tools?: AskedTools): Candidate[] | undefined
+  candidates(model: string, caller: Protocol, identity: Identity, asked?: AskedFor): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
   /** Does this channel serve a model that the group can see? */
@@ -31,6 +33,9 @@ export type Catalog = {
 
 /** `isForeign`: the channel does not speak the caller's protocol. */
 type Ranked = { candidate: Candidate; priority: number; isForeign: boolean; weight: number }
+
+/** A model that the group sees. `own`: the id for its channels. `rest`: what the `*` of a pattern matched. */
+type Found = { entry: ModelEntry; own: string; rest: string }
 
 /** Long because its functions share the tables of one configuration. */
 export function createCatalog({ models, channels, groups }: Settled): Catalog {
@@ -53,7 +58,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     const [a, b] = [one.replace(/\*$/, ''), other.replace(/\*$/, '')]
     return (one.endsWith('*') && b.startsWith(a)) || (other.endsWith('*') && a.startsWith(b)) || one === other
   }
-  const lookUp = (id: string, identity: Identity) => {
+  const lookUp = (id: string, identity: Identity): Found | undefined => {
     const entry = exact.get(id)
     if (entry) {
       const own = id === entry.id || entry.id.endsWith('*') ? id : entry.id
@@ -75,20 +80,29 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
   }
 
+  const candidatesOf = ({ entry, own, rest }: Found, caller: Protocol, asked: AskedFor): Candidate[] => {
+    const ranked = entry.channels.flatMap(({ name, model, weight, priority }): Ranked[] => {
+      const channel = channelOf.get(name)
+      if (!channel) return []
+      const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
+      const protocol = spokenWith(channel, caller, { model: served, ...asked })
+      return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
+    })
+    ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
+    return inTurn(entry.id, ranked).map(({ candidate }) => candidate)
+  }
+
   return {
-    candidates(id, caller, identity, tools = { hasTools: false }) {
+    candidates(id, caller, identity, asked = { hasTools: false }) {
       const found = lookUp(id, identity)
       if (!found) return undefined
-      const { entry, own, rest } = found
-      const ranked = entry.channels.flatMap(({ name, model, weight, priority }): Ranked[] => {
-        const channel = channelOf.get(name)
-        if (!channel) return []
-        const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
-        const protocol = spokenWith(channel, caller, { model: served, ...tools })
-        return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
+      const own = candidatesOf(found, caller, asked)
+      if (!asked.fallbacks || found.entry.fallbacks.length === 0) return own
+      const others = found.entry.fallbacks.flatMap(fallback => {
+        const other = lookUp(fallback, identity)
+        return other ? candidatesOf(other, caller, asked).map(candidate => ({ ...candidate, fallback })) : []
       })
-      ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
-      return inTurn(entry.id, ranked).map(({ candidate }) => candidate)
+      return [...own, ...others]
     },
     list(identity) {
       return models.filter(({ id }) => !id.endsWith('*') && sees(identity, id)).map(entry => infoOf(entry.id, entry))

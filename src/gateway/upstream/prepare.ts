@@ -15,6 +15,7 @@ import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
 import type { Candidate } from './catalog.ts'
 import type { Prepared } from './opened.ts'
+import { setsFields, withSetFields } from './set-fields.ts'
 import { withoutStreamOptions, withStreaming } from './streaming.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -45,7 +46,7 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
   const { outline } = body
   const unsupported = refusedBy(service, candidate)
   const reads = service.config.defaults.strict || entry.unsupported.length > 0 || channel.embedded || saysAny(outline, unsupported)
-  if (to !== protocol || reads || isDemanding(ask, candidate) || keepsHere(ask, candidate) || !body.isPlain) return undefined
+  if (to !== protocol || reads || setsFields(ask, candidate) || isDemanding(ask, candidate) || keepsHere(ask, candidate) || !body.isPlain) return undefined
   if (Object.keys(recalled?.resolversFor(candidate) ?? {}).length > 0) return undefined
   if (operation === 'generate' && sayingStream.has(to) && (to.wantsStream(outline) ?? false) !== upstreamStream) return undefined
   const asking = askingUsage(outline, candidate, { isStream: upstreamStream, unsupported })
@@ -76,11 +77,11 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
   const says = to.wantsStream(wire) ?? false
   const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
-  // Encoders ask for usage themselves. Between equal protocols the caller's own setting stays.
-  const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
-  const whole = asking?.wire ?? (isRefused ? withoutStreamOptions(sent, to) : sent)
-  // The bytes are still valid unless signatures of other providers were removed, a history was inserted, or the vendor wants something else.
-  const isKept = to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value && !isDemanding(ask, candidate)
+  const unset = withUsage(sent, ask, candidate, asking)
+  const whole = setsFields(ask, candidate) ? withSetFields(unset, candidate) : unset
+  // The bytes are still valid unless signatures of other providers were removed, a history was inserted, or the vendor or the configuration wants something else.
+  const isKept =
+    whole === unset && to === protocol && context.request === undefined && sent === wire && adjusted.body === body.value && !isDemanding(ask, candidate)
   return {
     candidate,
     ...(channel.embedded && { body: whole }),
@@ -89,6 +90,12 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     notes: [...adjusted.notes, ...notes],
     settings: answerSettings(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
   }
+}
+
+/** The request with the stream options that it is sent with. Encoders ask for usage themselves. Between equal protocols the caller's own setting stays. */
+function withUsage(wire: unknown, { protocol }: Ask, { protocol: to, channel }: Candidate, asking: Asking): unknown {
+  const isRefused = to !== protocol && to.streamUsage !== undefined && !channel.streamUsage
+  return asking?.wire ?? (isRefused ? withoutStreamOptions(wire, to) : wire)
 }
 
 /** Settings for translating the request. */

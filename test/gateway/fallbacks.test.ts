@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { ConfigError, createGateway, type GatewayConfig, type UsageRecord } from '../../src/gateway/gateway.ts'
+import { asking, hosts, post, replies, said, sendJson, sendStream, streams, type Upstream, until, upstream } from './support.ts'
+
+const bad = (status: number) => sendJson(status, { error: { message: `Failure ${status}` } })
+
+/** `m` at `first`, `other` at `second`, which speaks another protocol. */
+const two = (first: Upstream, second: Upstream, more: Partial<GatewayConfig> = {}): GatewayConfig => ({
+  auth: 'none',
+  channels: [
+    { name: 'first', protocols: ['messages'], baseUrl: first.url },
+    { name: 'second', protocols: ['chat-completions'], baseUrl: second.url },
+  ],
+  models: [
+    { id: 'm', channels: [{ name: 'first' }], fallbacks: ['other'] },
+    { id: 'other', channels: [{ name: 'second', model: 'upstream-other' }] },
+  ],
+  defaults: { retries: 0 },
+  ...more,
+})
+
+describe.each(hosts)('through %s', (_, start) => {
+  test.each([401, 402, 403, 404, 429, 500, 529])('another model answers when all channels failed with %i', async status => {
+    const [first, second] = [await upstream(bad(status)), await upstream(sendJson(200, replies['chat-completions']))]
+    const records: UsageRecord[] = []
+    const ask = await start(two(first, second), { logger: false, onUsage: record => void records.push(record) })
+    const response = await ask(...asking('messages'))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('wireglot-fallback')).toBe('other')
+    expect(await response.json()).toMatchObject({ model: 'm', content: [{ type: 'text', text: 'Hello' }] })
+    expect([first.calls.length, second.calls.length]).toEqual([1, 1])
+    expect(second.calls[0]?.json['model']).toBe('upstream-other')
+    await until(() => records.length > 0)
+    expect(records).toMatchObject([{ modelAsked: 'm', modelServed: 'upstream-other', channel: 'second', attempts: 2 }])
+  })
+
+  test('a stream falls back before its first byte', async () => {
+    const [first, second] = [await upstream(bad(503)), await upstream(sendStream(streams['chat-completions']))]
+    const ask = await start(two(first, second), { logger: false })
+    const response = await ask(...asking('messages', { stream: true }))
+    expect(response.headers.get('wireglot-fallback')).toBe('other')
+    expect(await said(await response.text(), 'messages')).toBe('Hello')
+  })
+
+  test('a stream that has begun does not fall back', async () => {
+    const [first, second] = [await upstream(sendStream(streams.messages.slice(0, 3), { cut: true })), await upstream()]
+    const ask = await start(two(first, second), { logger: false })
+    await (await ask(...asking('messages', { stream: true }))).text()
+    expect(second.calls.length).toBe(0)
+  })
+
+  test('a fault of the request does not fall back', async () => {
+    const [first, second] = [await upstream(bad(400)), await upstream()]
+    const ask = await start(two(first, second), { logger: false })
+    expect((await ask(...asking('messages'))).status).toBe(400)
+    expect(second.calls.length).toBe(0)
+  })
+
+  test('the client gets the failure of the requested model when the fallback fails, too', async () => {
+    const [first, second] = [await upstream(bad(529)), await upstream(bad(500))]
+    const ask = await start(two(first, second), { logger: false })
+    const response = await ask(...asking('messages'))
+    expect(response.status).toBe(529)
+    expect(response.headers.get('wireglot-fallback')).toBeNull()
+  })
+
+  test('a group does not fall back to a model that it cannot see', async () => {
+    const [first, second] = [await upstream(bad(500)), await upstream()]
+    const keys = [{ name: 'k', key: 'client-secret', group: 'team' }]
+    const ask = await start(two(first, second, { auth: undefined, keys, groups: { team: { models: ['m'] } } }), { logger: false })
+    expect((await ask(...asking('messages', {}, { 'x-api-key': 'client-secret' }))).status).toBe(500)
+    expect(second.calls.length).toBe(0)
+  })
+
+  test('tokens are not counted by another model', async () => {
+    const [first, second] = [await upstream(bad(500)), await upstream()]
+    const ask = await start(two(first, second), { logger: false })
+    expect((await ask('/v1/messages/count_tokens', post({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }))).status).toBe(500)
+    expect(second.calls.length).toBe(0)
+  })
+})
+
+test.each([['unknown'], ['m']])('refuses the fallback %s', id => {
+  const config: GatewayConfig = { channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'm', channels: [{ name: 'demo' }], fallbacks: [id] }] }
+  expect(() => createGateway(config)).toThrow(ConfigError)
+})
