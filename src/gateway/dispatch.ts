@@ -14,6 +14,7 @@ import type { Identity } from './hooks.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { Route } from './route.ts'
 import { answerStored } from './stored/calls.ts'
+import { conversationKey } from './upstream/sticky.ts'
 
 /** The answer to a request whose route is known. @throws Refusal, TranslationError */
 export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayAnswer>
@@ -120,6 +121,7 @@ async function readAsk(
   const candidates = catalog.candidates(routed ?? named, protocol, identity, {
     hasTools: hasTools(outline),
     fallbacks: operation === 'generate',
+    conversation: () => conversationKey(request.headers, body, protocol),
     toolTypes: () => protocol.toolTypes?.(body.value) ?? [],
   })
   if (!candidates) throw unknownModel(named)

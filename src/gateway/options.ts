@@ -211,6 +211,8 @@ const Model = entry({
   set: Fields.optional(),
   /** The same for requests that do not have the field. */
   setIfAbsent: Fields.optional(),
+  /** Send all requests of a conversation to the same one of several equal channels, so that prompt caches are hit. Default true. */
+  sticky: z.boolean().default(true),
   /** Ids of models to try in this order when all channels of this one have failed before the first byte of a response. Their own fallbacks do not count. */
   fallbacks: z.array(z.string().min(1)).default([]),
 })

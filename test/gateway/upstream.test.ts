@@ -151,7 +151,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start({
       auth: 'none',
       channels: [channel('heavy', heavy.url), channel('light', light.url)],
-      models: [{ id: 'm', channels: [{ name: 'heavy', weight: 3 }, { name: 'light' }] }],
+      models: [{ id: 'm', sticky: false, channels: [{ name: 'heavy', weight: 3 }, { name: 'light' }] }],
     })
     for (let i = 0; i < 12; i++) await (await ask(paths['chat-completions'], chat('m'))).text()
     expect([heavy.calls.length, light.calls.length]).toEqual([9, 3])

@@ -5,6 +5,7 @@ import type { Asked } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry, Settled } from '../options.ts'
+import { scoreOf } from './sticky.ts'
 
 /** A channel that can serve a model. */
 export type Candidate = {
@@ -18,8 +19,11 @@ export type Candidate = {
   fallback?: string
 }
 
-/** What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of the models that stand in for this one. */
-type AskedFor = Pick<Asked, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean }
+/**
+ * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of the models that stand in for this one.
+ * `conversation`: a key for the conversation, whose requests all go to the same one of equal channels; called only where there are several.
+ */
+type AskedFor = Pick<Asked, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean; conversation?: () => string | undefined }
 
 /** The models and the channels that serve them. */
 export type Catalog = {
@@ -68,13 +72,19 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     return pattern && { entry: pattern.entry, own: id, rest: id.slice(pattern.prefix.length) }
   }
 
-  /** Moves one of several equal candidates at the front to the first place, in turns by weight. */
-  const inTurn = (id: string, ranked: Ranked[]): Ranked[] => {
+  /** Orders the equal candidates at the front: by their conversation, or one of them first in turns by weight. */
+  const inTurn = (entry: ModelEntry, ranked: Ranked[], { conversation }: AskedFor): Ranked[] => {
     const [first] = ranked
     const peers = first ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign) : []
     if (peers.length < 2) return ranked
-    const turn = turns.get(id) ?? 0
-    turns.set(id, turn + 1)
+    const others = ranked.slice(peers.length)
+    const key = entry.sticky ? conversation?.() : undefined
+    if (key !== undefined) {
+      const score = new Map(peers.map(one => [one, scoreOf(key, one.candidate.channel.name, one.weight)]))
+      return [...peers.sort((a, b) => (score.get(b) ?? 0) - (score.get(a) ?? 0)), ...others]
+    }
+    const turn = turns.get(entry.id) ?? 0
+    turns.set(entry.id, turn + 1)
     const weights = peers.map(({ weight }) => weight)
     const chosen = peers[byTurn(weights, turn)]
     return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
@@ -89,7 +99,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
       return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
     })
     ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
-    return inTurn(entry.id, ranked).map(({ candidate }) => candidate)
+    return inTurn(entry, ranked, asked).map(({ candidate }) => candidate)
   }
 
   return {
