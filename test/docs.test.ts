@@ -38,6 +38,7 @@ const of = (...languages: string[]) =>
 /** Lines that cannot be run inside the suite, and who runs them. */
 const elsewhere: [line: RegExp, who: string][] = [
   [/^npm (ci|test|run check|ci && npm test)$/, 'CI, on every commit'],
+  [/^npm install wireglot$/, 'test/tools/installed.mjs installs the packed package into empty projects'],
   [/^npm ci && npm start$/, 'test/tools/packed.mjs starts and asks what a build makes, in npm run check'],
   [/^docker /, 'test/cli/deploy.test.ts builds and starts it where Docker is installed'],
   [/^npm install wireglot kysely libsql$/, 'test/tools/installed.mjs installs the packed package into empty projects'],

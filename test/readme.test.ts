@@ -23,7 +23,7 @@ describe.each(protocolNames)('%s is known', name => {
   })
 
   test('to every generated table that has a column for each protocol', () => {
-    const columns = read('README.md')
+    const columns = read('docs/mapping.md')
       .split('\n')
       .filter(line => /^\| a .*→/.test(line))
     expect(columns.length).toBeGreaterThan(1)

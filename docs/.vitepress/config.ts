@@ -52,6 +52,7 @@ export default defineConfig({
       {
         text: 'Reference',
         items: [
+          page('Mapping', '/docs/mapping'),
           page('Options', '/docs/options'),
           page('Notes', '/docs/notes'),
           page('Reliability', '/docs/reliability'),

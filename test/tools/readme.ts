@@ -12,7 +12,7 @@ import { optionRows } from './options.ts'
 import { finishReasons, plain, probes } from './probes.ts'
 
 /** Every page that holds something generated. */
-export const generatedPages = ['README.md', 'docs/guides/in-process.md', 'docs/notes.md', 'docs/options.md'] as const
+export const generatedPages = ['README.md', 'docs/guides/in-process.md', 'docs/mapping.md', 'docs/notes.md', 'docs/options.md'] as const
 
 const fileOf = (page: string) => new URL(`../../${page}`, import.meta.url)
 const all: Protocol[] = Object.values(protocols)
@@ -52,7 +52,7 @@ function finish(): string {
     reason,
     ...all.map(protocol => describe(notesOfEnding(protocol, reason).filter(note => !usual.get(protocol)?.has(keyOf(note))))),
   ])
-  return table(['a reply that ended by', ...all.map(({ name }) => `→ ${name}`)], rows)
+  return table(['a response that ended by', ...all.map(({ name }) => `→ ${name}`)], rows)
 }
 
 function notesOfEnding(protocol: Protocol, reason: FinishReason): Note[] {
