@@ -260,9 +260,9 @@ export type StreamParts = 'any' | 'sequential' | 'one-per-kind'
 export type CodecOptions = {
   /** Unix seconds, for required time fields that the source does not have. Absent: 0. */
   now?: number
-  /** Makes ids that the target requires and the source does not have. `prefix`: the usual one, e.g. `msg_`. Absent: the prefix + `0`. */
+  /** Creates ids that the target requires and the source does not have. `prefix`: of the protocol, such as `msg_`. Absent: the prefix + `0`. */
   newId?: (prefix: string) => string
-  /** Of a reply: the context that `translateRequest` returned for its request. Absent: tools keep the upstream's names. */
+  /** Of a response: the context that `translateRequest` returned for its request. Absent: tools keep the upstream's names. */
   context?: TranslationContext
   /** Of a request: the path it was sent to, for protocols whose path contains the model or whether to stream. Absent: only the body is read. */
   path?: string

@@ -7,11 +7,11 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
   /** Options about tools in every protocol. */
   tools?: ToolOptions
   /**
-   * Refuse instead of noting. `true`: any dropped or approximated note; a list: these kinds. A call throws `inexpressible`
-   * with all notes; a stream ends with an error at the first such note. Default false.
+   * Refuses instead of noting. `true`: any dropped or approximated note; a list: these kinds. A call throws `inexpressible` with all notes; a
+   * stream ends with an error at the first such note. Default false.
    */
   strict?: boolean | readonly NoteKind[]
-  /** Model name to write. Absent: the name stays. */
+  /** The model name to write. Absent: it stays. */
   model?: string
   /**
    * The longest event of a stream, in UTF-16 units; a longer one ends the stream with an error. Default 64 Mi, as events may contain
@@ -19,13 +19,11 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
    */
   maxEventLength?: number
   /**
-   * Replace the id of the reply by one from `newId` (or by none, where the target requires none), for upstreams that use an id twice.
-   * A function decides for each id. No effect between equal protocols. Default false.
+   * Replaces the id of a response by one from `newId`, for upstreams that use an id twice. A function decides for each id. No effect between
+   * equal protocols. Default false.
    */
   renewId?: boolean | ((id: string) => boolean)
-  /**
-   * The caller stores the reply itself: the upstream is not asked to, and the reply says that it is stored. Default false.
-   */
+  /** The caller stores the response: the upstream is not asked to, and the response says that it is stored. Default false. */
   keepsReply?: boolean
   /** Between equal protocols: leave out events that contain only usage, for clients that did not ask for it. Default false. */
   hideUsage?: boolean
