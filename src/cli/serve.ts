@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
-import type { GatewayConfig, Hooks, Logger } from '../gateway/gateway.ts'
+import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
 import { demo, longestMs } from '../gateway/options.ts'
 import { type ConnectGateway, gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json/json.ts'
@@ -54,7 +54,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     environment = process.env,
   } = surroundings
   const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
-  const metrics = createMetrics(() => live.current().state())
+  const metrics = createMetrics(() => live.state())
   const logger = createAccessLog(log, { out, err, seen: metrics.count })
   const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
   const config = await source.read()
@@ -62,7 +62,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const { authenticate, onUsage } = records?.hooks ?? {}
   const hooks = { ...(onUsage && { onUsage }), ...(authenticate && records && (await acceptsKeys(records, adminKey)) && { authenticate }) }
   const live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
-  const admin = records && adminKey !== undefined ? records.admin(adminKey, () => live.current().state()) : undefined
+  const admin = records && adminKey !== undefined ? records.admin(adminKey, () => live.state()) : undefined
   const server = createServer((request, response) => {
     if (!operations(live, metrics, request, response) && !admin?.(request, response)) live.current()(request, response)
   })
@@ -164,6 +164,8 @@ function fromEnvironment(value: string | undefined, environment: Surroundings['e
 type Live = {
   current(): ConnectGateway
   config(): GatewayConfig
+  /** That of the current gateway, with the requests of the earlier ones. */
+  state(): GatewayState
   /** Why the last reload kept the old configuration. Undefined: it did not fail. */
   reloadError(): string | undefined
   reload(): Promise<void>
@@ -179,7 +181,7 @@ async function createLive(
   let config = first
   let current = create(config)
   let failed: string | undefined
-  const retiring = new Set<Promise<void>>()
+  const retiring = new Set<ConnectGateway>()
   let reloading: Promise<void> = Promise.resolve()
 
   async function replace(): Promise<void> {
@@ -191,8 +193,8 @@ async function createLive(
       config = wanted
       failed = undefined
       // Its streams end by themselves.
-      const retired = old.close(longestMs).finally(() => retiring.delete(retired))
-      retiring.add(retired)
+      retiring.add(old)
+      void old.close(longestMs).finally(() => retiring.delete(old))
       logger.warn({}, 'the configuration was reloaded')
     } catch (error) {
       failed = error instanceof Error ? error.message : 'unknown'
@@ -203,13 +205,18 @@ async function createLive(
   return {
     current: () => current,
     config: () => config,
+    state() {
+      const state = current.state()
+      for (const old of retiring) state.inProgress += old.state().inProgress
+      return state
+    },
     reloadError: () => failed,
     reload() {
       reloading = reloading.then(replace)
       return reloading
     },
     async close(graceMs) {
-      await current.close(graceMs)
+      await Promise.all([current, ...retiring].map(one => one.close(graceMs)))
     },
   }
 }
@@ -236,7 +243,7 @@ function operations(live: Live, metrics: ReturnType<typeof createMetrics>, { met
   } else if (path === '/metrics') void metrics.text().then(({ type, body }) => send(200, type, body))
   else {
     const reloadError = live.reloadError()
-    const { status, body } = path === '/health' ? health() : ready({ gateway: live.current().state(), ...(reloadError !== undefined && { reloadError }) })
+    const { status, body } = path === '/health' ? health() : ready({ gateway: live.state(), ...(reloadError !== undefined && { reloadError }) })
     send(status, 'application/json', JSON.stringify(body))
   }
   return true

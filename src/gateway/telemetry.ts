@@ -1,6 +1,7 @@
 import { type Attributes, context, createNoopMeter, type Histogram, metrics, propagation, type Span, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import type { Headers } from '../protocol.ts'
 import type { UsageRecord } from './hooks.ts'
+import { createModelLabels } from './model-labels.ts'
 
 /**
  * The span and metrics of one exchange, by the semantic conventions of OpenTelemetry for generative AI. Without an SDK in the process
@@ -32,7 +33,7 @@ const attributesOf = ({ provider, protocolOut, protocolIn, modelAsked, modelServ
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92]
 const tokens = [1, 4, 16, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864]
 
-type Instruments = { duration: Histogram; firstByte: Histogram; usage: Histogram }
+type Instruments = { duration: Histogram; firstByte: Histogram; usage: Histogram; labelOf: ReturnType<typeof createModelLabels> }
 
 /** Undefined: there is no metrics SDK. */
 function instruments(): Instruments | undefined {
@@ -44,6 +45,7 @@ function instruments(): Instruments | undefined {
     duration: histogram('gen_ai.server.request.duration', 's', 'from the request to the last byte of the answer', seconds),
     firstByte: histogram('gen_ai.server.time_to_first_token', 's', 'from the request to the first byte of the answer', seconds),
     usage: histogram('gen_ai.client.token.usage', '{token}', 'tokens as the upstream counted them', tokens),
+    labelOf: createModelLabels(),
   }
 }
 
@@ -72,10 +74,12 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
   }
 }
 
-function count({ duration, firstByte, usage }: Instruments, record: UsageRecord): void {
-  const { 'gen_ai.request.model': model, ...others } = attributesOf(record)
-  // Clients can use any model name: each unknown one would create a metric series for good.
-  const attributes = record.channel === undefined ? others : { ...others, 'gen_ai.request.model': model }
+function count({ duration, firstByte, usage, labelOf }: Instruments, record: UsageRecord): void {
+  const { channel, modelAsked, modelServed, failure } = record
+  const { 'gen_ai.request.model': _, 'gen_ai.response.model': __, ...attributes } = attributesOf(record)
+  const isAnswered = failure === undefined
+  if (channel !== undefined && modelAsked !== undefined) attributes['gen_ai.request.model'] = labelOf(modelAsked, isAnswered)
+  if (modelServed !== undefined) attributes['gen_ai.response.model'] = labelOf(modelServed, isAnswered)
   duration.record(record.totalMs / 1000, attributes)
   if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
   const { input, output } = record.usage ?? {}

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { GatewayState, UsageRecord } from '../gateway/gateway.ts'
+import { createModelLabels } from '../gateway/model-labels.ts'
 
 /** Metrics in the text format of Prometheus. */
 export type Metrics = {
@@ -11,9 +12,10 @@ export type Metrics = {
 
 const seconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
-/** `state`: of the gateway at this moment. Labels have few values: models are those of the configuration, never what a client invents. Long because it declares every metric. */
+/** `state`: of the gateway at this moment. Labels have few values. Long because it declares every metric. */
 export function createMetrics(state: () => GatewayState): Metrics {
   const registry = new Registry()
+  const labelOf = createModelLabels()
   const registers = [registry]
   const requests = new Counter({
     name: 'wireglot_requests_total',
@@ -62,8 +64,7 @@ export function createMetrics(state: () => GatewayState): Metrics {
   })
   return {
     count({ protocolIn, channel = 'none', modelServed, status, usage, firstByteMs, totalMs, failure }) {
-      // A request without a channel has a model that a client invented.
-      const model = modelServed ?? 'none'
+      const model = modelServed === undefined ? 'none' : labelOf(modelServed, failure === undefined)
       requests.inc({ protocol: protocolIn, channel, model, status: String(status) })
       duration.observe({ channel }, totalMs / 1000)
       if (firstByteMs !== undefined) firstByte.observe({ channel }, firstByteMs / 1000)

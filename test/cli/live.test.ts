@@ -6,6 +6,7 @@ import { configFor, vendorsIn } from '../../src/cli/environment.ts'
 import { configText } from '../../src/cli/init.ts'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
 import { settle } from '../../src/gateway/options.ts'
+import { createMetrics } from '../../src/operations/metrics.ts'
 import { vendors } from '../../src/vendors/index.ts'
 import { after, paths, post, replies, requests, sendJson, upstream } from '../gateway/support.ts'
 
@@ -134,7 +135,8 @@ describe('a changed configuration', () => {
     expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ reload: 'ok' })
   })
 
-  test('does not cut a stream that is open', async () => {
+  /** An upstream whose stream for messages stays open until `finish` is called. */
+  async function openStream(options: Partial<ServeOptions> = {}) {
     let finish = () => {}
     const seen = await upstream((response, { method }) => {
       if (method === 'GET') return sendJson(404, {})(response)
@@ -148,14 +150,40 @@ describe('a changed configuration', () => {
         response.end()
       }
     })
-    const config = JSON.stringify({ channels: [channelOf(seen.url)] })
-    const { url, folder } = await started({}, { files: { 'wireglot.config.json': config } })
-    const response = await fetch(url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
-    await writeFile(join(folder, 'wireglot.config.json'), named('new'))
+    const served = await started(options, { files: { 'wireglot.config.json': JSON.stringify({ channels: [channelOf(seen.url)] }) } })
+    const response = await fetch(served.url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
+    await writeFile(join(served.folder, 'wireglot.config.json'), named('new'))
     process.emit('SIGHUP')
-    await until(async () => (await modelsAt(url))[0] === 'new')
+    await until(async () => (await modelsAt(served.url))[0] === 'new')
+    return { ...served, response, finish: () => finish() }
+  }
+
+  test('does not cut a stream that is open', async () => {
+    const { response, finish } = await openStream()
     finish()
     expect(await response.text()).toContain('message_stop')
+  })
+
+  test('leaves its open streams counted, and a shutdown waits for them', async () => {
+    const { url, close, response, finish } = await openStream()
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('wireglot_requests_in_progress 1')
+    const closed = close()
+    await until(async () => (await fetch(`${url}/ready`)).status === 503)
+    finish()
+    expect(await response.text()).toContain('message_stop')
+    await closed
+  })
+
+  test('lets a shutdown end its open streams with an error after the grace time', async () => {
+    const { close, response } = await openStream({ grace: 0.2 })
+    const closed = close()
+    let text = ''
+    // After the error the connection is cut.
+    const read = (async () => {
+      for await (const chunk of response.body ?? []) text += new TextDecoder().decode(chunk)
+    })()
+    await Promise.all([closed, read.catch(() => {})])
+    expect(text).toContain('event: error')
   })
 })
 
@@ -184,6 +212,30 @@ describe('operations', () => {
     // A model that a client invents makes no series.
     await fetch(url + paths.messages, post({ model: 'x'.repeat(300), messages: [] }))
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('xxx')
+  })
+
+  test('/ready is 200 again when the breaker may be tried, so that a request can close it', async () => {
+    const seen = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'down' } }))
+    const config = { channels: [{ ...channelOf(seen.url), breaker: { failures: 1, restMs: 300 } }], defaults: { retries: 0 } }
+    const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
+    await (await fetch(url + paths.messages, post({ ...requests.messages, model: 'm' }))).text()
+    expect((await fetch(`${url}/ready`)).status).toBe(503)
+    await until(async () => (await fetch(`${url}/ready`)).status === 200)
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ channels: [{ breaker: 'probing' }] })
+  })
+
+  test('models that clients invent make a bounded number of series', async () => {
+    const metrics = createMetrics(() => ({ isClosing: false, inProgress: 0, channels: [] }))
+    const record = { time: '', requestId: '', protocolIn: 'messages', stream: false, totalMs: 1, attempts: 1, notes: 0, channel: 'up', usage: { input: 1 } }
+    for (let nth = 0; nth < 500; nth++) {
+      metrics.count({ ...record, status: 404, failure: 'upstream_status', modelServed: `refused-${nth}` })
+      metrics.count({ ...record, status: 200, modelServed: `served-${nth}` })
+    }
+    const { body } = await metrics.text()
+    expect(body).not.toContain('refused-')
+    expect(new Set(body.match(/served-\d+/g)).size).toBe(200)
+    expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="200"} 300')
+    expect(body).toContain('wireglot_requests_total{protocol="messages",channel="up",model="other",status="404"} 500')
   })
 
   test.each(['json', 'pretty'] as const)('the access log has one line per request as %s', async log => {

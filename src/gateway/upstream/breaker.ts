@@ -6,7 +6,7 @@ export type Breakers<Result> = {
   restMs(channel: ChannelEntry): number | undefined
   /** The last failure of the channel. Undefined: it has not failed. */
   lastFailure(channel: ChannelEntry): Result | undefined
-  /** Whether the channel gets requests. `open`: not for now. `probing`: one attempt tests it. */
+  /** Whether the channel gets requests. `open`: not for now. `probing`: the next attempt tests it, or one does. */
   state(channel: ChannelEntry): 'closed' | 'open' | 'probing'
   /** Runs one attempt and counts its result. */
   run(channel: ChannelEntry, attempt: () => Promise<Result>): Promise<Result>
@@ -51,8 +51,9 @@ class Circuit<Result> {
   }
 
   state(): 'closed' | 'open' | 'probing' {
-    if (this.#isProbed) return 'probing'
-    return this.#until === undefined ? 'closed' : 'open'
+    if (this.#until === undefined) return 'closed'
+    // Also when its rest is over: whoever sends no requests to an open channel would never close it.
+    return this.#isProbed || this.#until <= Date.now() ? 'probing' : 'open'
   }
 
   run(attempt: () => Promise<Result>): Promise<Result> {

@@ -1,0 +1,16 @@
+/** The most models with a label of their own. */
+const mostModels = 200
+
+/**
+ * The labels of models in metrics. Where a configuration has `*`, clients choose the names, and each label is a metric series for good: only
+ * the first 200 models that answered have their own, every other one is `other`.
+ */
+export function createModelLabels(): (model: string, isAnswered: boolean) => string {
+  const known = new Set<string>()
+  return (model, isAnswered) => {
+    if (known.has(model)) return model
+    if (!isAnswered || known.size >= mostModels) return 'other'
+    known.add(model)
+    return model
+  }
+}
