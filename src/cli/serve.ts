@@ -12,6 +12,7 @@ import { health, ready } from '../operations/health.ts'
 import { createMetrics } from '../operations/metrics.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import type { Prices, Records } from '../records/index.ts'
+import { adminSources } from './admin-sources.ts'
 import { findConfig, readConfig } from './config-file.ts'
 import { configFor, vendorsIn } from './environment.ts'
 import { locationOf } from './keys.ts'
@@ -62,7 +63,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const { authenticate, onUsage } = records?.hooks ?? {}
   const hooks = { ...(onUsage && { onUsage }), ...(authenticate && records && (await acceptsKeys(records, adminKey)) && { authenticate }) }
   const live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
-  const admin = records && adminKey !== undefined ? records.admin(adminKey, () => live.state()) : undefined
+  const admin = records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
   const server = createServer((request, response) => {
     if (!operations(live, metrics, request, response) && !admin?.(request, response)) live.current()(request, response)
   })

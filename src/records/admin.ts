@@ -5,38 +5,60 @@ import type { GatewayState } from '../gateway/gateway.ts'
 import { defined } from '../kit/fields/defined.ts'
 import type { Database } from './database.ts'
 import { KeyError, type Keys } from './keys.ts'
+import { type Price, type Prices, priceOf } from './prices.ts'
 import { dimensions, findRecords, sumUsage } from './queries.ts'
 import type { Writer } from './writer.ts'
 
-type Parts = { database: Database; keys: Keys; writer: Writer; adminKey: string; state: () => GatewayState }
+/** What the admin API shows of a gateway. Calls whose function is absent are 404. */
+export type AdminSources = {
+  state(): GatewayState
+  /** The configured models. `model`: the upstream's name. None: every id goes to all channels. */
+  models?(): readonly { id: string; aliases: readonly string[]; channels: readonly { name: string; model: string }[] }[]
+  /** Checks a channel with one of its models, by the upstream's name. Undefined: there is no such channel. */
+  verify?(channel: string, model: string): Promise<object | undefined>
+}
+
+type Parts = AdminSources & { database: Database; keys: Keys; writer: Writer; adminKey: string; prices(): Prices; warn(details: object, message: string): void }
 
 /** Answers the paths under `/admin/`. False: another path. */
 export type Admin = (request: IncomingMessage, response: ServerResponse) => boolean
 
-const count = z.number().min(0).finite()
+const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const money = z.number().min(0)
+/** PostgreSQL holds no U+0000 in texts. */
+const text = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(/^[^\0]*$/, 'expected no U+0000')
 const limits = {
-  group: z.string().min(1).max(200).optional(),
-  models: z.array(z.string().min(1).max(200)).max(1000).optional(),
-  requestsPerMinute: count.optional(),
-  tokensPerMinute: count.optional(),
-  tokensPerDay: count.optional(),
-  tokensPerMonth: count.optional(),
-  dollarsPerDay: count.optional(),
-  dollarsPerMonth: count.optional(),
-  expiresAt: z.iso.datetime({ offset: true }).optional(),
+  group: text,
+  models: z.array(text).max(1000),
+  requestsPerMinute: count,
+  tokensPerMinute: count,
+  tokensPerDay: count,
+  tokensPerMonth: count,
+  dollarsPerDay: money,
+  dollarsPerMonth: money,
+  expiresAt: z.iso.datetime({ offset: true }),
 }
-const NewKey = z.strictObject({ name: z.string().regex(/^[\w .@-]{1,100}$/, 'expected up to 100 letters, digits, spaces and .@_-'), ...limits })
-const ChangedKey = z.strictObject({ disabled: z.boolean().optional(), ...limits })
+const NewKey = z.strictObject({ name: z.string(), ...z.object(limits).partial().shape })
+const ChangedKey = z.strictObject({
+  disabled: z.boolean().optional(),
+  ...(Object.fromEntries(Object.entries(limits).map(([name, type]) => [name, type.nullable().optional()])) as {
+    [Name in keyof typeof limits]: z.ZodOptional<z.ZodNullable<(typeof limits)[Name]>>
+  }),
+})
+const Verified = z.strictObject({ model: text })
 
-const text = z.string().min(1).max(200).optional()
 const time = z.coerce.number().int().min(0).max(8.64e15).optional()
-const filter = { from: time, to: time, key: text, model: text, channel: text }
+const filter = { from: time, to: time, key: text.optional(), model: text.optional(), channel: text.optional() }
 const RecordQuery = z.strictObject({
   ...filter,
   status: z.coerce.number().int().min(100).max(599).optional(),
   failed: z.stringbool().optional(),
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  cursor: z.string().max(300).optional(),
+  cursor: text.optional(),
 })
 const UsageQuery = z.strictObject({ ...filter, by: z.enum(dimensions).optional() })
 
@@ -62,7 +84,8 @@ export function createAdmin(parts: Parts): Admin {
     answer(request, parts, wanted)
       .catch((error: unknown): Answer => {
         if (error instanceof Refused) return { status: error.status, body: { error: { message: error.message } } }
-        if (error instanceof KeyError) return { status: error.reason === 'taken' ? 409 : 404, body: { error: { message: error.message } } }
+        if (error instanceof KeyError) return { status: statusOf[error.reason], body: { error: { message: error.message } } }
+        parts.warn({ error }, 'a call of the admin API failed')
         return { status: 503, body: { error: { message: 'the database cannot be reached' } } }
       })
       .then(({ status, body }) => {
@@ -80,12 +103,13 @@ export function createAdmin(parts: Parts): Admin {
   }
 }
 
+const statusOf = { taken: 409, missing: 404, invalid: 400 }
+
 type Answer = { status: number; body: unknown }
 
 async function answer(request: IncomingMessage, parts: Parts, wanted: Buffer): Promise<Answer> {
   const { method = 'GET', url = '', headers } = request
-  const site = headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw new Refused(403, 'requests of other sites are refused')
+  if (isOtherSite(headers)) throw new Refused(403, 'requests of other sites are refused')
   const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
   const shown = bearer ?? headers['x-admin-key']
   if (typeof shown !== 'string' || !timingSafeEqual(digest(shown), wanted)) throw new Refused(401, 'the admin key is missing or wrong')
@@ -93,11 +117,17 @@ async function answer(request: IncomingMessage, parts: Parts, wanted: Buffer): P
   const { pathname, searchParams } = new URL(url, 'http://host')
   const [, , resource, name, action] = pathname.split('/').map(decoded)
   const query = Object.fromEntries(searchParams)
-  const { database, keys, writer, state } = parts
+  const { database, keys, writer } = parts
   const route = `${method} ${resource}${name === undefined ? '' : '/name'}${action === undefined ? '' : `/${action}`}`
   switch (route) {
     case 'GET state':
-      return ok({ ...state(), droppedRecords: writer.dropped() })
+      return ok({ ...parts.state(), droppedRecords: writer.dropped(), waitingRecords: writer.waiting() })
+    case 'GET models':
+      return ok({ models: found(parts.models?.()).map(model => ({ ...model, channels: model.channels.map(channel => priced(channel, parts.prices())) })) })
+    case 'POST channels/name/verify': {
+      const { model } = valid(Verified, await bodyOf(request))
+      return ok(found(await parts.verify?.(name ?? '', model)))
+    }
     case 'GET records': {
       const { limit, cursor, ...wantedRecords } = valid(RecordQuery, query)
       await writer.flush()
@@ -122,11 +152,27 @@ async function answer(request: IncomingMessage, parts: Parts, wanted: Buffer): P
       await keys.delete(name ?? '')
       return ok({ deleted: true })
     default:
-      throw new Refused(404, 'there is no such call')
+      return found<Answer>(undefined)
   }
 }
 
+/** A browser tells one of the two headers, or both. The scheme does not count: a proxy may have ended TLS. */
+function isOtherSite({ 'sec-fetch-site': site, origin, host }: IncomingMessage['headers']): boolean {
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  return origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host)
+}
+
 const ok = (body: unknown): Answer => ({ status: 200, body })
+
+function priced<Channel extends { model: string }>(channel: Channel, prices: Prices): Channel & { price?: Price } {
+  const price = priceOf(channel.model, prices)
+  return { ...channel, ...(price && { price }) }
+}
+
+function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new Refused(404, 'there is nothing here')
+  return value
+}
 
 function decoded(step: string): string {
   try {

@@ -1,5 +1,6 @@
 import { refuse, type UsageRecord } from '../gateway/gateway.ts'
 import type { Database } from './database.ts'
+import { createFresh } from './fresh.ts'
 import type { KeyInfo } from './keys.ts'
 import { costOf, type Prices } from './prices.ts'
 import type { Writer } from './writer.ts'
@@ -19,7 +20,7 @@ const freshMs = 1_000
 
 /** Long because its functions share the sums. */
 export function createBudgets({ db }: Database, writer: Writer, prices: () => Prices): Budgets {
-  const known = new Map<string, { spent: Spent; until: number }>()
+  const known = createFresh(read, freshMs)
 
   async function read(name: string): Promise<Spent> {
     await writer.flush()
@@ -55,15 +56,9 @@ export function createBudgets({ db }: Database, writer: Writer, prices: () => Pr
     async check(key) {
       const { tokensPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth } = key
       if ([tokensPerMinute, tokensPerDay, tokensPerMonth, dollarsPerDay, dollarsPerMonth].every(limit => limit === undefined)) return
-      let found = known.get(key.name)
-      if (!found || found.until < Date.now()) {
-        // A dead database must not lock everybody out: the last sums count.
-        const spent = await read(key.name).catch(() => found?.spent)
-        if (!spent) return
-        found = { spent, until: Date.now() + freshMs }
-        known.set(key.name, found)
-      }
-      const { spent } = found
+      // A dead database must not lock everybody out.
+      const spent = await known.get(key.name).catch(() => undefined)
+      if (!spent) return
       const over = (limit: number | undefined, used: number) => limit !== undefined && used >= limit
       if (over(tokensPerMinute, spent.minuteTokens)) throw refuse(429, 'rate_limit', 'this key has used its tokens of this minute', { retryAfterMs: 10_000 })
       if (over(tokensPerDay, spent.dayTokens) || over(dollarsPerDay, spent.dayDollars))
@@ -72,15 +67,15 @@ export function createBudgets({ db }: Database, writer: Writer, prices: () => Pr
         throw refuse(429, 'rate_limit', 'this key has used its budget of this month')
     },
     spend({ key, usage, modelServed }) {
-      const found = key === undefined ? undefined : known.get(key)
-      if (!found) return
+      const spent = key === undefined ? undefined : known.last(key)
+      if (!spent) return
       const tokens = (usage?.input ?? 0) + (usage?.output ?? 0)
       const dollars = costOf(modelServed, usage, prices()) ?? 0
-      found.spent.minuteTokens += tokens
-      found.spent.dayTokens += tokens
-      found.spent.monthTokens += tokens
-      found.spent.dayDollars += dollars
-      found.spent.monthDollars += dollars
+      spent.minuteTokens += tokens
+      spent.dayTokens += tokens
+      spent.monthTokens += tokens
+      spent.dayDollars += dollars
+      spent.monthDollars += dollars
     },
   }
 }

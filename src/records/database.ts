@@ -35,7 +35,13 @@ export type HourRow = {
   input: number
   output: number
   cost: number
+  /** Requests whose cost is known, and those with tokens whose cost is not. */
+  priced: number
+  unpriced: number
   totalMs: number
+  /** Of the requests that have one, and the number of these. */
+  firstByteMs: number
+  firstBytes: number
 }
 
 /** A key of a client. `hash`: SHA-256 of the secret, which is stored nowhere. `hint`: its first characters. Absent limits are null. */
@@ -91,7 +97,8 @@ async function embedded(file: string): Promise<Opened> {
   const { default: Sqlite } = await load('libsql', () => import('libsql'))
   const database = new Sqlite(file)
   // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
-  database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
+  // Waiting for another process stops this one, so it is short: records are written a moment later.
+  database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 250')
   return { dialect: new SqliteDialect({ database: asKyselyExpects(database) }), close() {} }
 }
 
@@ -120,9 +127,10 @@ async function postgres(url: string): Promise<Opened> {
   const types = {
     getTypeParser: (id: number, format?: 'text' | 'binary') => (id === builtins.INT8 || id === builtins.NUMERIC ? Number : pg.types.getTypeParser(id, format)),
   }
-  const pool = new pg.Pool({ connectionString: url, max: 4, types: types as typeof pg.types })
-  // A connection that breaks while nobody uses it is replaced.
+  const pool = new pg.Pool({ connectionString: url, max: 4, connectionTimeoutMillis: 5_000, query_timeout: 10_000, types: types as typeof pg.types })
+  // A connection that breaks is replaced. Nobody waits for the error events of the pool and of a connection in use: they would end the process.
   pool.on('error', () => {})
+  pool.on('connect', client => client.on('error', () => {}))
   return { dialect: new PostgresDialect({ pool }), close() {} }
 }
 
@@ -149,6 +157,7 @@ const steps: readonly string[][] = [
       tokens_per_minute bigint, tokens_per_day bigint, tokens_per_month bigint, dollars_per_day double precision, dollars_per_month double precision,
       expires_at bigint, disabled integer not null, created_at bigint not null)`,
   ],
+  ['priced', 'unpriced', 'first_byte_ms', 'first_bytes'].map(column => `alter table hours add column ${column} bigint not null default 0`),
 ]
 
 async function migrate(db: Kysely<Tables>, isEmbedded: boolean): Promise<void> {

@@ -2,18 +2,18 @@
  * Usage records, and keys that are created at run time, in a SQL database.
  * @module wireglot/records
  */
-import type { GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
+import type { Hooks, Logger } from '../gateway/gateway.ts'
 import { refuse } from '../gateway/gateway.ts'
-import { type Admin, createAdmin } from './admin.ts'
+import { type Admin, type AdminSources, createAdmin } from './admin.ts'
 import { createBudgets } from './budgets.ts'
 import { type Location, openDatabase } from './database.ts'
 import { createKeys, type Keys } from './keys.ts'
 import type { Prices } from './prices.ts'
 import { createWriter } from './writer.ts'
 
-export type { Admin } from './admin.ts'
+export type { Admin, AdminSources } from './admin.ts'
 export type { Location, RecordRow } from './database.ts'
-export { KeyError, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
+export { type KeyChange, KeyError, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
 export type { Price, Prices } from './prices.ts'
 export type { RecordFilter, RecordPage, Sum } from './queries.ts'
 
@@ -21,8 +21,8 @@ export type Records = {
   keys: Keys
   /** For the gateway: `authenticate` accepts the keys of the database, `onUsage` records each request. */
   hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage'>>
-  /** Answers `/admin/*` of a `node:http` server. */
-  admin(adminKey: string, state: () => GatewayState): Admin
+  /** Answers `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
+  admin(adminKey: string, sources: AdminSources): Admin
   /** Writes what is left, and closes the database. */
   close(): Promise<void>
 }
@@ -50,7 +50,8 @@ export type RecordsOptions = {
  */
 export async function openRecords(location: Location, { prices = () => ({}), logger }: RecordsOptions = {}): Promise<Records> {
   const database = await openDatabase(location)
-  const writer = createWriter(database, prices, (details, message) => logger?.warn(details, message))
+  const warn = (details: object, message: string) => logger?.warn(details, message)
+  const writer = createWriter(database, prices, warn)
   const keys = createKeys(database)
   const budgets = createBudgets(database, writer, prices)
   return {
@@ -72,7 +73,7 @@ export async function openRecords(location: Location, { prices = () => ({}), log
         writer.add(record)
       },
     },
-    admin: (adminKey, state) => createAdmin({ database, keys, writer, adminKey, state }),
+    admin: (adminKey, sources) => createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
     async close() {
       await writer.close()
       await database.close()

@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { refuse } from '../gateway/gateway.ts'
 import type { Database, KeyRow } from './database.ts'
+import { createFresh } from './fresh.ts'
 
 /** The limits of a key. Absent: none. Days and months are those of UTC. */
 export type KeyLimits = {
@@ -16,43 +18,59 @@ export type KeyLimits = {
   expiresAt?: string
 }
 
+/** New limits. Null removes one; absent: it stays. */
+export type KeyChange = { [Limit in keyof KeyLimits]?: KeyLimits[Limit] | null } & { disabled?: boolean }
+
 /** A key as it is shown: without its secret. `hint`: the first characters of the secret. */
 export type KeyInfo = KeyLimits & { name: string; hint: string; disabled: boolean; createdAt: string }
 
 export type Keys = {
-  /** Returns the secret, which is shown only now. @throws KeyError if the name is taken */
+  /** Returns the secret, which is shown only now. @throws KeyError if the name is taken or invalid */
   create(name: string, limits: KeyLimits): Promise<KeyInfo & { secret: string }>
   list(): Promise<KeyInfo[]>
   /** A new secret for a name; the old one is refused from now on. @throws KeyError if there is no such key */
   rotate(name: string): Promise<KeyInfo & { secret: string }>
-  change(name: string, change: KeyLimits & { disabled?: boolean }): Promise<KeyInfo>
+  /** @throws KeyError if there is no such key */
+  change(name: string, change: KeyChange): Promise<KeyInfo>
+  /** @throws KeyError if there is no such key */
   delete(name: string): Promise<void>
-  /** The key with this secret, even if it is disabled or has expired. */
+  /**
+   * The key with this secret, even if it is disabled or has expired. If the database fails, a key that was used before counts as it was then.
+   * @throws Refusal 503 if the database fails and the key was not used before
+   */
   find(secret: string): Promise<KeyInfo | undefined>
 }
 
-/** The name is taken, or there is no such key. */
+const messages = {
+  taken: (name: string) => `there is a key ${name} already`,
+  missing: (name: string) => `there is no key ${name}`,
+  invalid: () => 'expected up to 100 letters, digits, spaces and .@_- as the name',
+}
+
+/** The name is taken or invalid, or there is no such key. */
 export class KeyError extends Error {
   override readonly name = 'KeyError'
-  readonly reason: 'taken' | 'missing'
+  readonly reason: keyof typeof messages
 
-  constructor(reason: 'taken' | 'missing', name: string) {
-    super(reason === 'taken' ? `there is a key ${JSON.stringify(name)} already` : `there is no key ${JSON.stringify(name)}`)
+  constructor(reason: keyof typeof messages, name: string) {
+    super(messages[reason](JSON.stringify(name.slice(0, 100))))
     this.reason = reason
   }
 }
 
 /** How long a key that was looked up is not looked up again: so long another process may accept one that was changed here. */
 const freshMs = 2_000
-const mostRemembered = 10_000
 
 /** Long because its functions share one cache. */
 export function createKeys({ db }: Database): Keys {
-  const known = new Map<string, { info: KeyInfo | undefined; until: number }>()
+  // Looked up by hash, so the time of the lookup tells nothing about a secret.
+  const known = createFresh(async (hash: string) => {
+    const row = await db.selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst()
+    return row && infoOf(row)
+  }, freshMs)
 
-  const rowOf = (name: string) => db.selectFrom('keys').selectAll().where('name', '=', name).executeTakeFirst()
   const infoFor = async (name: string) => {
-    const row = await rowOf(name)
+    const row = await db.selectFrom('keys').selectAll().where('name', '=', name).executeTakeFirst()
     if (!row) throw new KeyError('missing', name)
     known.clear()
     return infoOf(row)
@@ -60,6 +78,7 @@ export function createKeys({ db }: Database): Keys {
 
   return {
     async create(name, limits) {
+      if (!validName.test(name)) throw new KeyError('invalid', name)
       const secret = newSecret()
       const row = { name, ...hashed(secret), ...columnsOf(limits), disabled: 0, createdAt: Date.now() }
       const { numInsertedOrUpdatedRows } = await db
@@ -74,32 +93,35 @@ export function createKeys({ db }: Database): Keys {
       return (await db.selectFrom('keys').selectAll().orderBy('name').execute()).map(infoOf)
     },
     async rotate(name) {
+      existing(name)
       const secret = newSecret()
       await db.updateTable('keys').set(hashed(secret)).where('name', '=', name).execute()
       return { ...(await infoFor(name)), secret }
     },
     async change(name, { disabled, ...limits }) {
+      existing(name)
       const columns = { ...changedOf(limits), ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }) }
       if (Object.keys(columns).length > 0) await db.updateTable('keys').set(columns).where('name', '=', name).execute()
       return infoFor(name)
     },
     async delete(name) {
+      existing(name)
       const { numDeletedRows } = await db.deleteFrom('keys').where('name', '=', name).executeTakeFirstOrThrow()
       known.clear()
       if (Number(numDeletedRows) === 0) throw new KeyError('missing', name)
     },
-    async find(secret) {
-      const { hash } = hashed(secret)
-      const found = known.get(hash)
-      if (found && found.until > Date.now()) return found.info
-      // Looked up by hash, so the time of the lookup tells nothing about a secret.
-      const row = await db.selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst()
-      const info = row && infoOf(row)
-      if (known.size >= mostRemembered) known.clear()
-      known.set(hash, { info, until: Date.now() + freshMs })
-      return info
-    },
+    find: secret =>
+      known.get(hashed(secret).hash).catch(() => {
+        throw refuse(503, 'overloaded', 'the database of keys cannot be reached', { retryAfterMs: freshMs })
+      }),
   }
+}
+
+const validName = /^[\w .@-]{1,100}$/
+
+/** A name that is invalid cannot exist, and may be text that the database refuses. */
+function existing(name: string): void {
+  if (!validName.test(name)) throw new KeyError('missing', name)
 }
 
 /** 256 bits, so the hash needs no salt and no slow function. */
@@ -109,17 +131,17 @@ const hashed = (secret: string) => ({ hash: createHash('sha256').update(secret).
 
 type Columns = Omit<KeyRow, 'name' | 'hash' | 'hint' | 'disabled' | 'createdAt'>
 
-function columnsOf(limits: KeyLimits): Columns {
+function columnsOf(limits: KeyChange): Columns {
   const empty = { groupName: null, models: null, requestsPerMinute: null, tokensPerMinute: null, expiresAt: null }
   return { ...empty, tokensPerDay: null, tokensPerMonth: null, dollarsPerDay: null, dollarsPerMonth: null, ...changedOf(limits) }
 }
 
-function changedOf({ group, models, expiresAt, ...numbers }: KeyLimits): Partial<Columns> {
+function changedOf({ group, models, expiresAt, disabled: _, ...numbers }: KeyChange): Partial<Columns> {
   return {
     ...numbers,
     ...(group !== undefined && { groupName: group }),
-    ...(models !== undefined && { models: JSON.stringify(models) }),
-    ...(expiresAt !== undefined && { expiresAt: Date.parse(expiresAt) }),
+    ...(models !== undefined && { models: models && JSON.stringify(models) }),
+    ...(expiresAt !== undefined && { expiresAt: expiresAt === null ? null : Date.parse(expiresAt) }),
   }
 }
 

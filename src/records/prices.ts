@@ -14,7 +14,8 @@ export function costOf(model: string | undefined, usage: Usage | undefined, pric
   return ((usage.input - cached) * price.input + cached * (price.cacheRead ?? price.input) + usage.output * price.output) / 1_000_000
 }
 
-function priceOf(model: string, prices: Prices): Price | undefined {
+/** Undefined: it is unknown. */
+export function priceOf(model: string, prices: Prices): Price | undefined {
   if (Object.hasOwn(prices, model)) return prices[model]
   const matching = Object.keys(prices).filter(pattern => pattern.endsWith('*') && model.startsWith(pattern.slice(0, -1)))
   const [longest] = matching.sort((a, b) => b.length - a.length)

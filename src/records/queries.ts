@@ -45,45 +45,94 @@ const numeric = (row: RecordRow): RecordRow => ({ ...row, time: Number(row.time)
 export const dimensions = ['key', 'model', 'channel'] as const
 export type Dimension = (typeof dimensions)[number]
 
-/** Sums of one bucket. `name`: of the key, model or channel; `''`: all, or none. `time`: Unix milliseconds of the start of the bucket. */
-export type Sum = { time: number; name: string; requests: number; failures: number; input: number; output: number; cost: number; totalMs: number }
+/**
+ * Sums of one bucket. `name`: of the key, model or channel; `''`: all, or none; models that no channel serves have none. `time`: Unix
+ * milliseconds of the start of the bucket.
+ */
+export type Sum = {
+  time: number
+  name: string
+  requests: number
+  failures: number
+  input: number
+  output: number
+  /** US dollars of the requests whose price is known. Absent: there are none. */
+  cost?: number
+  /** Requests with tokens whose price is unknown. */
+  unpriced: number
+  totalMs: number
+  /** Of the requests that have one, and the number of these. */
+  firstByteMs: number
+  firstBytes: number
+}
 
-const hourMs = 3_600_000
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
 
-/** Sums by hour, or by day for more than four days. `by`: one row per name; absent: of all together. */
-export async function sumUsage({ db }: Database, { from, to, key, model, channel }: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }> {
-  const bucketMs = (to ?? Date.now()) - (from ?? 0) > 96 * hourMs ? 24 * hourMs : hourMs
+/** What a page can show. */
+const mostSums = 5000
+
+/** Sums by minute up to three hours, by hour up to four days, else by day. `by`: one row per name; absent: of all together. */
+export async function sumUsage({ db }: Database, { from = 0, to, ...names }: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }> {
+  const length = (to ?? Date.now()) - from
+  const bucketMs = length <= 3 * hourMs ? minuteMs : length <= 96 * hourMs ? hourMs : dayMs
+  const isByMinute = bucketMs === minuteMs
   const { sql } = await import('kysely')
-  const bucket = sql<number>`hour - hour % ${sql.lit(bucketMs)}`
-  let query = db
-    .selectFrom('hours')
-    .select(({ fn }) => [
-      bucket.as('time'),
-      (by === undefined ? sql<string>`''` : sql.ref<string>(by)).as('name'),
-      fn.sum<number>('requests').as('requests'),
-      fn.sum<number>('failures').as('failures'),
-      fn.sum<number>('input').as('input'),
-      fn.sum<number>('output').as('output'),
-      fn.sum<number>('cost').as('cost'),
-      fn.sum<number>('totalMs').as('totalMs'),
-    ])
-    .groupBy(by === undefined ? [bucket] : [bucket, by])
-    .orderBy('time')
-    .limit(5000)
-  if (from !== undefined) query = query.where('hour', '>=', from - (from % hourMs))
-  if (to !== undefined) query = query.where('hour', '<', to)
-  if (key !== undefined) query = query.where('key', '=', key)
-  if (model !== undefined) query = query.where('model', '=', model)
-  if (channel !== undefined) query = query.where('channel', '=', channel)
-  const sums = (await query.execute()).map(row => ({
-    time: Number(row.time),
-    name: row.name,
-    requests: Number(row.requests),
-    failures: Number(row.failures),
-    input: Number(row.input),
-    output: Number(row.output),
-    cost: Number(row.cost),
-    totalMs: Number(row.totalMs),
-  }))
-  return { bucketMs, sums }
+  const time = sql<number>`${sql.ref(isByMinute ? 'time' : 'hour')}`
+  const bucket = sql<number>`${time} - ${time} % ${sql.lit(bucketMs)}`
+  // A model that no channel serves has no sums of its own.
+  const nameOf = (dimension: Dimension) =>
+    !isByMinute
+      ? sql<string>`${sql.ref(dimension)}`
+      : dimension === 'model'
+        ? sql<string>`case when channel is null then '' else model end`
+        : sql<string>`coalesce(${sql.ref(dimension)}, '')`
+  const sums = isByMinute ? ofRecords : ofHours
+  const total = (column: keyof typeof sums) => sql<number>`sum(${sql.raw(sums[column])})`.as(column)
+  const conditions = [
+    sql`${time} >= ${from - (from % (isByMinute ? minuteMs : hourMs))}`,
+    ...(to === undefined ? [] : [sql`${time} < ${to}`]),
+    ...dimensions.flatMap(dimension => (names[dimension] === undefined ? [] : [sql`${sql.ref(dimension)} = ${names[dimension]}`])),
+  ]
+  const name = by === undefined ? sql<string>`''` : nameOf(by)
+  const { rows } = await sql<Required<Sum> & { priced: number }>`
+    select ${bucket} as time, ${name} as name, ${sql.join((Object.keys(sums) as (keyof typeof sums)[]).map(total))}
+    from ${sql.table(isByMinute ? 'records' : 'hours')} where ${sql.join(conditions, sql` and `)}
+    group by 1, 2 order by 1 limit ${sql.lit(mostSums)}`.execute(db)
+  return { bucketMs, sums: rows.map(sumOf) }
+}
+
+const sumOf = ({ name, cost, priced, ...numbers }: Required<Sum> & { priced: number }): Sum => ({
+  name,
+  // PostgreSQL gives sums as text unless told otherwise.
+  ...(Object.fromEntries(Object.entries(numbers).map(([column, value]) => [column, Number(value)])) as Record<keyof typeof numbers, number>),
+  ...(Number(priced) > 0 && { cost: Number(cost) }),
+})
+
+/** The columns that both tables have sums of. */
+const ofHours = {
+  requests: 'requests',
+  failures: 'failures',
+  input: 'input',
+  output: 'output',
+  cost: 'cost',
+  priced: 'priced',
+  unpriced: 'unpriced',
+  totalMs: 'total_ms',
+  firstByteMs: 'first_byte_ms',
+  firstBytes: 'first_bytes',
+}
+
+const ofRecords: typeof ofHours = {
+  requests: '1',
+  failures: 'case when failure is null then 0 else 1 end',
+  input: 'coalesce(input, 0)',
+  output: 'coalesce(output, 0)',
+  cost: 'coalesce(cost, 0)',
+  priced: 'case when cost is null then 0 else 1 end',
+  unpriced: 'case when cost is null and (input is not null or output is not null) then 1 else 0 end',
+  totalMs: 'total_ms',
+  firstByteMs: 'coalesce(first_byte_ms, 0)',
+  firstBytes: 'case when first_byte_ms is null then 0 else 1 end',
 }

@@ -11,6 +11,8 @@ export type Writer = {
   close(): Promise<void>
   /** Records that could not be written, because the database was away for too long. */
   dropped(): number
+  /** Records in memory. */
+  waiting(): number
 }
 
 /** The most records that wait in memory; further ones are dropped. Some 300 bytes each. */
@@ -68,14 +70,10 @@ export function createWriter({ db }: Database, prices: () => Prices, warn: (deta
         .insertInto('hours')
         .values(sums)
         .onConflict(conflict =>
-          conflict.columns(['hour', 'key', 'model', 'channel']).doUpdateSet(({ eb, ref }) => ({
-            requests: eb('hours.requests', '+', ref('excluded.requests')),
-            failures: eb('hours.failures', '+', ref('excluded.failures')),
-            input: eb('hours.input', '+', ref('excluded.input')),
-            output: eb('hours.output', '+', ref('excluded.output')),
-            cost: eb('hours.cost', '+', ref('excluded.cost')),
-            totalMs: eb('hours.totalMs', '+', ref('excluded.totalMs')),
-          })),
+          conflict.columns(['hour', 'key', 'model', 'channel']).doUpdateSet(({ eb, ref }) => {
+            const added = sumColumns.map(column => [column, eb(`hours.${column}`, '+', ref(`excluded.${column}`))])
+            return Object.fromEntries(added)
+          }),
         )
         .execute()
     })
@@ -96,6 +94,7 @@ export function createWriter({ db }: Database, prices: () => Prices, warn: (deta
       if (waiting.length > 0) warn({ dropped: dropped + waiting.length }, 'records were not written: the database is away')
     },
     dropped: () => dropped,
+    waiting: () => waiting.length,
   }
 }
 
@@ -105,8 +104,8 @@ function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     id: requestId,
     time: Date.parse(time),
     key: key ?? null,
-    model: modelAsked ?? '',
-    modelServed: modelServed ?? null,
+    model: storable(modelAsked ?? ''),
+    modelServed: modelServed === undefined ? null : storable(modelServed),
     channel: channel ?? null,
     provider: provider ?? null,
     protocolIn,
@@ -125,20 +124,31 @@ function rowOf(record: UsageRecord, prices: Prices): RecordRow {
   }
 }
 
+/** A name that any client may choose: PostgreSQL holds no U+0000 in texts, and no long texts in an index. */
+const storable = (name: string) => name.slice(0, 200).toWellFormed().replaceAll('\0', '\ufffd')
+
 const hourMs = 3_600_000
+
+const nothing = { requests: 0, failures: 0, input: 0, output: 0, cost: 0, priced: 0, unpriced: 0, totalMs: 0, firstByteMs: 0, firstBytes: 0 }
+const sumColumns = Object.keys(nothing) as (keyof typeof nothing)[]
 
 function hoursOf(rows: readonly RecordRow[]): HourRow[] {
   const sums = new Map<string, HourRow>()
   for (const row of rows) {
-    const [hour, key, channel] = [row.time - (row.time % hourMs), row.key ?? '', row.channel ?? '']
-    const id = JSON.stringify([hour, key, row.model, channel])
-    const sum = sums.get(id) ?? { hour, key, model: row.model, channel, requests: 0, failures: 0, input: 0, output: 0, cost: 0, totalMs: 0 }
+    // Anybody may ask for any number of models that do not exist: they have no rows of their own.
+    const [hour, key, channel, model] = [row.time - (row.time % hourMs), row.key ?? '', row.channel ?? '', row.channel === null ? '' : row.model]
+    const id = JSON.stringify([hour, key, model, channel])
+    const sum = sums.get(id) ?? { hour, key, model, channel, ...nothing }
     sum.requests++
     if (row.failure !== null) sum.failures++
     sum.input += row.input ?? 0
     sum.output += row.output ?? 0
+    if (row.cost !== null) sum.priced++
+    else if (row.input !== null || row.output !== null) sum.unpriced++
     sum.cost += row.cost ?? 0
     sum.totalMs += row.totalMs
+    if (row.firstByteMs !== null) sum.firstBytes++
+    sum.firstByteMs += row.firstByteMs ?? 0
     sums.set(id, sum)
   }
   return [...sums.values()]

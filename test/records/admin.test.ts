@@ -67,6 +67,34 @@ describe('the admin API', () => {
     expect((await admin('state')).body).toMatchObject({ channels: [{ name: 'up', breaker: 'closed' }], droppedRecords: 0 })
   })
 
+  test('shows the models and their prices, and verifies a channel as the gateway uses it', async () => {
+    const { admin, seen } = await started({
+      models: [{ id: 'sonnet', channels: [{ name: 'up', model: 'claude-5' }] }],
+      prices: { 'claude-*': { input: 3, output: 15 } },
+    })
+    expect((await admin('models')).body).toEqual({
+      models: [{ id: 'sonnet', aliases: [], channels: [{ name: 'up', model: 'claude-5', price: { input: 3, output: 15 } }] }],
+    })
+    const { status, body } = await admin('channels/up/verify', { json: { model: 'claude-5' } })
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      ok: expect.any(Boolean),
+      points: expect.arrayContaining([expect.objectContaining({ name: 'the service answers', result: 'passed' })]),
+    })
+    expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
+    expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)
+    expect((await admin('channels/up/verify', { json: {} })).status).toBe(400)
+  })
+
+  test('changes limits, and removes one with null', async () => {
+    const { admin } = await started()
+    await admin('keys', { json: { name: 'alice', tokensPerDay: 5, requestsPerMinute: 7 } })
+    const { body } = await admin('keys/alice', { method: 'PATCH', json: { tokensPerDay: null, group: 'team' } })
+    expect(body).toMatchObject({ requestsPerMinute: 7, group: 'team' })
+    expect(body).not.toHaveProperty('tokensPerDay')
+    expect((await admin('keys/alice', { method: 'PATCH', json: { requestsPerMinute: 1.5 } })).status).toBe(400)
+  })
+
   test('rotates, disables and deletes a key', async () => {
     const { admin, ask } = await started()
     const { body: created } = await admin('keys', { json: { name: 'alice' } })
@@ -118,6 +146,8 @@ describe('attacks on the admin API', () => {
   test.each<[what: string, headers: Record<string, string>, status: number]>([
     ['a page of another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['a page of a neighbor site', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a page of another site, in an old browser', { origin: 'https://evil.test' }, 403],
+    ['a page without an origin', { origin: 'null' }, 403],
     ['a form, which cannot send JSON', { 'content-type': 'text/plain' }, 415],
   ])('%s creates no key, even with the admin key (CSRF)', async (_, headers, status) => {
     const { url, admin } = await started()
@@ -185,6 +215,7 @@ describe('attacks on the admin API', () => {
     ['too many records', 'records?limit=100000', 400],
     ['a field that there is not', 'records?where=1', 400],
     ['a dimension that there is not', 'usage?by=hash', 400],
+    ['a filter that PostgreSQL cannot hold', 'records?key=%00', 400],
     ['a time that is none', 'records?from=yesterday', 400],
     ['a path that is not encoded', 'keys/%E0%A4%A', 400],
   ])('%s is refused', async (_, path, status) => {

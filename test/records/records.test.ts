@@ -140,6 +140,76 @@ describe.each(places)('records in %s', (_, place) => {
     await other.close()
   })
 
+  test('names that a database cannot hold do not keep the other records out', async () => {
+    const { location, records } = await opened()
+    for (const [number, modelAsked] of ['nul\u0000', 'x'.repeat(100_000), '\ud800', 'sonnet'].entries())
+      records.hooks.onUsage(recordOf(number, { modelAsked }), request)
+    await records.close()
+    const database = await openDatabase(location)
+    const { records: found } = await findRecords(database, {}, 10)
+    expect(found.map(({ model }) => model.slice(0, 10))).toEqual(['nul\ufffd', 'xxxxxxxxxx', '\ufffd', 'sonnet'])
+    expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 4 }])
+    await database.close()
+  })
+
+  test('an unknown cost is absent, and is not zero', async () => {
+    const { location, records } = await opened({ prices: () => ({ priced: { input: 1, output: 1 } }) })
+    const time = new Date().toISOString()
+    for (const [number, model] of ['free', 'free', 'priced'].entries())
+      records.hooks.onUsage(recordOf(number, { time, modelAsked: model, modelServed: model, firstByteMs: 4 }), request)
+    const { usage: _usage, ...failed } = recordOf(3, { time, modelAsked: 'free', modelServed: 'free', failure: 'client', status: 400 })
+    records.hooks.onUsage(failed, request)
+    await records.close()
+    const database = await openDatabase(location)
+    // By minute, hour and day.
+    for (const hours of [1, 24, 200]) {
+      const { sums } = await sumUsage(database, { from: Date.now() - hours * 3_600_000 }, 'model')
+      const [free, priced] = sums.sort((a, b) => (a.name < b.name ? -1 : 1))
+      expect(free).toMatchObject({ name: 'free', requests: 3, failures: 1, unpriced: 2, totalMs: 30, firstByteMs: 8, firstBytes: 2 })
+      expect(free).not.toHaveProperty('cost')
+      expect(priced).toMatchObject({ name: 'priced', requests: 1, unpriced: 0, cost: 0.00015 })
+    }
+    await database.close()
+  })
+
+  test('buckets are a minute, an hour or a day long', async () => {
+    const { location, records } = await opened()
+    records.hooks.onUsage(recordOf(1), request)
+    await records.close()
+    const database = await openDatabase(location)
+    const now = Date.now()
+    for (const [hours, bucketMs] of [
+      [3, 60_000],
+      [96, 3_600_000],
+      [97, 86_400_000],
+    ] as const) {
+      const found = await sumUsage(database, { from: now - hours * 3_600_000, to: now })
+      expect(found.bucketMs).toBe(bucketMs)
+      expect(found.sums).toHaveLength(1)
+      expect((found.sums[0]?.time ?? 1) % bucketMs).toBe(0)
+    }
+    await database.close()
+  })
+
+  test('a limit that is set to null is removed', async () => {
+    const { records } = await opened()
+    await records.keys.create('alice', { models: ['m'], tokensPerDay: 5, expiresAt: '2100-01-01T00:00:00.000Z' })
+    expect(await records.keys.change('alice', { models: null, tokensPerDay: null, expiresAt: null })).toEqual({
+      name: 'alice',
+      hint: expect.any(String),
+      disabled: false,
+      createdAt: expect.any(String),
+    })
+    await records.close()
+  })
+
+  test('a name with other characters than the admin API allows is refused everywhere', async () => {
+    const { records } = await opened()
+    await expect(records.keys.create('<b>', {})).rejects.toThrow('expected up to 100 letters')
+    await expect(records.keys.rotate('a\u0000')).rejects.toThrow('there is no key')
+    await records.close()
+  })
+
   test('nothing is written of a conversation, and no secret', async () => {
     const { location, records } = await opened()
     const { secret } = await records.keys.create('alice', {})
@@ -171,6 +241,36 @@ test('a database that fails stops nobody: records wait, are written later, and a
   expect((await sumUsage(breaking, {})).sums.reduce((all, { requests }) => all + requests, 0)).toBe(50_000)
   await breaking.close()
 })
+
+test.skipIf(!postgresPrograms)(
+  'a database that hangs or is gone stops no key that was used before',
+  async () => {
+    const server = await startPostgres()
+    const { default: pg } = await import('pg')
+    const records = await openRecords({ url: server.url })
+    const { secret } = await records.keys.create('alice', { tokensPerDay: 1000 })
+    expect(await records.hooks.authenticate(secret, request)).toMatchObject({ name: 'alice' })
+    const blocker = new pg.Client({ connectionString: server.url })
+    blocker.on('error', () => {})
+    await blocker.connect()
+    await blocker.query('begin; lock table keys, records, hours in access exclusive mode')
+    records.hooks.onUsage(recordOf(1), request)
+    const asked = async () => {
+      await new Promise(resolve => setTimeout(resolve, 2100))
+      const since = Date.now()
+      const identity = await records.hooks.authenticate(secret, request)
+      return { name: identity?.name, seconds: Math.round((Date.now() - since) / 1000) }
+    }
+    const hanging = await asked()
+    expect(hanging.name).toBe('alice')
+    expect(hanging.seconds).toBeLessThan(5)
+    await expect(records.hooks.authenticate('wg-never-seen', request)).rejects.toMatchObject({ error: { status: 503 } })
+    await server.stop()
+    expect(await asked()).toMatchObject({ name: 'alice' })
+    await records.close()
+  },
+  60_000,
+)
 
 test('costs follow the longest matching price, and are unknown without one', () => {
   const prices = { 'gpt-*': { input: 1, output: 2 }, 'gpt-5*': { input: 10, output: 20, cacheRead: 1 } }

@@ -1,0 +1,32 @@
+import type { GatewayConfig, GatewayState } from '../gateway/gateway.ts'
+import { fetchGateway } from '../hosts/fetch.ts'
+import { protocolNames } from '../protocols/index.ts'
+import type { AdminSources } from '../records/index.ts'
+import { verify } from '../verify/index.ts'
+
+/** What the admin API shows of a running gateway. */
+export function adminSources({ state, config }: { state(): GatewayState; config(): GatewayConfig }): AdminSources {
+  return {
+    state,
+    models: () =>
+      (config().models ?? []).map(({ id, aliases = [], channels }) => ({
+        id,
+        aliases,
+        channels: channels.map(({ name, model }) => ({ name, model: model ?? id })),
+      })),
+    verify: (name, model) => verifyChannel(config(), name, model),
+  }
+}
+
+/** Sends a channel a few small requests as the gateway would, without its keys, limits and store. Undefined: there is no such channel. */
+async function verifyChannel({ channels }: GatewayConfig, name: string, model: string) {
+  const channel = channels.find(one => (one.name ?? one.vendor) === name)
+  if (!channel) return undefined
+  const gateway = fetchGateway(
+    { auth: 'none', channels: [channel], models: [{ id: model, channels: [{ name }] }], defaults: { retries: 0 } },
+    { logger: false },
+  )
+  const [protocol] = channel.protocols ?? protocolNames
+  const { ok, points } = await verify({ base: 'http://gateway', model, ...(protocol && { protocol }), fetch: gateway })
+  return { ok, points }
+}
