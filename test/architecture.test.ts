@@ -83,7 +83,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     ],
     packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible'],
   },
-  operations: { rooms: ['gateway'], packages: ['prom-client'] },
+  operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: { rooms: ['canonical', 'gateway', 'kit'], packages: ['kysely', 'libsql', 'pg', 'zod', 'node:crypto', 'node:http'] },
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {

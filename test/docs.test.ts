@@ -62,6 +62,7 @@ const doors: Record<string, string> = {
   'wireglot/fetch': 'src/hosts/fetch.ts',
   'wireglot/gateway': 'src/gateway/gateway.ts',
   'wireglot/notes': 'src/notes.ts',
+  'wireglot/operations': 'src/operations/index.ts',
   'wireglot/records': 'src/records/index.ts',
   'wireglot/schemas': 'src/schemas.ts',
   'wireglot/protocols': 'src/protocols',

@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
@@ -7,9 +7,7 @@ import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gate
 import { demo, longestMs } from '../gateway/options.ts'
 import { type ConnectGateway, gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json/json.ts'
-import { createAccessLog, type LogFormat } from '../operations/access-log.ts'
-import { health, ready } from '../operations/health.ts'
-import { createMetrics } from '../operations/metrics.ts'
+import { createOperations, type LogFormat } from '../operations/index.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import type { Prices, Records } from '../records/index.ts'
 import { adminSources } from './admin-sources.ts'
@@ -55,8 +53,8 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     environment = process.env,
   } = surroundings
   const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
-  const metrics = createMetrics(() => live.state())
-  const logger = createAccessLog(log, { out, err, seen: metrics.count })
+  const operations = createOperations({ state: () => live.state(), more: () => ({ reloadError: live.reloadError() }), log, out, err })
+  const { logger } = operations
   const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
   const config = await source.read()
   const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
@@ -65,7 +63,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
   const admin = records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
   const server = createServer((request, response) => {
-    if (!operations(live, metrics, request, response) && !admin?.(request, response)) live.current()(request, response)
+    if (!operations.answer(request, response) && !admin?.(request, response)) live.current()(request, response)
   })
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
@@ -228,26 +226,6 @@ function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: 
   if (!handler.localOnly || isLoopback(host)) return handler
   void handler.close(0)
   throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`)
-}
-
-/** Answers `/health`, `/ready` and `/metrics`. False: another path. */
-function operations(live: Live, metrics: ReturnType<typeof createMetrics>, { method, url = '' }: IncomingMessage, response: ServerResponse): boolean {
-  const path = url.split('?', 1)[0]
-  if (path !== '/health' && path !== '/ready' && path !== '/metrics') return false
-  const send = (status: number, type: string, body: string) => {
-    response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store', 'content-length': Buffer.byteLength(body) })
-    response.end(method === 'HEAD' ? undefined : body)
-  }
-  if (method !== 'GET' && method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD')
-    send(405, 'application/json', '{"error":{"message":"expected GET"}}')
-  } else if (path === '/metrics') void metrics.text().then(({ type, body }) => send(200, type, body))
-  else {
-    const reloadError = live.reloadError()
-    const { status, body } = path === '/health' ? health() : ready({ gateway: live.state(), ...(reloadError !== undefined && { reloadError }) })
-    send(status, 'application/json', JSON.stringify(body))
-  }
-  return true
 }
 
 /** Example commands for all protocols, which work as printed. */

@@ -56,8 +56,8 @@ export type Gateway = {
   state(): GatewayState
 }
 
-/** `isClosing`: `close` was called. `inProgress`: the number of open exchanges. */
-export type GatewayState = { isClosing: boolean; inProgress: number; channels: ChannelState[] }
+/** `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `store`: of responses; absent: there is none. */
+export type GatewayState = { isClosing: boolean; inProgress: number; channels: ChannelState[]; store?: 'ok' | 'unreachable' }
 
 /**
  * `breaker`: whether the circuit breaker lets requests through. `lastError`: of its last failure, without the words of the upstream; absent:
@@ -94,6 +94,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     state: () => ({
       isClosing: running.isClosing(),
       inProgress: running.count(),
+      ...(service.replyStore && { store: service.replyStore.isAway() ? 'unreachable' : 'ok' }),
       channels: settled.channels.map(channel => {
         const failed = service.breakers.lastFailure(channel)
         const lastError = failed && 'refusal' in failed ? wordsOf(failed.refusal) : undefined

@@ -9,6 +9,7 @@ import { settle } from '../../src/gateway/options.ts'
 import { createMetrics } from '../../src/operations/metrics.ts'
 import { vendors } from '../../src/vendors/index.ts'
 import { after, paths, post, replies, requests, sendJson, upstream } from '../gateway/support.ts'
+import { freePort } from '../support/free-port.ts'
 
 const folderWith = async (files: Record<string, string> = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
@@ -213,6 +214,19 @@ describe('operations', () => {
     await fetch(url + paths.messages, post({ model: 'x'.repeat(300), messages: [] }))
     expect(await (await fetch(`${url}/metrics`)).text()).not.toContain('xxx')
   })
+
+  test('/ready reports the store of responses', async () => {
+    const seen = await upstream(sendJson(200, replies.messages))
+    const store = { redis: `redis://127.0.0.1:${await freePort()}` }
+    const readyWith = async (config: object) => {
+      const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify({ ...config, channels: [channelOf(seen.url)] }) } })
+      await (await fetch(url + paths.responses, post({ ...requests.responses, model: 'm', store: true }))).text()
+      return (await fetch(`${url}/ready`)).json()
+    }
+    expect(await readyWith({})).toMatchObject({ status: 'ready', store: 'none' })
+    expect(await readyWith({ store: { memory: true } })).toMatchObject({ status: 'ready', store: 'ok' })
+    expect(await readyWith({ store })).toMatchObject({ status: 'ready', store: 'unreachable' })
+  }, 20_000)
 
   test('/ready is 200 again when the breaker may be tried, so that a request can close it', async () => {
     const seen = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'down' } }))

@@ -17,6 +17,7 @@ const doors = [
   'wireglot/schemas',
   'wireglot/notes',
   'wireglot/records',
+  'wireglot/operations',
   'wireglot/between',
 ]
 

@@ -13,6 +13,7 @@ const doors = [
   'src/schemas.ts',
   'src/notes.ts',
   'src/records/index.ts',
+  'src/operations/index.ts',
   // The maker of types takes no patterns.
   ...readdirSync('src/protocols', { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [`src/protocols/${entry.name}/index.ts`] : [])),
 ]

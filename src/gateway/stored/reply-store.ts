@@ -21,6 +21,8 @@ export type Kept = {
 export type ReplyStore = {
   /** Are reasoning signatures stored too, for clients that do not send them back? */
   readonly signatures: boolean
+  /** The last call of the store failed. */
+  isAway(): boolean
   /** @throws Refusal 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
   reply(owner: Identity, id: string): Promise<Kept | undefined>
   /** The id of the reply that contains the item. @throws Refusal 503 */
@@ -82,6 +84,7 @@ export function createReplyStore(config: Settled['store'], hook: Store | undefin
 
   return {
     signatures,
+    isAway: () => away.size > 0,
     async reply(owner, id) {
       const text = await get(owner, 'response', id)
       if (text === undefined) return undefined
