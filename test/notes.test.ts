@@ -1,10 +1,19 @@
 import { describe, expect, test } from 'vitest'
+import { noteCatalog } from '../src/notes.ts'
 import { outcomeOf, pointedAt } from './support/examples/example.ts'
 import { noteGroups } from './support/examples/index.ts'
 import { noteRows } from './tools/notes.ts'
+import { documentedOptions } from './tools/options.ts'
 
 test.each(noteRows())('docs/notes.md shows what becomes of an example: %s %s', (_group, _code, _kind, _meaning, example) => {
   expect(example).not.toMatch(/→ …|\n/)
+})
+
+test('a code has one kind and one meaning in every table', () => {
+  const meanings = new Map<string, Set<string>>()
+  for (const { notes } of noteGroups)
+    for (const [code, { kind, meaning }] of Object.entries(notes)) meanings.set(code, (meanings.get(code) ?? new Set()).add(`${kind}: ${meaning}`))
+  expect([...meanings].filter(([, said]) => said.size > 1).map(([code, said]) => [code, ...said])).toEqual([])
 })
 
 describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }) => {
@@ -31,4 +40,14 @@ describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }
       expect(pointedAt(example, whole, note.path), `${code} at ${note.path} leads nowhere in the ${side}: ${JSON.stringify(whole)}`).toBeDefined()
     }
   })
+})
+
+test('an advice names only options that exist', () => {
+  const known = new Set(documentedOptions.map(({ group, name }) => (group ? `${group}.${name}` : name)))
+  const fields = new Set(['max_tokens', 'tools', 'unsupported', 'store', 'now', 'newId', 'model', 'resolveFile', 'output_text'])
+  const named = Object.entries(noteCatalog).flatMap(([code, { advice }]) =>
+    [...advice.matchAll(/`(\w[\w.]*)[^`]*`/g)].map(([, option = '']) => ({ code, option })),
+  )
+  expect(named.length).toBeGreaterThan(50)
+  expect(named.filter(({ option }) => !known.has(option) && !fields.has(option) && option !== 'systemPlacement')).toEqual([])
 })

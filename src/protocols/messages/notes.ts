@@ -12,7 +12,7 @@ export const notes = {
     meaning: 'The model refuses a conversation that ends with the assistant; a user message asks it to continue.',
   },
   'message.leading-user': sharedNotes['message.leading-user'],
-  'text.blank': { kind: 'dropped', meaning: 'The target refuses text blocks of white space only.' },
+  'text.blank': { kind: 'dropped', meaning: 'The target refuses text that is empty or only white space.' },
   'refusal.as-text': sharedNotes['refusal.as-text'],
   'media.unsupported': sharedNotes['media.unsupported'],
   'media.converted': { kind: 'approximated', meaning: 'The option `messages.convertMedia` converted the image to a format that the target accepts.' },
