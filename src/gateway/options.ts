@@ -224,7 +224,7 @@ const Defaults = entry({
   retries: z.int().min(0).max(10).default(2),
   /** The longest wait before a retry. When the upstream asks for a longer one, the next channel is tried. Default 5,000. */
   retryWaitMs: milliseconds.default(5_000),
-  /** Larger request bodies are refused with 413. Default 32 MiB. */
+  /** Larger request bodies, counted after decompression, are refused with 413. Default 32 MiB. */
   bodyLimitBytes: z
     .int()
     .positive()

@@ -2,9 +2,10 @@ import type { JsonObject } from '../../kit/json/json.ts'
 import { nesting } from '../../kit/json/scan.ts'
 import { mayHoldEnvelope } from '../../kit/signatures/envelope.ts'
 import { join, searchable, textOf } from '../../sse/bytes.ts'
-import { Refusal, refuse } from '../error.ts'
+import { refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
+import { decompressorFor, tooLarge } from './decompress.ts'
 import { type Member, outlineOf, scan } from './outline.ts'
 import { readInPieces } from './pieces.ts'
 
@@ -34,13 +35,9 @@ export async function readJson(
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
     return { value, outline: value }
   }
-  const encoding = headers['content-encoding']
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new Refusal(
-      { status: 415, kind: 'invalid_request', message: `content-encoding ${encoding.slice(0, 40)} is not supported: send the body uncompressed` },
-      { headers: { 'accept-encoding': 'identity' } },
-    )
-  const bytes = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
+  const decompress = decompressorFor(headers['content-encoding'])
+  const read = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
+  const bytes = decompress ? await decompress(read, limit) : read
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
   const found = bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, found?.members)
@@ -145,13 +142,12 @@ function isDeeper(value: unknown, limit: number): boolean {
 }
 
 async function readBytes(body: Extract<RequestBody, { bytes: unknown }>, limit: number, declared: number): Promise<Uint8Array<ArrayBuffer>> {
-  const tooLarge = () => refuse(413, 'too_large', `the body is larger than ${limit} bytes`)
-  if (declared > limit) throw tooLarge()
+  if (declared > limit) throw tooLarge(limit)
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body.bytes) {
     length += chunk.byteLength
-    if (length > limit) throw tooLarge()
+    if (length > limit) throw tooLarge(limit)
     chunks.push(chunk)
   }
   return join(chunks, length)
