@@ -1,9 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
 import { Agent, createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Hooks } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../src/index.ts'
 import { type ProtocolName, protocols } from '../src/protocols/index.ts'
+import { openRecords } from '../src/records/index.ts'
 import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
 
 /**
@@ -11,7 +16,7 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
  * each body. Upstream, proxy and load are processes of their own; upstream and load do as little as they can.
  */
 
-type Role = 'upstream' | 'piping' | 'parsing' | 'gateway'
+type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'recording'
 type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
 /** `ratio`: to the row that the limits are told against. */
@@ -98,17 +103,21 @@ function serveProxy(parses: boolean): void {
   )
 }
 
-function serveGateway(): void {
+/** `hooks`: with records, for one. */
+function serveGateway(hooks: Hooks = {}): void {
   serve(
     createServer(
-      gateway({
-        auth: 'none',
-        channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), apiKey: 'key-of-the-bench-0123456789' }],
-        models: [
-          { id: model, channels: [{ name: 'up' }] },
-          { id: alias, channels: [{ name: 'up', model }] },
-        ],
-      }),
+      gateway(
+        {
+          auth: 'none',
+          channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), apiKey: 'key-of-the-bench-0123456789' }],
+          models: [
+            { id: model, channels: [{ name: 'up' }] },
+            { id: alias, channels: [{ name: 'up', model }] },
+          ],
+        },
+        hooks,
+      ),
     ),
   )
 }
@@ -320,7 +329,8 @@ async function run(): Promise<void> {
   const piping = await start('piping', upstream.port)
   const parsing = await start('parsing', upstream.port)
   const ours = await start('gateway', upstream.port)
-  const all = [upstream, piping, parsing, ours]
+  const recording = await start('recording', upstream.port)
+  const all = [upstream, piping, parsing, ours, recording]
   try {
     await verify(ours)
     const rows: GatewayRow[] = []
@@ -346,6 +356,8 @@ async function run(): Promise<void> {
                   against: bare,
                 }))
               : []),
+            { name: `${what}: same protocol, records`, served: recording, bytes: same, against: `${what}: same protocol` },
+            { name: `${what}: translated, records`, served: recording, bytes: translated, against: `${what}: translated` },
             { name: `${what}: translated`, served: ours, bytes: translated, against: kind === 'agent' ? parsed : bare },
           ],
           { atOnce: kind === 'bundled' ? 32 : 16, atLeast: warm[kind], rounds },
@@ -375,4 +387,6 @@ const role = process.env['BENCH_ROLE'] as Role | undefined
 if (role === 'upstream') serveUpstream()
 else if (role === 'piping' || role === 'parsing') serveProxy(role === 'parsing')
 else if (role === 'gateway') serveGateway()
+else if (role === 'recording')
+  serveGateway({ onUsage: (await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-records-')), 'r.db') })).hooks.onUsage })
 else await run()

@@ -3,6 +3,7 @@ import type { GatewayResult } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
 import type { PeerResult } from './peers/peer.ts'
+import type { RecordsResult } from './records.ts'
 import type { Timed, TrafficKind, TrafficResult } from './traffic.ts'
 
 export type PairResult = { from: ProtocolName; to: ProtocolName; part: 'streams' | 'requests'; measures: Measured[] }
@@ -11,6 +12,7 @@ export type Results = {
   traffic?: PairTraffic[]
   memory?: { costs: Cost[]; messages: Measured[]; tools: Measured[] }
   gateway?: GatewayResult
+  records?: RecordsResult
   peers?: Peer[] | undefined
 }
 type PairTraffic = TrafficResult & { from: ProtocolName; to: ProtocolName }
@@ -100,6 +102,17 @@ ${table(
 )}`
 }
 
+function recordsTable({ records, perSecond, longestPauseMs, megabytes, queries }: RecordsResult): string {
+  return `### Records in the embedded database
+
+${records} records went through the whole path into a file of ${megabytes.toFixed(0)} MB: ${perSecond.toFixed(0)} per second. The longest pause of the process was ${longestPauseMs.toFixed(0)} ms. Then, the median of seven calls:
+
+${table(
+  ['', 'ms'],
+  queries.map(({ name, ms }) => [name, ms.toFixed(1)]),
+)}`
+}
+
 const peerWords = ['text stream', 'agent stream', 'request of 1 KB', 'request of 150 KB', 'response']
 
 /** A row for each contender and pair that it can anything of; what it cannot is said in a word. */
@@ -122,7 +135,7 @@ How many times the floor: theirs, and this library's in the same process. \`cann
 ${table(['', 'package', ...peerWords], rows)}`
 }
 
-export function written({ pairs, memory, gateway, peers }: Results, machine: string): string {
+export function written({ pairs, memory, gateway, records, peers }: Results, machine: string): string {
   return `# What it costs
 
 ## Synthetic fixtures
@@ -134,6 +147,7 @@ In brackets: how many times the floor, which is \`JSON.parse\` and \`JSON.string
 ${pairs.length > 0 ? pairTables(pairs) : ''}
 ${memory ? memoryTables(memory) : ''}
 ${gateway ? gatewayTables(gateway) : ''}
+${records ? recordsTable(records) : ''}
 ${peers && peers.length > 0 ? peerTable(peers) : 'Other packages were not installed for this run: `bench/peers/package.json` says how.\n'}`
 }
 

@@ -104,12 +104,18 @@ async function embedded(file: string): Promise<Opened> {
 
 type Sqlite = import('libsql').Database
 
-/** libsql tells by `columns()` whether a statement returns rows; kysely asks `reader`. */
+/** The statements that are kept. To prepare that of a whole batch takes as long as half of its insertion. */
+const mostStatements = 50
+
+/** libsql tells by `columns()` whether a statement returns rows; kysely asks `reader`. kysely runs one statement at a time. */
 function asKyselyExpects(database: Sqlite) {
+  const prepared = new Map<string, ReturnType<Sqlite['prepare']>>()
   return {
     close: () => void database.close(),
     prepare(sql: string) {
-      const statement = database.prepare(sql)
+      const statement = prepared.get(sql) ?? database.prepare(sql)
+      if (prepared.size >= mostStatements) prepared.clear()
+      prepared.set(sql, statement)
       return {
         reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
         all: (values: readonly unknown[]) => statement.all(...values) as unknown[],
