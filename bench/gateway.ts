@@ -1,12 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { createWriteStream, mkdtempSync } from 'node:fs'
 import { Agent, createServer, request, type Server } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Hooks } from '../src/gateway/gateway.ts'
-import { gateway } from '../src/hosts/connect.ts'
+import { type ConnectGateway, gateway, type Hooks } from '../src/hosts/connect.ts'
 import { collectStream, normalizeResponse, textOf } from '../src/index.ts'
+import { createOperations } from '../src/operations/index.ts'
 import { type ProtocolName, protocols } from '../src/protocols/index.ts'
 import { openRecords } from '../src/records/index.ts'
 import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
@@ -16,7 +16,7 @@ import { expected, requestOf, responseOf, streamOf } from './fixtures.ts'
  * each body. Upstream, proxy and load are processes of their own; upstream and load do as little as they can.
  */
 
-type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'recording'
+type Role = 'upstream' | 'piping' | 'parsing' | 'gateway' | 'logged' | 'recorded'
 type Kind = 'stream' | 'bundled' | 'brief' | 'small' | 'agent'
 
 /** `ratio`: to the row that the limits are told against. */
@@ -103,23 +103,28 @@ function serveProxy(parses: boolean): void {
   )
 }
 
-/** `hooks`: with records, for one. */
-function serveGateway(hooks: Hooks = {}): void {
-  serve(
-    createServer(
-      gateway(
-        {
-          auth: 'none',
-          channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), apiKey: 'key-of-the-bench-0123456789' }],
-          models: [
-            { id: model, channels: [{ name: 'up' }] },
-            { id: alias, channels: [{ name: 'up', model }] },
-          ],
-        },
-        hooks,
-      ),
-    ),
+const created = (hooks?: Hooks) =>
+  gateway(
+    {
+      auth: 'none',
+      channels: [{ name: 'up', protocols: [target], baseUrl: String(process.env['BENCH_UPSTREAM']), apiKey: 'key-of-the-bench-0123456789' }],
+      models: [
+        { id: model, channels: [{ name: 'up' }] },
+        { id: alias, channels: [{ name: 'up', model }] },
+      ],
+    },
+    hooks,
   )
+
+const serveGateway = () => serve(createServer(created()))
+
+/** The same with access log and metrics, and with records in an embedded database if `isRecorded`. */
+async function serveOperated(isRecorded: boolean): Promise<void> {
+  const log = createWriteStream('/dev/null')
+  const operations = createOperations({ log: 'json', out: line => void log.write(`${line}\n`), state: () => handler.state() })
+  const records = isRecorded ? await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-')), 'records.db') }) : undefined
+  const handler: ConnectGateway = created({ logger: operations.logger, ...(records && { onUsage: records.hooks.onUsage }) })
+  serve(createServer((request, response) => void (operations.answer(request, response) || handler(request, response))))
 }
 
 function serve(server: Server): void {
@@ -321,6 +326,30 @@ const names: Record<Kind, string> = {
 
 const isKind = (word: string): word is Kind => Object.hasOwn(warm, word)
 
+/** The gateway beside itself with what an operator adds to it. */
+async function runOperated(): Promise<void> {
+  const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small').split(',').filter(isKind)
+  const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5)
+  const upstream = await start('upstream')
+  const plain = await start('gateway', upstream.port)
+  const logged = await start('logged', upstream.port)
+  const recorded = await start('recorded', upstream.port)
+  const ways = { 'gateway alone': plain, 'log and metrics': logged, 'records, log and metrics': recorded }
+  try {
+    for (const served of Object.values(ways)) await verify(served)
+    const rows: GatewayRow[] = []
+    for (const kind of kinds) {
+      const bytes = bytesOf(stranger, kind, kind === 'brief' || kind === 'bundled' ? kind : undefined)
+      const against = `${names[kind]}: gateway alone`
+      const entries = Object.entries(ways).map(([way, served]) => ({ name: `${names[kind]}: ${way}`, served, bytes, against }))
+      rows.push(...(await throughput(entries, { atOnce: 16, atLeast: warm[kind], rounds })))
+    }
+    process.send?.(rows)
+  } finally {
+    for (const { child } of [upstream, ...Object.values(ways)]) child.disconnect()
+  }
+}
+
 async function run(): Promise<void> {
   const kinds = (process.env['BENCH_KINDS'] ?? 'stream,bundled,brief,small,agent').split(',').filter(isKind)
   const streams = Number(process.env['BENCH_IDLE'] ?? 5000)
@@ -329,8 +358,7 @@ async function run(): Promise<void> {
   const piping = await start('piping', upstream.port)
   const parsing = await start('parsing', upstream.port)
   const ours = await start('gateway', upstream.port)
-  const recording = await start('recording', upstream.port)
-  const all = [upstream, piping, parsing, ours, recording]
+  const all = [upstream, piping, parsing, ours]
   try {
     await verify(ours)
     const rows: GatewayRow[] = []
@@ -356,8 +384,6 @@ async function run(): Promise<void> {
                   against: bare,
                 }))
               : []),
-            { name: `${what}: same protocol, records`, served: recording, bytes: same, against: `${what}: same protocol` },
-            { name: `${what}: translated, records`, served: recording, bytes: translated, against: `${what}: translated` },
             { name: `${what}: translated`, served: ours, bytes: translated, against: kind === 'agent' ? parsed : bare },
           ],
           { atOnce: kind === 'bundled' ? 32 : 16, atLeast: warm[kind], rounds },
@@ -387,6 +413,6 @@ const role = process.env['BENCH_ROLE'] as Role | undefined
 if (role === 'upstream') serveUpstream()
 else if (role === 'piping' || role === 'parsing') serveProxy(role === 'parsing')
 else if (role === 'gateway') serveGateway()
-else if (role === 'recording')
-  serveGateway({ onUsage: (await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-records-')), 'r.db') })).hooks.onUsage })
+else if (role === 'logged' || role === 'recorded') await serveOperated(role === 'recorded')
+else if (process.argv.includes('--operated')) await runOperated()
 else await run()

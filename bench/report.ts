@@ -1,5 +1,5 @@
 import { type ProtocolName, protocolNames } from '../src/protocols/index.ts'
-import type { GatewayResult } from './gateway.ts'
+import type { GatewayResult, GatewayRow } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
 import type { PeerResult } from './peers/peer.ts'
@@ -78,16 +78,35 @@ ${grown(messages)}
 ${grown(tools)}`
 }
 
+const throughputTable = (rows: readonly GatewayRow[]) =>
+  table(
+    ['', 'per second', 'of', 'ratio', 'CPU µs each', 'ratio'],
+    rows.map(row => [
+      row.name,
+      row.perSecond.toFixed(0),
+      row.against.replace(/^.*: /, ''),
+      row.ratio.toFixed(2),
+      row.cpuUs.toFixed(0),
+      row.cpuRatio.toFixed(2),
+    ]),
+  )
+
+/** A section of RESULTS.md: the gateway beside itself with records, log and metrics. */
+export const operationsTable = (rows: readonly GatewayRow[], machine: string, load: string) => `## Records, log and metrics
+
+Written by \`npm run bench -- --operations\` on ${machine}. Load of the machine before the run: ${load}.
+
+Messages clients before a chat-completions upstream, 16 requests at once. The access log goes to /dev/null as JSON; the records go to an embedded database. The best of all rounds counts.
+
+${throughputTable(rows)}`
+
 function gatewayTables({ rows, firstByteUs, idle }: GatewayResult): string {
   const direct = firstByteUs['direct'] ?? 0
   return `### Gateway
 
 Messages clients before a chat-completions upstream, 16 requests at once (32 for streams in few writes); one event of a stream is one chunk where no other number is given. Throughput beside what it is told against, and the processor time of the process in the middle.
 
-${table(
-  ['', 'per second', 'of', 'ratio', 'CPU µs each', 'ratio'],
-  rows.map(row => [row.name, row.perSecond.toFixed(0), row.against.replace(/^.*: /, ''), row.ratio.toFixed(2), row.cpuUs.toFixed(0), row.cpuRatio.toFixed(2)]),
-)}
+${throughputTable(rows)}
 Time to the first byte of a stream with one request in flight, µs (median):
 
 ${table(
@@ -171,7 +190,9 @@ const trafficTitles: Record<TrafficKind, string> = {
   streams: 'Captured streams',
 }
 
-const [trafficStart, trafficEnd] = ['<!-- traffic -->', '<!-- /traffic -->']
+/** The sections of RESULTS.md that are measured alone, in their order. */
+export const sectionNames = ['traffic', 'operations'] as const
+type SectionName = (typeof sectionNames)[number]
 
 /** The first section of RESULTS.md: recorded and captured traffic. */
 export function trafficTables(pairs: readonly PairTraffic[], machine: string): string {
@@ -206,15 +227,17 @@ ${kinds
   .join('\n')}`
 }
 
-/** The traffic section of the text of RESULTS.md; empty if there is none. */
-export function trafficIn(text: string): string {
-  const [from, to] = [text.indexOf(trafficStart), text.indexOf(trafficEnd)]
-  return from < 0 ? '' : text.slice(from + trafficStart.length, to).trim()
+/** A section of the text of RESULTS.md; empty if there is none. */
+export function sectionIn(text: string, name: SectionName): string {
+  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const [from, to] = [text.indexOf(start), text.indexOf(end)]
+  return from < 0 ? '' : text.slice(from + start.length, to).trim()
 }
 
-/** The text of RESULTS.md with this traffic section, in front of all others. */
-export function withTraffic(text: string, traffic: string): string {
-  const bare = text.replace(/<!-- traffic -->.*<!-- \/traffic -->\n\n/s, '')
+/** The text of RESULTS.md with these sections, in front of all others. `section`: empty if there is none. */
+export function withSections(text: string, section: (name: SectionName) => string): string {
+  const sections = sectionNames.flatMap(name => (section(name) === '' ? [] : [`<!-- ${name} -->\n${section(name).trim()}\n<!-- /${name} -->\n\n`]))
+  const bare = text.replace(/<!-- (traffic|operations) -->.*<!-- \/\1 -->\n\n/gs, '')
   const title = bare.indexOf('\n\n') + 2
-  return `${bare.slice(0, title)}${trafficStart}\n${traffic}\n${trafficEnd}\n\n${bare.slice(title)}`
+  return `${bare.slice(0, title)}${sections.join('')}${bare.slice(title)}`
 }

@@ -1,49 +1,51 @@
 import { fork } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { cpus } from 'node:os'
+import { cpus, loadavg } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { protocolNames } from '../src/protocols/index.ts'
-import type { GatewayResult } from './gateway.ts'
+import type { GatewayResult, GatewayRow } from './gateway.ts'
 import type { Measured } from './measure.ts'
 import type { Cost } from './memory.ts'
 import { contenderNames, isInstalled } from './peers/contenders.ts'
 import type { PeerResult } from './peers/peer.ts'
 import type { RecordsResult } from './records.ts'
-import { type Results, trafficIn, trafficTables, withTraffic, written } from './report.ts'
+import { operationsTable, type Results, sectionIn, sectionNames, trafficTables, withSections, written } from './report.ts'
 import type { TrafficResult } from './traffic.ts'
 
 /**
  * `npm run bench` measures all and writes `RESULTS.md`; `-- --traffic` measures recorded and captured traffic and writes the first
- * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --only streams|requests|gateway|memory|records|peers` prints one part; `--
+ * section of that file (it needs WIREGLOT_SHARED, or `../shared`); `-- --operations` does the same for the gateway with records, log and metrics; `-- --only streams|requests|gateway|memory|records|peers` prints one part; `--
  * --from P --to P` one pair; `-- --check` compares with `baseline.json` and exits 1 on what became slower beyond noise;
  * `-- --baseline` writes that file. BENCH_KINDS (of stream, bundled, brief, small, agent), BENCH_ROUNDS BENCH_IDLE (streams) and BENCH_RECORDS make the gateway's part shorter. Everything is built first, as it is for users: loaders that keep the names of functions
  * make each closure several times as dear. Other packages take part where they are installed: `bench/peers/package.json` says how,
  * and BENCH_PEERS where, if not there.
  */
 
-const parts = ['traffic', 'streams', 'requests', 'gateway', 'memory', 'records', 'peers'] as const
+const parts = ['traffic', 'operations', 'streams', 'requests', 'gateway', 'memory', 'records', 'peers'] as const
 
 const given = (name: string) => {
   const at = process.argv.indexOf(`--${name}`)
   return at > 0 ? process.argv[at + 1] : undefined
 }
 const has = (name: string) => process.argv.includes(`--${name}`)
-const only = has('traffic') ? 'traffic' : given('only')
+const alone = sectionNames.find(has)
+const only = alone ?? given('only')
 const wanted = parts.filter(part => (only === undefined ? !has('check') || part === 'streams' || part === 'requests' : only.split(',').includes(part)))
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url))
 
 const shared = process.env['WIREGLOT_SHARED'] ?? here('../../shared')
-// In this folder, so that packages with programs of their own are found.
+// There, packages are found that cannot be bundled.
 const built = mkdtempSync(here('../node_modules/.bench-'))
+const load = loadavg()[0]?.toFixed(1) ?? 'unknown'
 await build({
   entryPoints: ['pair', 'traffic', 'memory', 'gateway', 'records', 'peers/peer'].map(name => ({ in: here(`${name}.ts`), out: basename(name) })),
   outdir: built,
   outExtension: { '.js': '.mjs' },
   bundle: true,
+  external: ['kysely', 'libsql', 'pg'],
   platform: 'node',
-  external: ['libsql', 'pg'],
   format: 'esm',
   target: 'es2023',
   banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)" },
@@ -100,16 +102,20 @@ for (const part of wanted.filter((part): part is 'streams' | 'requests' => part 
   }
 if (wanted.includes('memory'))
   results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>('memory', [], ['--expose-gc', '--max-semi-space-size=256'])
+const operated = wanted.includes('operations') ? await inProcess<GatewayRow[]>('gateway', ['--operated']) : undefined
 if (wanted.includes('gateway')) results.gateway = await inProcess<GatewayResult>('gateway')
 if (wanted.includes('records')) results.records = await inProcess<RecordsResult>('records')
 if (wanted.includes('peers')) results.peers = await beside(process.env['BENCH_PEERS'] ?? here('peers'))
 
 const machine = `${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${cpus().length} cores, node ${process.version}, V8 ${process.versions.v8}`
 const old = readFileSync(here('RESULTS.md'), 'utf8')
-const traffic = results.traffic && trafficTables(results.traffic, machine)
-const text = only === 'traffic' ? withTraffic(old, traffic ?? '') : withTraffic(written(results, machine), traffic ?? trafficIn(old))
-if (only === 'traffic' && traffic !== undefined && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
-if (only === 'traffic') console.log(traffic ?? '')
+const sections = {
+  traffic: results.traffic && trafficTables(results.traffic, machine),
+  operations: operated && operationsTable(operated, machine, load),
+}
+const text = withSections(alone ? old : written(results, machine), name => sections[name] ?? sectionIn(old, name))
+if (alone && sections[alone] !== undefined && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
+if (alone) console.log(sections[alone] ?? '')
 else if (only === undefined && !has('check') && !given('from') && !given('to')) writeFileSync(here('RESULTS.md'), text)
 else console.log(text)
 
