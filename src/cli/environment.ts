@@ -32,6 +32,10 @@ export async function configFor(found: readonly Vendor[], warn: (message: string
   }
 }
 
+/** What several processes share: limits and stored responses, if there is a Redis for them. */
+export const sharedIn = (environment: Environment): Pick<GatewayConfig, 'limits' | 'store'> =>
+  environment['REDIS_URL'] ? { limits: { redis: 'env:REDIS_URL' }, store: { redis: 'env:REDIS_URL' } } : {}
+
 /** @throws Error with the reason */
 type List = (channel: GatewayConfig['channels'][number]) => Promise<string[]>
 

@@ -1,10 +1,10 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
 import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
-import { demo, longestMs } from '../gateway/options.ts'
+import { demo, longestMs, settle } from '../gateway/options.ts'
 import { type ConnectGateway, gateway } from '../hosts/connect.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
@@ -12,7 +12,7 @@ import { isProtocolName, protocolNames } from '../protocols/index.ts'
 import type { Prices, Records } from '../records/index.ts'
 import { adminSources } from './admin-sources.ts'
 import { findConfig, readConfig } from './config-file.ts'
-import { configFor, vendorsIn } from './environment.ts'
+import { configFor, sharedIn, vendorsIn } from './environment.ts'
 import { locationOf } from './keys.ts'
 
 export type ServeOptions = {
@@ -53,10 +53,18 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
     environment = process.env,
   } = surroundings
   const { host, port, grace = 10, log = process.stdout.isTTY ? 'pretty' : 'json' } = options
-  const operations = createOperations({ state: () => live.state(), more: () => ({ reloadError: live.reloadError() }), log, out, err })
+  const operations = createOperations({
+    state: () => live.state(),
+    more: () => ({ reloadError: live.reloadError(), records: records?.state() }),
+    log,
+    out,
+    err,
+  })
   const { logger } = operations
   const source = await sourceOf(options, { folder, environment, warn: message => logger.warn({}, message) })
   const config = await source.read()
+  // Before a database is created for it.
+  settle(config, process.env)
   const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
   const { authenticate, onUsage } = records?.hooks ?? {}
   const hooks = { ...(onUsage && { onUsage }), ...(authenticate && records && (await acceptsKeys(records, adminKey)) && { authenticate }) }
@@ -67,13 +75,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   })
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'EADDRINUSE' ? new Error(`${host}:${port} is taken (EADDRINUSE): give another --port, or 0 for any that is free`) : error),
-    )
-    server.listen(port, host, resolve)
-  })
-  const { port: bound } = server.address() as AddressInfo
+  const bound = await listen(server, host, port)
   const url = `http://${inUrl(reachable(host))}:${bound}`
   const reload = () => void live.reload()
   const watched = source.file
@@ -101,6 +103,17 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   return { host, port: bound, url, close }
 }
 
+/** The port, also where any was asked for. @throws Error when it is taken */
+async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(error.code === 'EADDRINUSE' ? new Error(`${host}:${port} is taken (EADDRINUSE): give another --port, or 0 for any that is free`) : error),
+    )
+    server.listen(port, host, resolve)
+  })
+  return (server.address() as AddressInfo).port
+}
+
 /** Where the configuration comes from. `title`: for people. `file`: to watch. */
 type Source = { title: string; file?: string; isDemo?: true; read(): Promise<GatewayConfig> }
 
@@ -118,7 +131,10 @@ async function sourceOf(options: ServeOptions, { folder, environment, warn }: Fi
   if (vendors.length === 0)
     return { title: 'the built-in demo model, no network: set the key of a vendor, or give --config', isDemo: true, read: async () => demo }
   const names = vendors.map(({ title, keyVariable }) => `${title} (${keyVariable})`)
-  return { title: `vendors with a key in the environment: ${names.join(', ')}`, read: () => configFor(vendors, warn) }
+  return {
+    title: `vendors with a key in the environment: ${names.join(', ')}`,
+    read: async () => ({ ...(await configFor(vendors, warn)), ...sharedIn(environment) }),
+  }
 }
 
 function upstreamConfig(upstream: string, protocol: string | undefined, keyEnv: string | undefined): GatewayConfig {

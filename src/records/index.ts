@@ -23,6 +23,8 @@ export type Records = {
   hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage'>>
   /** Answers `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
   admin(adminKey: string, sources: AdminSources): Admin
+  /** For health checks. `waiting`: records in memory. `dropped`: records that were given up because the database was away. */
+  state(): { database: 'ok' | 'unreachable'; waiting: number; dropped: number }
   /** Writes what is left, and closes the database. */
   close(): Promise<void>
 }
@@ -74,6 +76,7 @@ export async function openRecords(location: Location, { prices = () => ({}), log
       },
     },
     admin: (adminKey, sources) => createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
+    state: () => ({ database: writer.isFailing() ? 'unreachable' : 'ok', waiting: writer.waiting(), dropped: writer.dropped() }),
     async close() {
       await writer.close()
       await database.close()

@@ -13,6 +13,8 @@ export type Writer = {
   dropped(): number
   /** Records in memory. */
   waiting(): number
+  /** The last attempt to write failed. */
+  isFailing(): boolean
 }
 
 /** The most records that wait in memory; further ones are dropped. Some 300 bytes each. */
@@ -94,6 +96,7 @@ export function createWriter({ db }: Database, prices: () => Prices, warn: (deta
       if (waiting.length > 0) warn({ dropped: dropped + waiting.length }, 'records were not written: the database is away')
     },
     dropped: () => dropped,
+    isFailing: () => isFailing,
     waiting: () => waiting.length,
   }
 }

@@ -1,8 +1,9 @@
+import { existsSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { configFor, vendorsIn } from '../../src/cli/environment.ts'
+import { configFor, sharedIn, vendorsIn } from '../../src/cli/environment.ts'
 import { configText } from '../../src/cli/init.ts'
 import { type ServeOptions, serve } from '../../src/cli/serve.ts'
 import { settle } from '../../src/gateway/options.ts'
@@ -96,6 +97,13 @@ describe('vendors whose keys are in the environment', () => {
     expect(channelsOf('shared')?.sort()).toEqual(['deepseek', 'openai'])
     expect(models.find(({ id }) => id === 'openai/*')?.channels).toMatchObject([{ name: 'openai', model: '*' }])
     expect(channelsOf('*')).toHaveLength(2)
+  })
+
+  test('share limits and responses in Redis, if there is one', () => {
+    const channels = [{ name: 'demo', embedded: 'demo' as const }]
+    const settled = (environment: Record<string, string>) => settle({ channels, ...sharedIn(environment) }, environment)
+    expect(settled({ REDIS_URL: 'redis://redis:6379' })).toMatchObject({ limits: { redis: 'redis://redis:6379' }, store: { redis: 'redis://redis:6379' } })
+    expect(settled({}).store).toBeUndefined()
   })
 
   test('are served without their lists too, with a warning', async () => {
@@ -227,6 +235,20 @@ describe('operations', () => {
     expect(await readyWith({ store: { memory: true } })).toMatchObject({ status: 'ready', store: 'ok' })
     expect(await readyWith({ store })).toMatchObject({ status: 'ready', store: 'unreachable' })
   }, 20_000)
+
+  test('/ready reports the database of records', async () => {
+    const file = join(await folderWith(), 'records.db')
+    const config = { channels: [{ name: 'demo', embedded: 'demo' }], records: { file } }
+    const { url } = await started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })
+    expect(await (await fetch(`${url}/ready`)).json()).toMatchObject({ records: { database: 'ok', waiting: 0, dropped: 0 } })
+  })
+
+  test('an invalid configuration creates no database', async () => {
+    const file = join(await folderWith(), 'records.db')
+    const config = { channels: [{ name: 'demo', embeded: 'demo' }], records: { file } }
+    await expect(started({}, { files: { 'wireglot.config.json': JSON.stringify(config) } })).rejects.toThrow(/embeded/)
+    expect(existsSync(file)).toBe(false)
+  })
 
   test('/ready is 200 again when the breaker may be tried, so that a request can close it', async () => {
     const seen = await upstream(sendJson(500, { type: 'error', error: { type: 'api_error', message: 'down' } }))

@@ -236,6 +236,7 @@ test('a database that fails stops nobody: records wait, are written later, and a
   await new Promise(resolve => setTimeout(resolve, 900))
   expect(warnings).toContain('the records cannot be written: requests are served all the same')
   expect(warnings).toContain('records are dropped: the database is away for too long')
+  expect(records.state()).toEqual({ database: 'unreachable', waiting: 50_000, dropped: 1000 })
   await breaking.db.schema.alterTable('away').renameTo('records').execute()
   await records.close()
   expect((await sumUsage(breaking, {})).sums.reduce((all, { requests }) => all + requests, 0)).toBe(50_000)
