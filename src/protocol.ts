@@ -1,5 +1,5 @@
 import type { CanonicalError } from './canonical/error.ts'
-import type { CanonicalEvent, PartDelta } from './canonical/event.ts'
+import type { CanonicalEvent, EncoderEvent, PartDelta } from './canonical/event.ts'
 import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
@@ -73,7 +73,7 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
 
   /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
   streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
-  streamEncoder: StreamMachine<CanonicalEvent, Wire['event'], MachineState, Options>
+  streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
   /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
   streamParts?(options: CodecOptions & Options): StreamParts
   /** Can `streamEncoder` write the signature of a call after its end? Then a call with whole arguments ends as soon as another part waits for it. */

@@ -1,5 +1,5 @@
 import { copyOf } from './copy.ts'
-import type { CanonicalEvent, Delta } from './event.ts'
+import type { CanonicalEvent, Delta, LateFields } from './event.ts'
 import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
 
@@ -130,9 +130,32 @@ export function addDelta(part: Part, delta: Delta): void {
     case 'media':
       if (part.type === 'media' && part.source.type === 'base64') part.source.data += delta.base64
       return
+    case 'fields':
+      setFields(part, delta.fields)
+      if (delta.at !== undefined) part.at = delta.at
+      return
+    case 'whole':
+      replaceWhole(part, delta.whole)
+      return
     default:
       delta satisfies never
   }
+}
+
+function setFields(part: Record<string, unknown>, fields: LateFields): void {
+  for (const [key, value] of Object.entries(fields))
+    if (value === undefined) delete part[key]
+    else part[key] = copyOf<unknown>(value)
+}
+
+/** The path and the signature may have come with the start only. */
+function replaceWhole(part: Part, whole: Part): void {
+  if (part.type !== whole.type) return
+  const { at, signature } = part
+  replace(part, whole)
+  // Decoders that complete a part without its path leave it empty.
+  if (at !== undefined && !part.at) part.at = at
+  if (signature) part.signature ??= signature
 }
 
 function replace(part: Part, final: Part): void {

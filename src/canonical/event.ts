@@ -1,5 +1,20 @@
 import type { CanonicalError } from './error.ts'
-import type { Citation, ExtMap, Message, Node, Part, Place, ReasoningSegment, Role, Signature, TokenLogprob } from './message.ts'
+import type {
+  Citation,
+  ExtMap,
+  Message,
+  Node,
+  Part,
+  Place,
+  ReasoningPart,
+  ReasoningSegment,
+  RefusalPart,
+  Role,
+  Signature,
+  TextPart,
+  TokenLogprob,
+  ToolCallPart,
+} from './message.ts'
 import type { CanonicalResponse, Finish, Usage } from './response.ts'
 
 /**
@@ -62,12 +77,17 @@ export type PartStart = { type: 'part.start'; candidate: number; message: number
 /** More content of an open part. */
 export type PartDelta = { type: 'part.delta'; candidate: number; part: number; delta: Delta }
 
+/** `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. */
+export type PartEnd = EncodedPartEnd & { final?: Part }
+
 /**
- * `final`: the complete part, when the wire repeats it at its end; it replaces what the deltas added up to. Encoders receive it with the
- * content that the deltas added up to, for what deltas do not carry.
+ * The end of a part as stream encoders receive it.
+ * `cut`: whether a token limit cut off the arguments of the call, if they are not whole. Absent: the next event of the candidate shows it.
  */
-/** `cut`: whether a token limit cut off the arguments of the call, if they are not whole. Absent: the next event of the candidate shows it. */
-export type PartEnd = { type: 'part.end'; candidate: number; part: number; final?: Part; cut?: boolean }
+export type EncodedPartEnd = { type: 'part.end'; candidate: number; part: number; cut?: boolean }
+
+/** An event as stream encoders receive it: the normalizer has turned each `final` into deltas. */
+export type EncoderEvent = Exclude<CanonicalEvent, PartEnd> | EncodedPartEnd
 
 /** `at`, `ext`: of the delta on the wire, for its unknown keys. */
 export type Delta = Node &
@@ -84,7 +104,23 @@ export type Delta = Node &
     | { kind: 'logprobs'; logprobs: TokenLogprob[] }
     /** More base64 of a media part. */
     | { kind: 'media'; base64: string }
+    /**
+     * Fields beside the content of a text, refusal, reasoning part or tool call that arrive only at its end. Each replaces an earlier
+     * value. `at`: the path of the part from here on.
+     */
+    | { kind: 'fields'; fields: LateFields }
+    /** A complete part of another type, which has no deltas or is known in full only at its end. Replaces the part. */
+    | { kind: 'whole'; whole: Part }
   )
+
+type Late<Of extends Part> = { [Key in Exclude<keyof Of, 'type' | 'text' | 'input' | 'signature' | keyof Node>]?: Of[Key] | undefined }
+
+/**
+ * The fields of a `fields` delta. Absent: the field keeps its value. Undefined: the field has no value after all, as an id that was made
+ * up at the start. `citations`, `logprobs` and `segments` are complete lists;
+ * `segments` divides the reasoning that was streamed otherwise, and may have an empty line less between two segments.
+ */
+export type LateFields = Late<TextPart> & Late<RefusalPart> & Late<ReasoningPart> & Late<ToolCallPart>
 
 /** A signature, and what arrives only with it: the id of the reasoning part and the kinds of its segments. */
 export type Proof = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }

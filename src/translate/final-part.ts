@@ -1,12 +1,56 @@
+import { addDelta } from '../canonical/collect.ts'
+import { copyOf } from '../canonical/copy.ts'
 import type { Delta } from '../canonical/event.ts'
-import type { Part, ReasoningPart, ReasoningSegment } from '../canonical/message.ts'
+import type { ExtMap, Part, ReasoningPart, ReasoningSegment } from '../canonical/message.ts'
+import { same } from '../kit/json/json.ts'
 import { beginsWith } from '../kit/text/text.ts'
 
-/** `deltas`: what the final part has beyond the streamed one. `final`: the part with the content that was streamed then. `differs`: the rest cannot be corrected. */
-type Settled = { deltas: Delta[]; final: Part | undefined; differs: boolean }
+/** `deltas`: what the final part has beyond the streamed one. `differs`: the rest cannot be corrected. */
+type Settled = { deltas: Delta[]; differs: boolean }
 
-/** Compares a streamed part with its final form, which some wires send at its end. */
+/** `final`: the final part with the content that the deltas add up to. Undefined: it is of another type than the streamed part. */
+type Compared = Settled & { final: Part | undefined }
+
+/** Compares a streamed part with its final form, which some wires send at its end. Adding the deltas to the streamed part completes it. */
 export function settleFinal(streamed: Part, final: Part): Settled {
+  const { deltas, final: whole, differs } = compare(streamed, final)
+  const late = whole && lateFields(streamed, deltas, whole)
+  return { deltas: late ? [...deltas, late] : deltas, differs }
+}
+
+/** What content deltas do not carry. Undefined: nothing. */
+function lateFields(streamed: Part, deltas: readonly Delta[], { at, ext, signature: _, ...final }: Part): Delta | undefined {
+  const { ext: known, ...added } = deltas.reduce((part, delta) => {
+    addDelta(part, delta)
+    return part
+  }, copyOf(streamed))
+  const before = new Map<string, unknown>(Object.entries(added))
+  const fields: Record<string, unknown> = Object.fromEntries(
+    Object.entries(final).filter(([key, value]) => value !== undefined && !same(before.get(key), value)),
+  )
+  for (const key of before.keys()) if (!(key in final) && !kept.has(key)) fields[key] = undefined
+  const unknown = newFields(ext, known)
+  const isMoved = at !== undefined && at !== '' && !same(at, streamed.at)
+  if (Object.keys(fields).length === 0 && !unknown && !isMoved) return undefined
+  const place = at || streamed.at
+  return { kind: 'fields', fields, ...(place !== undefined && { at: place }), ...(unknown && { ext: unknown }) }
+}
+
+/** What stays where the final part lacks it. */
+const kept: ReadonlySet<string> = new Set(['at', 'signature', 'citations', 'logprobs'])
+
+/** The unknown fields that are not known yet, or had another value. */
+function newFields(ext: ExtMap = {}, known: ExtMap = {}): ExtMap | undefined {
+  const found: ExtMap = {}
+  for (const [protocol, { fields = {} }] of Object.entries(ext)) {
+    const before = new Map<string, unknown>(Object.entries(known[protocol]?.fields ?? {}))
+    const added = Object.entries(fields).filter(([key, value]) => !before.has(key) || !same(before.get(key), value))
+    if (added.length > 0) found[protocol] = { fields: Object.fromEntries(added) }
+  }
+  return Object.keys(found).length > 0 ? found : undefined
+}
+
+function compare(streamed: Part, final: Part): Compared {
   if (streamed.type === 'text' && final.type === 'text') {
     const { text, differs } = continued(streamed.text, final.text)
     const citations = (final.citations ?? []).slice(streamed.citations?.length ?? 0)
@@ -49,7 +93,7 @@ function restOf(streamed: Part, final: Part): Delta[] {
 
 const joined = (segments: readonly ReasoningSegment[], gap: string) => segments.map(({ text }) => text).join(gap)
 
-function settleReasoning(streamed: ReasoningPart, final: ReasoningPart): Settled {
+function settleReasoning(streamed: ReasoningPart, final: ReasoningPart): Compared {
   const words = joined(streamed.segments, '')
   // Some wires stream reasoning as one text, and show its segments only at its end.
   if (words === joined(final.segments, '') || words === joined(final.segments, '\n\n')) return { deltas: restOf(streamed, final), final, differs: false }

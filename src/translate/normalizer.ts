@@ -1,6 +1,6 @@
 import { addDelta } from '../canonical/collect.ts'
 import { copyOf } from '../canonical/copy.ts'
-import type { CanonicalEvent, Delta, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
+import type { CanonicalEvent, Delta, EncodedPartEnd, EncoderEvent, PartDelta, PartEnd, PartStart } from '../canonical/event.ts'
 import type { Part, Place } from '../canonical/message.ts'
 import type { Note } from '../canonical/note.ts'
 import { advanceJson, type JsonProgress, startJson } from '../kit/json/json.ts'
@@ -34,7 +34,7 @@ type Ordering = {
   parts: Record<number, Started>
   begun: Record<number, true>
   messages: number[]
-  ended: PartEnd | undefined
+  ended: EncodedPartEnd | undefined
   waiting: Waiting[]
 }
 
@@ -57,7 +57,9 @@ type Started = {
 /** The events of a part, or one event without a lane or a part of its own. */
 type Waiting = { lane: Lane | undefined; message: number; part?: number; events: CanonicalEvent[] }
 
-type Pass = Emit<CanonicalEvent>
+type Unended = Exclude<CanonicalEvent, PartEnd>
+
+type Pass = Emit<EncoderEvent>
 
 type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures' | 'oneCandidate'>
 
@@ -167,7 +169,7 @@ function takeStart(state: NormalizerState, ordering: Ordering, event: PartStart,
 }
 
 /** Passes on a start, an event of a message, or a signature after the end of its part, unless it has to wait. */
-function passInTurn(ordering: Ordering, entry: Waiting, pass: Pass): boolean {
+function passInTurn(ordering: Ordering, entry: Omit<Waiting, 'events'> & { events: Unended[] }, pass: Pass): boolean {
   if (!mayGo(ordering, entry)) {
     ordering.waiting.push(entry)
     return true
@@ -184,7 +186,7 @@ function mayGo({ open, parts, messages, waiting }: Ordering, { lane, message, pa
   return !Object.values(open).some(one => parts[one]?.message === message) && !waiting.some(other => other.part !== undefined && other.message === message)
 }
 
-function passOn(ordering: Ordering, lane: Lane | undefined, event: CanonicalEvent, pass: Pass): void {
+function passOn(ordering: Ordering, lane: Lane | undefined, event: Unended, pass: Pass): void {
   if (event.type === 'part.start') {
     const { message, part, head } = event
     if (lane) ordering.open[lane] = part
@@ -243,7 +245,9 @@ function takeDelta(state: NormalizerState, ordering: Ordering, event: PartDelta,
 }
 
 function noteStray(state: NormalizerState, { phase, at }: Started, delta: Delta): void {
-  if (phase !== 'early' || delta.kind !== 'input') reportOf(state).once('stream.stray-delta', at)
+  // Late fields of a call that has ended: only those that no target knows are noted, as where it ends in time.
+  if (phase === 'early' && delta.kind === 'fields') reportOf(state).ext(delta.ext, delta.at)
+  else if (phase !== 'early' || delta.kind !== 'input') reportOf(state).once('stream.stray-delta', at)
   else if (delta.text.trim()) reportOf(state).once('stream.trailing-arguments', at, 'input')
 }
 
@@ -260,7 +264,7 @@ const passLate = (ordering: Ordering, { lane, message }: Started, event: PartDel
   passInTurn(ordering, { lane: lane === 'all' ? lane : undefined, message, events: [event] }, pass)
 
 function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pass: Pass): boolean {
-  const { part, final, cut } = event
+  const { candidate, part, final, cut } = event
   const started = ordering.parts[part]
   if (!started) {
     // Its call is not the last one, so no token limit cut it off.
@@ -268,15 +272,14 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
     return false
   }
   if (started.phase === 'ended') return false
-  const whole = final && settle(state, ordering, event, final, pass)
+  if (final) settle(state, ordering, event, final, pass)
   if (started.phase === 'early') {
     started.phase = 'ended'
     started.content = undefined
     return true
   }
-  const settled: PartEnd = { ...event }
-  if (whole) settled.final = whole
-  else delete settled.final
+  const settled: EncodedPartEnd = { type: 'part.end', candidate, part }
+  if (cut !== undefined) settled.cut = cut
   // The next event that the encoder receives is not the next one of the source.
   if (cut === undefined && started.json && ordering.waiting.some(({ lane }) => lane === started.lane) && !isWhole(started)) {
     ordering.ended = settled
@@ -287,17 +290,19 @@ function takeEnd(state: NormalizerState, ordering: Ordering, event: PartEnd, pas
   return true
 }
 
-/** Passes on what the final part has beyond the deltas. Returns it with the content that was passed on. */
-function settle(state: NormalizerState, ordering: Ordering, { candidate, part }: PartEnd, final: Part, pass: Pass): Part | undefined {
+/** Passes on what the final part has beyond the deltas, as deltas. */
+function settle(state: NormalizerState, ordering: Ordering, { candidate, part }: PartEnd, final: Part, pass: Pass): void {
   const { content, at } = ordering.parts[part] ?? {}
-  if (!content) return final
-  const { deltas, final: whole, differs } = settleFinal(content, final)
+  if (!content) {
+    pass({ type: 'part.delta', candidate, part, delta: { kind: 'whole', whole: final } })
+    return
+  }
+  const { deltas, differs } = settleFinal(content, final)
   if (differs) reportOf(state).add('stream.final-differs', at)
   for (const delta of deltas) takeDelta(state, ordering, { type: 'part.delta', candidate, part, delta }, pass)
-  return whole
 }
 
-function end(ordering: Ordering, started: Started, event: PartEnd, pass: Pass, phase: 'early' | 'ended' = 'ended'): void {
+function end(ordering: Ordering, started: Started, event: EncodedPartEnd, pass: Pass, phase: 'early' | 'ended' = 'ended'): void {
   started.phase = phase
   if (started.lane) delete ordering.open[started.lane]
   pass(event)

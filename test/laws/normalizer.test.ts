@@ -243,6 +243,53 @@ describe('the stream normalizer', () => {
     )
   })
 
+  test('turns a final part into deltas that complete it, so that no end has one', () => {
+    const at = '/part'
+    const own = (value: number) => ({ messages: { fields: { own: value, other: 1 } } })
+    const source = { url: 'https://a.example', kind: 'url' as const, protocol: 'messages', raw: {} }
+    const pairs: [Part, Part][] = [
+      [
+        { type: 'text', text: 'a', at, citations: [source], ext: own(1) },
+        { type: 'text', text: 'ab', at, citations: [{ ...source, start: 0, end: 1 }, source], cache: {}, ext: own(2) },
+      ],
+      [
+        { type: 'reasoning', at, id: 'made-up', segments: [{ kind: 'raw', text: 'a\n\nb' }], redacted: true },
+        {
+          type: 'reasoning',
+          at: '/other',
+          segments: [
+            { kind: 'summary', text: 'a' },
+            { kind: 'raw', text: 'b' },
+          ],
+        },
+      ],
+      [
+        { type: 'tool-call', at, id: 'c1', name: 'look', kind: 'function', input: '{', status: 'in_progress' },
+        { type: 'tool-call', at, id: 'c1', name: 'look', kind: 'function', input: '{}', status: 'completed', caller: { type: 'direct' } },
+      ],
+      [
+        { type: 'server-tool', at, phase: 'call', tool: 'web_search', id: 's1', protocol: 'messages', raw: {} },
+        { type: 'server-tool', at, phase: 'call', tool: 'web_search', id: 's1', protocol: 'messages', raw: { input: 1 } },
+      ],
+    ]
+    for (const target of [{}, sequential, onePerKind])
+      for (const [head, final] of pairs) {
+        const state = startNormalizing(target)
+        const into = startCollecting()
+        const events: CanonicalEvent[] = [
+          { ...start(0), head },
+          { type: 'part.end', candidate: 0, part: 0, final },
+        ]
+        for (const event of events)
+          normalizeEvent(state, event, one => {
+            expect(one).not.toHaveProperty('final')
+            collectEvent(into, one)
+          })
+        expect(Object.values(into.parts)).toEqual([final])
+        expect(state.notes).toEqual([])
+      }
+  })
+
   test('keeps what was streamed when the final part contradicts it, and notes it once', () => {
     const heads: Part[] = [
       { type: 'text', text: 'yes', at: '/text' },
@@ -259,7 +306,7 @@ describe('the stream normalizer', () => {
       const state = startNormalizing(onePerKind)
       const passed: CanonicalEvent[] = []
       for (const event of events) normalizeEvent(state, event, one => passed.push(one))
-      expect(passed).toEqual([events[0], { ...events[1], final: head }])
+      expect(passed).toEqual([events[0], { type: 'part.end', candidate: 0, part: 0 }])
       expect(state.notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['stream.final-differs /text'])
     }
   })

@@ -1,4 +1,4 @@
-import type { CanonicalEvent, PartEnd } from '../../canonical/event.ts'
+import type { EncodedPartEnd, EncoderEvent } from '../../canonical/event.ts'
 import type { Candidate, Finish } from '../../canonical/response.ts'
 import type { Emit } from '../../protocol.ts'
 import { parseObject } from '../json/json.ts'
@@ -22,15 +22,18 @@ export function markCut(candidate: Candidate): Candidate {
 }
 
 /** Plain data. `late`: by candidate, the end of a call without whole arguments and of its message. */
-export type CutState = { late: Record<number, CanonicalEvent[]> }
+export type CutState = { late: Record<number, EncoderEvent[]> }
 
-type Take<State, Out> = (state: State, event: CanonicalEvent, emit: Emit<Out>) => void
+type Take<State, Out> = (state: State, event: EncoderEvent, emit: Emit<Out>) => void
 
 /**
  * Holds back the end of a call without whole arguments until the next event of its candidate, which shows whether a token limit cut
  * it off. Then the end has `cut`.
  */
-export function holdCutCalls<State extends CutState, Out>(isIncomplete: (state: State, end: PartEnd) => boolean, take: Take<State, Out>): Take<State, Out> {
+export function holdCutCalls<State extends CutState, Out>(
+  isIncomplete: (state: State, end: EncodedPartEnd) => boolean,
+  take: Take<State, Out>,
+): Take<State, Out> {
   const release = (state: State, candidate: number, isCut: boolean, emit: Emit<Out>) => {
     const late = state.late[candidate] ?? []
     delete state.late[candidate]

@@ -19,7 +19,7 @@ export type CallOut = {
   head: ToolCallPart
   /** Index on the wire. */
   index: number
-  /** All input so far, to compare with the final part of the source. */
+  /** All input so far. */
   input: string
   /** Input has been written, or none is to be made up. */
   sent: boolean

@@ -1,5 +1,5 @@
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { CanonicalEvent, MessageEnd, MessageStart, PartEnd } from '../../../canonical/event.ts'
+import type { EncodedPartEnd, EncoderEvent, MessageEnd, MessageStart } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
 import { endedEarly } from '../../../kit/errors/failed-reply.ts'
@@ -33,7 +33,7 @@ import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
  *
  * All chunks share one id. If the source failed or stopped early, the stream ends in an error frame without `[DONE]`.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], EncoderState, ChatCompletionsOptions> = {
+export const streamEncoder: StreamMachine<EncoderEvent, ChatWire['event'], EncoderState, ChatCompletionsOptions> = {
   initial: (options = {}) => {
     const { context, fieldNames, truncated, reasoningField, signatures, signedReasoning, alwaysUsage, errorDetails, images } = options
     const { id, created, model } = encodeHead({}, options, createChatReport())
@@ -118,12 +118,12 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ChatWire['event'], Enc
 }
 
 /** Is it the end of a call without arguments? */
-function hasNoInput(state: EncoderState, { candidate, part }: PartEnd): boolean {
+function hasNoInput(state: EncoderState, { candidate, part }: EncodedPartEnd): boolean {
   const out = state.choices.get(candidate)?.parts.get(part)
   return out?.kind === 'call' && out.input.trim() === ''
 }
 
-function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<CanonicalEvent, { type: 'start' }>): void {
+function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, source }: Extract<EncoderEvent, { type: 'start' }>): void {
   const { spare } = state
   state.native = source?.protocol === protocolName
   state.owesHead = !state.native
@@ -139,7 +139,7 @@ function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, so
   takeFields(state, ext)
 }
 
-function takeFields(state: EncoderState, ext: Extract<CanonicalEvent, { type: 'start' }>['ext']): void {
+function takeFields(state: EncoderState, ext: Extract<EncoderEvent, { type: 'start' }>['ext']): void {
   if (!ext) return
   reportOf(state).ext(ext, '')
   state.fields = { ...state.fields, ...ownOf(ext) }
@@ -160,7 +160,7 @@ function endMessage(state: EncoderState, { status, at, ext }: MessageEnd): void 
   reportOf(state).ext(ext, at)
 }
 
-function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ext }: Extract<CanonicalEvent, { type: 'finish' }>, emit: EmitWire): void {
+function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ext }: Extract<EncoderEvent, { type: 'finish' }>, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const written = encodeFinish(finish, { hasCalls: has(choice, 'call'), single: state.single })
   if (!written) {

@@ -1,5 +1,5 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Delta, PartDelta, PartEnd, PartStart } from '../../../canonical/event.ts'
+import type { Delta, EncodedPartEnd, PartDelta, PartStart } from '../../../canonical/event.ts'
 import { deltasOf } from '../../../canonical/explode.ts'
 import type { Part, TokenLogprob } from '../../../canonical/message.ts'
 import { isOtherVoice } from '../../../kit/conversation/voice.ts'
@@ -107,11 +107,10 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
 
 export const has = ({ parts }: Choice, wanted: PartOut['kind']) => [...parts.values()].some(({ kind }) => kind === wanted)
 
-export function endPart(state: EncoderState, { candidate, part, final, cut }: PartEnd, emit: EmitWire): void {
+export function endPart(state: EncoderState, { candidate, part, cut }: EncodedPartEnd, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const out = choice.parts.get(part)
   if (!out) return
-  if (final) finalize(state, out, final)
   if (out.kind === 'text') closeText(choice)
   if (out.kind === 'audio' && out.hasData && Object.keys(out.late).length > 0) writeDelta(state, choice, { delta: { audio: out.late }, emit })
   if (out.kind === 'call') closeCall(state, choice, emit, cut)
@@ -173,6 +172,13 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: PartD
       out.hasData = true
       put({ audio: { id: out.id, data: delta.base64 } })
       return
+    case 'fields':
+      if (out.kind === 'text' && delta.fields.citations) out.citations = [...delta.fields.citations]
+      else if (out.kind === 'reasoning') addDelta(out.part, delta)
+      return
+    case 'whole':
+      reportOf(state).ext(delta.whole.ext, delta.whole.at)
+      return
     default:
       delta satisfies never
   }
@@ -202,12 +208,4 @@ export function writeLogprobs(
   if (!choice.begun) writeDelta(state, choice, { delta: {}, emit })
   const shown = key === 'text' ? { content: tokens, refusal: null } : { content: null, refusal: tokens }
   write(state, { index: choice.index, delta: {}, logprobs: shown, finish_reason: null }, emit)
-}
-
-/** Takes from the final part what deltas do not carry. */
-function finalize(state: EncoderState, out: PartOut, final: Part): void {
-  if (out.kind === 'none') return
-  reportOf(state).ext(final.ext, final.at)
-  if (out.kind === 'text' && final.type === 'text' && final.citations) out.citations = [...final.citations]
-  if (out.kind === 'reasoning' && final.type === 'reasoning') out.part = { ...final, segments: final.segments.map(segment => ({ ...segment })) }
 }

@@ -1,6 +1,6 @@
 import { mergeExt } from '../../../canonical/collect.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import type { EncoderEvent } from '../../../canonical/event.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
 import { markCarried } from '../../../kit/conversation/phases.ts'
@@ -25,7 +25,7 @@ import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
  * Canonical events → wire events, each a chunk of the reply. Calls are written whole. The last event has the finish reasons of
  * all candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed reply ends with an error.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, GeminiWire['event'], EncoderState, GeminiOptions> = {
+export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], EncoderState, GeminiOptions> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
@@ -119,7 +119,7 @@ function isUnfinished(state: EncoderState, { candidate, part }: EventOf<'part.en
   return call?.type === 'tool-call' && call.kind === 'function' && !isWholeInput(call.input)
 }
 
-type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
+type EventOf<Type extends EncoderEvent['type']> = Extract<EncoderEvent, { type: Type }>
 
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
   const { type: _, candidate, message, role, origin: __, id, phase, at, ext, ...rest } = event

@@ -1,7 +1,7 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import { copyOf } from '../../../canonical/copy.ts'
 import type { Delta, Proof } from '../../../canonical/event.ts'
-import type { Part, TextPart } from '../../../canonical/message.ts'
+import type { Part, ReasoningSegment, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { noteTokens } from '../../../kit/reply/logprobs.ts'
@@ -35,8 +35,15 @@ export function takeDelta(state: EncoderState, lane: Lane, key: string, delta: D
     if (delta.kind === 'signature') proveLate(lane, key, delta)
     return
   }
-  addDelta(open.part, delta)
+  addDelta(open.part, delta.kind === 'fields' ? ofStreamed(open.part, delta) : delta)
   flush(state, lane, open, emit)
+}
+
+/** Late fields without segments that would change the written text: an empty line that was streamed is not between them. */
+function ofStreamed(part: Part, delta: Extract<Delta, { kind: 'fields' }>): Delta {
+  const { segments, ...fields } = delta.fields
+  if (!segments || wordsOf(part) === joined(segments)) return delta
+  return { ...delta, fields }
 }
 
 /** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
@@ -47,19 +54,18 @@ function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kin
   proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
 }
 
-type Ending = { part: string | number; final?: Part; cut?: boolean }
+type Ending = { part: string | number; cut?: boolean }
 
-/** `final`: the complete part, if its source sent it at the end. */
-export function endPart(state: EncoderState, lane: Lane, { part, final, cut }: Ending, emit: EmitWire): void {
+export function endPart(state: EncoderState, lane: Lane, { part, cut }: Ending, emit: EmitWire): void {
   const { open } = lane
   if (open?.key !== `${part}`) return
-  if (final) finalize(open, final)
   if (cut && open.part.type === 'tool-call') open.part.cut = true
   close(state, lane, open, emit)
 }
 
-const wordsOf = (part: Part): string =>
-  part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text).join('') : ''
+const wordsOf = (part: Part): string => (part.type === 'text' || part.type === 'refusal' ? part.text : part.type === 'reasoning' ? joined(part.segments) : '')
+
+const joined = (segments: readonly ReasoningSegment[]) => segments.map(({ text }) => text).join('')
 
 /** Writes the text that is not written yet. */
 function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
@@ -105,16 +111,6 @@ function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPa
     lane.goesOn = thoughtSignature === undefined ? kind : undefined
     return divided ? [{ text: '' }, part] : [part]
   })
-}
-
-/** Replaces the collected part by the final one. Reasoning that was streamed in other segments keeps those. */
-function finalize(pending: Pending, final: Part): void {
-  const { part } = pending
-  if (wordsOf(final) === wordsOf(part)) pending.part = copyOf(final)
-  else if (part.type === 'reasoning' && final.type === 'reasoning' && final.id !== undefined) part.id ??= final.id
-  // The final part may lack what came with the start and the deltas.
-  if (part.at !== undefined && !pending.part.at) pending.part.at = part.at
-  if (part.signature && !pending.part.signature) pending.part.signature = part.signature
 }
 
 function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {

@@ -1,5 +1,5 @@
 import { mergeExt } from '../../../canonical/collect.ts'
-import type { CanonicalEvent, PartStart } from '../../../canonical/event.ts'
+import type { EncoderEvent, PartStart } from '../../../canonical/event.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
 import { markCarried } from '../../../kit/conversation/phases.ts'
@@ -20,7 +20,7 @@ import { endPart, startPart, takeDelta } from './part-writer.ts'
 /**
  * Canonical events → wire events. `message_delta` waits for the token counts; the last event of a failed reply is an error event.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, EncoderState, MessagesOptions> = {
+export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
     notes: [],
     fieldNames: options.fieldNames ?? {},
@@ -71,7 +71,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, Encoder
         takeDelta(state, `${event.part}`, event.delta, emit)
         return
       case 'part.end':
-        endPart(state, `${event.part}`, event.final, emit)
+        endPart(state, `${event.part}`, emit)
         return
       case 'message.end':
         notePhase(state, event.message)
@@ -116,7 +116,7 @@ export const streamEncoder: StreamMachine<CanonicalEvent, MessagesEvent, Encoder
   },
 }
 
-type EventOf<Type extends CanonicalEvent['type']> = Extract<CanonicalEvent, { type: Type }>
+type EventOf<Type extends EncoderEvent['type']> = Extract<EncoderEvent, { type: Type }>
 
 function startMessage(state: EncoderState, event: EventOf<'message.start'>): void {
   const { type: _, candidate: __, message, role, origin: ___, id, phase, at, ext, ...rest } = event

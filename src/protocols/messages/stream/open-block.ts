@@ -1,5 +1,6 @@
+import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta } from '../../../canonical/event.ts'
-import type { Part, Place, Signature } from '../../../canonical/message.ts'
+import type { Place, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { advanceJson, isObject, parseObject } from '../../../kit/json/json.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
@@ -118,6 +119,12 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
       return
     case 'media':
       return
+    case 'fields':
+      takeFields(block, delta)
+      return
+    case 'whole':
+      takeWhole(state, block, delta)
+      return
     default:
       delta satisfies never
   }
@@ -186,14 +193,21 @@ function writeInput(state: EncoderState, block: Block, delta: Extract<Delta, { k
   }
 }
 
-/** Takes from the final part what deltas do not carry. */
-export function finalize(state: EncoderState, block: Block, final: Part | undefined): void {
-  if (!final) return
-  if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(final.ext, final.at)
-  if (final.type === 'text' || final.type === 'refusal' || final.type === 'tool-call') return
-  block.head = final
-  if (final.signature) block.signature = final.signature
-  if (final.type === 'reasoning') block.segments = final.segments.map(lengthOf)
+/** Takes the late fields that are written at the end of the block: those of reasoning. */
+function takeFields(block: Block, delta: Extract<Delta, { kind: 'fields' }>): void {
+  if (block.head.type !== 'reasoning') return
+  block.head = { ...block.head }
+  addDelta(block.head, delta)
+  if (delta.fields.segments) block.segments = delta.fields.segments.map(lengthOf)
+}
+
+/** Replaces a part without deltas. Its unknown keys are noted when it is written, if it is. */
+function takeWhole(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'whole' }>): void {
+  const { whole } = delta
+  block.head = { ...block.head }
+  addDelta(block.head, delta)
+  if (block.kind !== 'whole' && block.kind !== 'none') reportOf(state).ext(whole.ext, block.head.at)
+  if (whole.signature) block.signature = whole.signature
 }
 
 /** Closes the open block, and writes its signature and what was held back. */

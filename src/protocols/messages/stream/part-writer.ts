@@ -6,7 +6,7 @@ import { encodeCarrier } from '../content/reasoning.ts'
 import { createMessagesReport } from '../notes.ts'
 import { replyCallId } from '../response/response.ts'
 import { type Block, type BlockKind, type EmitWire, type EncoderState, failByInput, isCall, isDone, isWhole } from './encoder-state.ts'
-import { closeOpen, finalize, openBlock, write, writeWhole } from './open-block.ts'
+import { closeOpen, openBlock, write, writeWhole } from './open-block.ts'
 
 /** Parts as blocks, one after the other: the normalizer has ordered them. */
 
@@ -72,10 +72,9 @@ function lateSignature(state: EncoderState, closed: Block | undefined, proof: Pr
   writeWhole(state, encodeCarrier(proof, attach), emit, head.at)
 }
 
-export function endPart(state: EncoderState, key: string, final: Part | undefined, emit: EmitWire): void {
+export function endPart(state: EncoderState, key: string, emit: EmitWire): void {
   const { open } = state
   if (open?.key !== key) return
-  finalize(state, open, final)
   open.ended = true
   // Until the finish reason is known, an incomplete call stays open.
   if (!isCall(open) || isWhole(open)) closeOpen(state, emit)

@@ -32,14 +32,14 @@ export function giveInput(state: EncoderState, part: OpenPart, value: ToolCallPa
   write(state, type, { ...placeOf(state, part), delta: text }, emit)
 }
 
-export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart, whole: ToolCallPart, emit: EmitWire): void {
+export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart, emit: EmitWire): void {
   if (part.item === undefined) return
   const item = state.items[part.item]
   const before = item?.wire
   const head = headOf(state, part.message)
   const writing = writingOf(state)
   writing.itemId = () => String(before?.id)
-  const wire = encodeCall(unsigned({ ...whole, id: value.id, kind: value.kind }), head, writing)
+  const wire = encodeCall(unsigned(value), head, writing)
   writing.report.settle(wire, `/output/${part.item}`)
   const told: JsonObject = wire
   const due = String(told[inputKey(value)] ?? '')
@@ -51,7 +51,7 @@ export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart
   if (value.kind === 'freeform') write(state, 'response.custom_tool_call_input.done', { ...place, input }, emit)
   else write(state, 'response.function_call_arguments.done', { ...place, name: 'name' in wire ? wire.name : '', arguments: input }, emit)
   if (item) item.wire = { ...wire, ...(before && 'call_id' in before && { call_id: before.call_id }) }
-  const late = whole.signature ?? value.signature
+  const { signature: late } = value
   hold(state, part.item, emit)
   if (late) wholeItem(state, part.message, carrierItem(late, 'prev', writingOf(state)), emit)
 }

@@ -1,7 +1,6 @@
 import { addDelta, mergeExt } from '../../../canonical/collect.ts'
 import { copyOf } from '../../../canonical/copy.ts'
-import type { CanonicalEvent, Delta, MessageEnd, MessageStart, PartDelta, PartEnd, PartStart } from '../../../canonical/event.ts'
-import type { Part } from '../../../canonical/message.ts'
+import type { Delta, EncodedPartEnd, EncoderEvent, MessageEnd, MessageStart, PartDelta, PartStart } from '../../../canonical/event.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
 import { holdCutCalls } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
@@ -15,14 +14,14 @@ import { conclude, fail } from './ending.ts'
 import { closeMessageItem, flushHeld } from './open-items.ts'
 import { endReasoning, giveReasoning, proveLate, startReasoning } from './segments.ts'
 import { endText, giveText, startText, takeCitation, takeLogprobs } from './text-parts.ts'
-import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw } from './whole-items.ts'
+import { endRaw, endWhole, forward, isOwnMessage, startContent, startRaw, takeWhole } from './whole-items.ts'
 
 /**
  * Canonical events → events, each with its `sequence_number`, and `[DONE]`. Items are opened in the order in which their
  * parts begin, and several may be open at once. The last event always has the final status: accumulators take a stream
  * without it for a success.
  */
-export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event'], EncoderState, ResponsesOptions> = {
+export const streamEncoder: StreamMachine<EncoderEvent, ResponsesWire['event'], EncoderState, ResponsesOptions> = {
   initial: (options = {}) => ({
     notes: [],
     phase: 'before',
@@ -67,12 +66,12 @@ export const streamEncoder: StreamMachine<CanonicalEvent, ResponsesWire['event']
 }
 
 /** Is it the end of a call without arguments? */
-function hasNoInput({ parts }: EncoderState, { part }: PartEnd): boolean {
+function hasNoInput({ parts }: EncoderState, { part }: EncodedPartEnd): boolean {
   const value = parts[part]?.value
   return value?.type === 'tool-call' && value.kind === 'function' && !value.input.trim()
 }
 
-function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void {
+function take(state: EncoderState, event: EncoderEvent, emit: EmitWire): void {
   switch (event.type) {
     case 'start': {
       const { type: _, ...start } = event
@@ -129,7 +128,7 @@ function take(state: EncoderState, event: CanonicalEvent, emit: EmitWire): void 
   }
 }
 
-function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, echo, ext }: CanonicalEvent & { type: 'update' }): void {
+function update(state: EncoderState, { serviceTier, completedAt, promptBlocked, echo, ext }: EncoderEvent & { type: 'update' }): void {
   reportOf(state).ext(ext, '')
   if (serviceTier !== undefined) state.start.serviceTier = serviceTier
   if (echo) state.start.echo = { ...state.start.echo, ...echo }
@@ -223,6 +222,12 @@ function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: Emit
     case 'logprobs':
       takeLogprobs(state, part, delta.logprobs)
       return
+    case 'fields':
+      takeFields(part, delta)
+      return
+    case 'whole':
+      takeWhole(state, part, delta)
+      return
     case 'signature':
     case 'media':
       addDelta(value, delta)
@@ -232,44 +237,50 @@ function partGiven(state: EncoderState, part: OpenPart, delta: Delta, emit: Emit
   }
 }
 
-function endPart(state: EncoderState, { part, final, cut }: PartEnd, emit: EmitWire): void {
-  const opened = state.parts[part]
-  if (!opened) return
-  const { value } = opened
-  delete state.parts[part]
-  const whole = final?.type === value.type ? final : undefined
-  const call = whole?.type === 'tool-call' ? whole : value
-  finishPart(state, opened, cut && call.type === 'tool-call' ? { ...call, cut } : whole, emit)
+/** Takes what arrives only at the end of a part, for its last events. */
+function takeFields(part: OpenPart, delta: Extract<Delta, { kind: 'fields' }>): void {
+  const { value } = part
+  // What is written already stays as it is: the segments of reasoning, the id of a call.
+  const { segments: _, ...unwritten } = delta.fields
+  if (value.type === 'tool-call' && part.item !== undefined) {
+    delete unwritten.id
+    delete unwritten.kind
+  }
+  addDelta(value, { ...delta, fields: unwritten })
 }
 
-function finishPart(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {
+function endPart(state: EncoderState, { part: number, cut }: EncodedPartEnd, emit: EmitWire): void {
+  const part = state.parts[number]
+  if (!part) return
+  delete state.parts[number]
   const { value } = part
+  if (cut && value.type === 'tool-call') value.cut = true
   const kept = state.messages[part.message]?.kept
   if (kept) {
-    kept.push(final ?? value)
+    kept.push(value)
     return
   }
   switch (value.type) {
     case 'text':
     case 'refusal':
-      endText(state, part, final?.type === value.type ? final : value, emit)
+      endText(state, part, value, emit)
       return
     case 'reasoning':
-      endReasoning(state, part, value, final?.type === 'reasoning' ? final : value, emit)
+      endReasoning(state, part, value, emit)
       return
     case 'tool-call':
-      if (part.item === undefined) endWhole(state, part, final ?? value, emit)
-      else endCall(state, part, value, final?.type === 'tool-call' ? final : value, emit)
+      if (part.item === undefined) endWhole(state, part, value, emit)
+      else endCall(state, part, value, emit)
       return
     case 'server-tool':
     case 'control':
     case 'opaque':
-      endRaw(state, part, final, emit)
+      endRaw(state, part, emit)
       return
     case 'media':
     case 'tool-result':
     case 'search-result':
-      endWhole(state, part, final ?? value, emit)
+      endWhole(state, part, value, emit)
       return
     default:
       value satisfies never

@@ -99,7 +99,7 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
     delete state.parts[Number(part)]
     const kept = state.messages[opened.message]?.kept
     if (kept) kept.push(value)
-    else if (value.type === 'reasoning') endReasoning(state, opened, value, value, emit)
+    else if (value.type === 'reasoning') endReasoning(state, opened, value, emit)
     else endText(state, opened, value, emit)
   }
   for (const message of Object.keys(state.messages)) closeMessageItem(state, Number(message), 'incomplete', emit)

@@ -60,18 +60,15 @@ function endSegment(state: EncoderState, part: OpenPart, value: ReasoningPart, i
 }
 
 /** Ends the last segment and the item. */
-export function endReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, whole: ReasoningPart, emit: EmitWire): void {
+export function endReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, emit: EmitWire): void {
   if (part.item === undefined) return
   if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
   const item = state.items[part.item]
   const id = item?.wire.id
   const writing = writingOf(state)
   writing.itemId = () => String(id)
-  const signature = whole.signature ?? value.signature
   const head = headOf(state, part.message)
-  // The item must equal the sum of its deltas, so the streamed segments are used even if the final part divides the text otherwise.
-  const { segments } = value
-  const wire = encodeReasoning({ ...whole, segments, ...(signature && { signature }) }, head, writing)
+  const wire = encodeReasoning(value, head, writing)
   if (item && wire) item.wire = wire
   hold(state, part.item, emit)
 }

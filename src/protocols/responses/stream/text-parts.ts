@@ -80,23 +80,21 @@ function giveCitation(state: EncoderState, part: OpenPart, { text, at }: TextPar
 }
 
 /** Ends the part, and writes its signature in an item after it. */
-export function endText(state: EncoderState, part: OpenPart, whole: TextPart | RefusalPart, emit: EmitWire): void {
-  const { value } = part
-  if (whole.type === 'text' && value.type === 'text')
-    for (const citation of part.waiting.citations) giveCitation(state, part, { ...whole, at: whole.at ?? '' }, citation, emit)
+export function endText(state: EncoderState, part: OpenPart, value: TextPart | RefusalPart, emit: EmitWire): void {
+  if (value.type === 'text') for (const citation of part.waiting.citations) giveCitation(state, part, { ...value, at: value.at ?? '' }, citation, emit)
   const writing = writingOf(state)
   const muted = startWriting('output', writing.native, state.options)
-  const wire = encodeWords(unsigned(whole), 'assistant', muted)
-  writing.report.ext(whole.ext, whole.at)
-  if (whole.cache) writing.report.add('cache.unsupported', whole.at, 'cache')
+  const wire = encodeWords(unsigned(value), 'assistant', muted)
+  writing.report.ext(value.ext, value.at)
+  if (value.cache) writing.report.add('cache.unsupported', value.at, 'cache')
   const place = { ...placeOf(state, part), content_index: part.content }
-  if (whole.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: whole.text }, emit)
-  else write(state, 'response.output_text.done', { ...place, text: whole.text, logprobs: (wire.type === 'output_text' && wire.logprobs) || [] }, emit)
+  if (value.type === 'refusal') write(state, 'response.refusal.done', { ...place, refusal: value.text }, emit)
+  else write(state, 'response.output_text.done', { ...place, text: value.text, logprobs: (wire.type === 'output_text' && wire.logprobs) || [] }, emit)
   write(state, 'response.content_part.done', { ...place, part: wire }, emit)
   const item = part.item === undefined ? undefined : state.items[part.item]
   contentOf(item)[part.content] = wire
   endClosing(state, part.item, emit)
-  const signature = whole.signature ?? value.signature
+  const { signature } = value
   if (!signature) return
   closeMessageItem(state, part.message, undefined, emit)
   wholeItem(state, part.message, carrierItem(signature, 'prev', writing), emit)

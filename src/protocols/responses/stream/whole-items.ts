@@ -1,4 +1,5 @@
-import type { CanonicalEvent } from '../../../canonical/event.ts'
+import { addDelta } from '../../../canonical/collect.ts'
+import type { CanonicalEvent, Delta } from '../../../canonical/event.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
@@ -74,21 +75,29 @@ const prefixes = new Map([
   ['reasoning', 'rs_'],
 ])
 
-export function endRaw(state: EncoderState, part: OpenPart, final: Part | undefined, emit: EmitWire): void {
-  if (part.item === undefined) return
-  const item = state.items[part.item]
-  const raw = final && 'raw' in final && isObject(final.raw) ? final.raw : undefined
-  if (item?.wire.type === 'message') {
-    if (raw) contentOf(item)[part.content] = asRead(raw)
-    endContent(state, part, part.item, emit)
-    return
-  }
-  if (item && raw && raw['type'] === item.wire.type) {
+/** Takes a part that is complete only at its end. An item that is open already keeps its ids. */
+export function takeWhole(state: EncoderState, part: OpenPart, delta: Extract<Delta, { kind: 'whole' }>): void {
+  const { whole } = delta
+  if (whole.type !== part.value.type) return
+  addDelta(part.value, delta)
+  const item = part.item === undefined ? undefined : state.items[part.item]
+  if (!item || !('raw' in whole) || !isObject(whole.raw)) return
+  const { raw } = whole
+  if (item.wire.type === 'message') contentOf(item)[part.content] = asRead(raw)
+  else if (raw['type'] === item.wire.type) {
     const { id, call_id: call }: JsonObject = item.wire
     item.wire = asRead({ ...raw, id, ...(call !== undefined && { call_id: call }) })
   }
+}
+
+export function endRaw(state: EncoderState, part: OpenPart, emit: EmitWire): void {
+  if (part.item === undefined) return
+  if (state.items[part.item]?.wire.type === 'message') {
+    endContent(state, part, part.item, emit)
+    return
+  }
   hold(state, part.item, emit)
-  const signature = (final ?? part.value).signature
+  const { signature } = part.value
   if (signature) wholeItem(state, part.message, carrierItem(signature, 'prev', writingOf(state)), emit)
 }
 
