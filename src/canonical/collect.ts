@@ -94,7 +94,7 @@ export function collect(events: Iterable<CanonicalEvent>): { response: Canonical
   return { response: into.response, clean: into.clean }
 }
 
-/** Adds a delta to a part in place. A delta that does not fit the part changes nothing. */
+/** Adds a delta to a part in place. A delta that does not fit the part changes nothing. Long because each kind of delta has its case. */
 export function addDelta(part: Part, delta: Delta): void {
   if (delta.ext) part.ext = mergeExt(part.ext, delta.ext)
   switch (delta.kind) {
