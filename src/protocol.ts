@@ -232,6 +232,11 @@ export type MachineState = {
   signatures?: Signatures
   /** Of a decoder: names of fields in this stream that differ from the protocol's own table. Known once the first event is emitted. */
   places?: FieldNames
+  /**
+   * Of a decoder whose stream may lack a last event: changes with each finish reason, once every candidate has one. 0 or absent: one has
+   * none yet.
+   */
+  finishes?: number
   /** Of an encoder: the error that it ended the stream with, although its source ended properly. */
   failure?: CanonicalError
 }

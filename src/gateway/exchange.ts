@@ -8,11 +8,12 @@ import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../tr
 import { translateCounted } from '../translate/response.ts'
 import { createByteTranslator } from '../translate/stream.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
+import { AfterFinish } from './after-finish.ts'
 import type { Ask, Service, Trace } from './ask.ts'
 import { mayHoldAny, mayHoldTwice } from './body/bytes.ts'
 import { membersOf, outlineOf, renamed } from './body/outline.ts'
 import { changedResponse } from './body-hooks.ts'
-import { failedStream, type Refusal, streamEndedEarly } from './error.ts'
+import { failedStream, Refusal, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { drain, type RelayOptions, type Source } from './relay.ts'
 import { relayed } from './relayed.ts'
@@ -204,20 +205,24 @@ function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened
 
 /** Collects a stream, for a client that wants JSON. @throws Refusal if the stream failed or was cut off */
 async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<Reply> {
-  const { candidate, settings, answer } = opened
+  const { candidate, settings, answer, idleMs } = opened
   const from = candidate.protocol
   const into = startCollecting()
   const reader = createStreamReader(from, settings, event => collectEvent(into, event))
   let length = 0
-  const chunks = opened.watched(answer.body)[Symbol.asyncIterator]()
+  const afterFinish = new AfterFinish()
+  const chunks = opened.watched(answer.body, () => afterFinish.idleMs(reader.finishes, idleMs))[Symbol.asyncIterator]()
   try {
-    for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
+    for (let next = await chunks.next(); !next.done && !afterFinish.isOver(); next = await chunks.next()) {
       length = bounded(length + next.value.length)
       reader.push(next.value)
       if (!reader.seen.ended) continue
       drain(chunks, stop)
       break
     }
+  } catch (error) {
+    // A timeout or broken connection after the end of the reply does not matter.
+    if (reader.finishes === 0 || (error instanceof Refusal && error.error.kind === 'cancelled')) throw error
   } finally {
     if (!reader.seen.ended) chunks.return?.()?.catch(() => {})
     reader.end()

@@ -4,6 +4,7 @@ import { encoded, joined, textOf } from '../sse/bytes.ts'
 import { endOfFrames, endOfLine } from '../sse/split.ts'
 import { createTextReader } from '../sse/text.ts'
 import type { StreamTranslator as Translator } from '../translate/stream-translator.ts'
+import { AfterFinish } from './after-finish.ts'
 import { type Clock, createClock, ping } from './clock.ts'
 import { brokenOff, clientLeft, failedStream, mayRetry, Refusal, refusalOf, refuse, streamEndedEarly } from './error.ts'
 
@@ -59,6 +60,9 @@ class RunningRelay implements Relay {
   /** The current wait: for the upstream's answer, then for each chunk. */
   #opening: Promise<Source> | undefined
   #pending: Promise<IteratorResult<Chunk>> | undefined
+  /** The longest time for `#pending`; 0: no limit. */
+  #idleMs = 0
+  readonly #afterFinish = new AfterFinish()
   /** Something was sent, so the status cannot change. */
   #committed = false
   /** A piece of the reply itself was sent, not only pings. */
@@ -155,15 +159,19 @@ class RunningRelay implements Relay {
   }
 
   #waitForChunk(source: Source): Promise<IteratorResult<Chunk> | typeof ping> {
-    this.#pending ??= source.body.next()
-    return this.#clock.wait(this.#pending, source.idleMs).catch(broken)
+    if (!this.#pending) {
+      this.#pending = source.body.next()
+      this.#idleMs = this.#afterFinish.idleMs(source.translator.finishes, source.idleMs)
+    }
+    return this.#clock.wait(this.#pending, this.#idleMs).catch(broken)
   }
 
   #chunkCame(source: Source, got: IteratorResult<Chunk> | typeof ping): Chunk {
     if (this.#givenUp) throw this.#givenUp
     if (got !== ping) {
       this.#pending = undefined
-      return got.done ? this.#finish(source) : this.#take(source, got.value)
+      if (got.done) return this.#finish(source)
+      return this.#afterFinish.isOver() ? this.#cut(source) : this.#take(source, got.value)
     }
     const frame = source.translator.ping()
     if (!frame) this.#clock.sent()
@@ -243,6 +251,13 @@ class RunningRelay implements Relay {
     if (cut && !this.#committed) throw cut
     this.#complete(cut ?? failedEnd(translator))
     return out
+  }
+
+  /** The reply is complete, but the upstream goes on. */
+  #cut(source: Source): Chunk {
+    source.body.return?.()?.catch(() => {})
+    this.#options.stop(refuse(502, 'internal', 'the upstream went on after its finish reason'))
+    return this.#finish(source)
   }
 
   /** The rest of a stream that fails. @throws Refusal if nothing was sent yet: it becomes the response */

@@ -113,6 +113,11 @@ export class StreamReader {
     return this.#splitter.list
   }
 
+  /** See `StreamTranslator`. */
+  get finishes(): number {
+    return this.#frames.state.finishes ?? 0
+  }
+
   /** The source has ended. `why`: the reason, when it is known and the reply had not ended. */
   end(why?: CanonicalError): void {
     this.#frames.end(this.#text.end(), this.list !== undefined, why)
@@ -215,12 +220,15 @@ export class StreamReader {
     const frame = this.#text.read(partOf(chunk, from, to))
     const eventsBefore = this.#frames.events
     const notesBefore = this.#frames.noteCount()
+    const finishesBefore = this.finishes
     const wasEnded = seen.ended
     this.#frames.take(frame, isEnd, this.list !== undefined)
     if (seen.ended && !wasEnded) seen.after = typeof chunk === 'string' ? chunk.slice(to) : textOf(chunk.subarray(to))
     const isWhole = this.#isBetweenFrames && isEnd
     this.#isBetweenFrames = isEnd
-    if (isWhole && this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()) this.#learnForm(frame)
+    const isPlain = this.#frames.events === eventsBefore + 1 && notesBefore === this.#frames.noteCount()
+    // Each finish reason has to be seen.
+    if (isWhole && isPlain && finishesBefore === this.finishes) this.#learnForm(frame)
     return to
   }
 

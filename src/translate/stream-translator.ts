@@ -18,6 +18,11 @@ export type StreamTranslator<Out = string> = {
   readonly signatures: Signatures
   /** The reply ended properly: not cut off, and not with an error. */
   readonly finished: boolean
+  /**
+   * Changes with each finish reason, once every candidate has one: the reply is complete, though usage and metadata may follow. 0: it is
+   * not, or a last event of its protocol tells.
+   */
+  readonly finishes: number
   /** Further frames in the same chunk after the end of the reply. */
   readonly after: string
   /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
@@ -43,13 +48,15 @@ export class Translator<Out> implements StreamTranslator<Out> {
   readonly ping: Own<Out>['ping']
   readonly #own: Own<Out>
   readonly #seen: Seen
+  readonly #reader: StreamReader
 
-  constructor(own: Own<Out>, { seen }: StreamReader) {
+  constructor(own: Own<Out>, reader: StreamReader) {
     this.push = own.push
     this.end = own.end
     this.ping = own.ping
     this.#own = own
-    this.#seen = seen
+    this.#seen = reader.seen
+    this.#reader = reader
   }
 
   get notes(): Note[] {
@@ -66,6 +73,10 @@ export class Translator<Out> implements StreamTranslator<Out> {
 
   get finished(): boolean {
     return this.#seen.clean && !this.#own.failure()
+  }
+
+  get finishes(): number {
+    return this.#reader.finishes
   }
 
   get endedEarly(): boolean {

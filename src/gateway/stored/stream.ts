@@ -24,6 +24,7 @@ export class StoredStream implements StreamTranslator<Chunk> {
   readonly usage = undefined
   readonly signatures = {}
   readonly after = ''
+  readonly finishes = 0
   readonly cutFrame = false
   readonly endedEarly = false
   readonly failedEnd = undefined

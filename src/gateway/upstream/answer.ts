@@ -10,20 +10,25 @@ const maxErrorBytes = 64 * 1024
 /** The bound of a reply that has to be in memory as a whole. */
 export const maxReplyBytes = 256 * 1024 * 1024
 
-/** An answer, with its body as an iterator that has an idle timeout. */
+/** An answer, with its body as an iterator that has an idle timeout: that of the channel, or `idleMs`. */
 export type Watched = {
   answer: TransportAnswer
-  watched(body: TransportAnswer['body']): AsyncIterable<Uint8Array | string>
+  watched(body: TransportAnswer['body'], idleMs?: () => number): AsyncIterable<Uint8Array | string>
 }
 
 /** The chunks of an upstream's answer. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
-export function watch(body: TransportAnswer['body'], idleMs: number, controller: Stopper): AsyncIterableIterator<Uint8Array | string, undefined> {
+export function watch(
+  body: TransportAnswer['body'],
+  idleMs: number | (() => number),
+  controller: Stopper,
+): AsyncIterableIterator<Uint8Array | string, undefined> {
   const chunks = body[Symbol.asyncIterator]()
   const silence = () => controller.abort(refuse(504, 'timeout', 'the upstream stopped sending'))
   const watched: AsyncIterableIterator<Uint8Array | string, undefined> = {
     [Symbol.asyncIterator]: () => watched,
     async next() {
-      const timer = idleMs ? setTimeout(silence, idleMs) : undefined
+      const ms = typeof idleMs === 'number' ? idleMs : idleMs()
+      const timer = ms ? setTimeout(silence, ms) : undefined
       try {
         return await chunks.next()
       } catch (error) {

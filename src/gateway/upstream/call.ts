@@ -104,7 +104,7 @@ function withRefusedField(failure: Failure, sent: Prepared['bytes']): Failure {
 /** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */
 function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
   const { idleMs } = candidate.channel.timeouts
-  return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: body => watch(body, idleMs, controller) })
+  return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: (body, silence) => watch(body, silence ?? idleMs, controller) })
 }
 
 class Post implements TransportCall {

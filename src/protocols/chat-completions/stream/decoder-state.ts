@@ -97,6 +97,7 @@ export type DecoderState = MachineState & {
   first: number | undefined
   /** A possible error, which is used if a choice has no finish reason. */
   suspect: Failure | undefined
+  finishes: number
 }
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {

@@ -44,6 +44,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     choices: new Map(),
     first: asksForOne(options ?? {}) ? undefined : 0,
     suspect: undefined,
+    finishes: 0,
   }),
 
   step(state, wire, emit) {
@@ -211,6 +212,7 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
         // The first finish reason counts. Exception: some servers send `stop` first and `tool_calls` later.
         if (typeof value === 'string') {
           if (value && (choice.finish === undefined || (choice.finish === 'stop' && value === 'tool_calls'))) choice.finish = value
+          if (value) state.finishes = isFinished(state) ? state.finishes + 1 : 0
           break
         }
         noteStrange(state, `/choices/${choice.candidate}/${key}`, value)
@@ -228,6 +230,12 @@ function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): voi
         choice.fields = { ...choice.fields, [key]: value }
     }
   }
+  if (choice.finish === undefined) state.finishes = 0
+}
+
+function isFinished({ choices }: DecoderState): boolean {
+  for (const { finish } of choices.values()) if (finish === undefined) return false
+  return true
 }
 
 const isObjects = (value: unknown) => Array.isArray(value) && value.every(isObject)

@@ -34,6 +34,7 @@ export type DecoderState = MachineState & {
   /** By candidate index. */
   candidates: Record<string, Answering>
   blocked: boolean
+  finishes: number
   /** The latest usage, if it is not emitted yet. */
   usage: JsonObject | undefined
   countsTold: boolean
@@ -63,6 +64,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     first: asksForOne(options) ? undefined : 0,
     candidates: {},
     blocked: false,
+    finishes: 0,
     usage: undefined,
     countsTold: false,
     serviceTier: undefined,
@@ -177,11 +179,18 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
       logprobsResult: isHeld,
       index: isIndex,
     })
-  answering.raw = lastWord(answering.raw, finishWord(finishReason))
+  const word = finishWord(finishReason)
+  answering.raw = lastWord(answering.raw, word)
+  if (word !== undefined || !known) countFinishes(state)
   if (typeof finishMessage === 'string') answering.message = finishMessage
   for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value
   if (isObject(logprobsResult)) takeLogprobs(answering, logprobsResult, emit)
   if (isObject(groundingMetadata)) takeGrounding(state, answering, groundingMetadata, emit)
+}
+
+/** Called when a finish reason or another candidate came. */
+function countFinishes(state: DecoderState): void {
+  state.finishes = Object.values(state.candidates).every(({ raw }) => raw !== undefined) ? state.finishes + 1 : 0
 }
 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
@@ -241,6 +250,7 @@ function takeFeedback(state: DecoderState, feedback: JsonObject, emit: EmitEvent
   const promptBlocked = decodeBlocked(feedback)
   if (!promptBlocked) tellFields(state, { promptFeedback: feedback }, emit)
   else if (!state.blocked) emit({ type: 'update', promptBlocked })
+  if (promptBlocked && !state.blocked) state.finishes++
   state.blocked ||= promptBlocked !== undefined
 }
 
