@@ -15,6 +15,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'protocol.ts': { rooms: ['canonical'], packages: [] },
   kit: { rooms: ['canonical', 'errors.ts', 'protocol.ts'], packages: ['@noble/hashes', 'zod/mini'] },
   sse: { rooms: ['kit/json/scan.ts'], packages: ['eventsource-parser'] },
+  eventstream: { rooms: [], packages: [] },
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts'], packages: ['zod/mini'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
   'protocols/wire.ts': { rooms: ['protocol folder', 'protocols/index.ts'], packages: [] },
