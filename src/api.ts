@@ -230,7 +230,8 @@ export function translateError<To extends ProtocolName>(
 }
 
 /**
- * A synchronous translator of one stream: push chunks in, get text out. It never throws because of what the upstream sent: a stream
+ * A synchronous translator of one stream: push chunks in, get text/event-stream out, also where the protocol itself has binary frames (see
+ * `translateStream`). It never throws because of what the upstream sent: a stream
  * that cannot be read, or that makes a note which `strict` forbids, ends with an error event of `to`.
  * @example
  * import { createStreamTranslator } from 'wireglot'
@@ -246,7 +247,7 @@ export function createStreamTranslator(options: TranslateOptions): Coded<StreamT
 }
 
 /**
- * The same as an async iterable: at most one chunk of UTF-8 for each chunk of the source. Rejects when the source does.
+ * The same as an async iterable of the bytes that a server of `to` sends: at most one chunk for each chunk of the source. Rejects when the source does.
  * @example
  * import { translateStream } from 'wireglot'
  *
@@ -254,7 +255,7 @@ export function createStreamTranslator(options: TranslateOptions): Coded<StreamT
  * for await (const bytes of translateStream(upstream, { from: 'chat-completions', to: 'messages' })) process.stdout.write(bytes)
  */
 export async function* translateStream(source: ByteStream, options: TranslateOptions): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  yield* translateChunks(source, createStreamTranslator(options))
+  yield* translateChunks(source, createStreamTranslator(options), protocols[options.to])
 }
 
 /**
@@ -267,7 +268,7 @@ export async function* translateStream(source: ByteStream, options: TranslateOpt
  * console.log(await new Response(translated).text()) // event: message_start …
  */
 export function createTransformStream(options: TranslateOptions): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
-  return transformStreamOf(createStreamTranslator(options))
+  return transformStreamOf(createStreamTranslator(options), protocols[options.to])
 }
 
 /**

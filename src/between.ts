@@ -75,8 +75,8 @@ export function translateBetween<Client extends ProtocolName, Upstream extends P
     translateResponse: (body, options = {}) => responses.translateResponse(body, upstream, client, checked(options)),
     translateError: (error, options = {}) => responses.translateError({ headers: {}, ...error }, upstream, client, checked(options)),
     createStreamTranslator,
-    translateStream: (source, options) => translateChunks(source, createStreamTranslator(options)),
-    createTransformStream: options => transformStreamOf(createStreamTranslator(options)),
+    translateStream: (source, options) => translateChunks(source, createStreamTranslator(options), client),
+    createTransformStream: options => transformStreamOf(createStreamTranslator(options), client),
   }
   return functions as Between<Client, Upstream>
 }

@@ -356,8 +356,26 @@ export type Shortcut = {
   write(state: MachineState, delta: PartDelta, literal: string): string | undefined
 }
 
+/**
+ * A stream whose frames are not text on the wire. Inside the library such a stream is text/event-stream like all others: it is converted
+ * where bytes come in and go out. Both functions return a converter for one stream, which takes its chunks in order.
+ */
+export type Framing = {
+  /** Of a streamed response. */
+  contentType: string
+  /**
+   * Frames → text/event-stream. Chunks of a stream that is text already pass unchanged. Damaged frames become an error event, and a stream
+   * that stops inside a frame stops inside a frame of the text.
+   */
+  decode(): (chunk: Uint8Array | string) => Uint8Array | string
+  /** text/event-stream → frames. Frames that were decoded get the same bytes again. */
+  encode(): (chunk: Uint8Array | string) => Uint8Array
+}
+
 /** How events are written as `text/event-stream`. */
 export type Frames = {
+  /** How the stream is framed on the wire. Absent: as text/event-stream. */
+  framing?: Framing
   /** Frames carry an `event:` line equal to the event's `type`. */
   named: boolean
   /** One wire event → the text of its frame, including the blank line. */
@@ -368,6 +386,8 @@ export type Frames = {
   escapesLines?: boolean
   /** Breaks the connection off behind an error frame, because clients read on after it, or retry only then. `retryable`: only where a retry may help. */
   breaksOff?: 'always' | 'retryable'
+  /** No event contains the name of the model, so frames of the same protocol pass without being edited. */
+  withoutModel?: true
   /** Keeps an idle connection open; clients ignore it. */
   ping: string
   /** Frames that end a stream as failed, in whatever state it is. `count`: the number of frames before, if known. */

@@ -35,39 +35,53 @@ function crc32(bytes: Uint8Array): number {
 
 /** The bytes of one frame. Header names have at most 255 bytes, values at most 65535. */
 export function writeEventFrame({ headers, payload }: EventFrame): Uint8Array {
-  const texts = Object.entries(headers).map(([name, value]) => [encoder.encode(name), encoder.encode(value)] as const)
-  const headerLength = texts.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0)
-  const frame = new Uint8Array(SHORTEST + headerLength + payload.length)
+  return writeFrameWith(writeHeaders(headers), payload)
+}
+
+/** The bytes of one frame whose headers are written already. */
+export function writeFrameWith(headers: Uint8Array, payload: Uint8Array): Uint8Array {
+  const frame = new Uint8Array(SHORTEST + headers.length + payload.length)
   const view = new DataView(frame.buffer)
   view.setUint32(0, frame.length)
-  view.setUint32(4, headerLength)
+  view.setUint32(4, headers.length)
   view.setUint32(8, crc32(frame.subarray(0, 8)))
-  let at = PRELUDE
-  for (const [name, value] of texts) {
-    if (name.length > 0xff || value.length > 0xffff) throw new RangeError('a header of an event frame is too long')
-    frame[at] = name.length
-    frame.set(name, at + 1)
-    at += 1 + name.length
-    frame[at] = TEXT
-    view.setUint16(at + 1, value.length)
-    frame.set(value, at + 3)
-    at += 3 + value.length
-  }
-  frame.set(payload, at)
+  frame.set(headers, PRELUDE)
+  frame.set(payload, PRELUDE + headers.length)
   view.setUint32(frame.length - 4, crc32(frame.subarray(0, -4)))
   return frame
 }
 
+/** The bytes of the headers of a frame. Names have at most 255 bytes, values at most 65535. */
+export function writeHeaders(headers: Record<string, string>): Uint8Array {
+  const texts = Object.entries(headers).map(([name, value]) => [encoder.encode(name), encoder.encode(value)] as const)
+  const bytes = new Uint8Array(texts.reduce((sum, [name, value]) => sum + name.length + value.length + 4, 0))
+  let at = 0
+  for (const [name, value] of texts) {
+    if (name.length > 0xff || value.length > 0xffff) throw new RangeError('a header of an event frame is too long')
+    bytes[at] = name.length
+    bytes.set(name, at + 1)
+    at += 1 + name.length
+    bytes[at] = TEXT
+    viewOf(bytes).setUint16(at + 1, value.length)
+    bytes.set(value, at + 3)
+    at += 3 + value.length
+  }
+  return bytes
+}
+
+/** Gets a frame, with its bytes, which are valid only during the call. */
+export type OnEventFrame = (frame: EventFrame, bytes: Uint8Array) => void
+
 /** Reads frames from bytes that are cut anywhere. */
 export class EventFrameReader {
-  readonly #take: (frame: EventFrame) => void
+  readonly #take: OnEventFrame
   readonly #maxLength: number
   /** Bytes of a frame that has begun; only the first `#length` are in use. */
   #held = new Uint8Array(0)
   #length = 0
 
   /** `maxLength`: bytes of the longest frame that is read. */
-  constructor(take: (frame: EventFrame) => void, { maxLength = 64 * 1024 * 1024 }: { maxLength?: number | undefined } = {}) {
+  constructor(take: OnEventFrame, { maxLength = 64 * 1024 * 1024 }: { maxLength?: number | undefined } = {}) {
     this.#take = take
     this.#maxLength = maxLength
   }
@@ -79,11 +93,16 @@ export class EventFrameReader {
     while (bytes.length - at >= PRELUDE) {
       const length = this.#lengthAt(bytes, at)
       if (bytes.length - at < length) break
-      const frame = frameOf(bytes.subarray(at, at + length))
+      const own = bytes.subarray(at, at + length)
       at += length
-      this.#take(frame)
+      this.#take(frameOf(own), own)
     }
     this.#keep(bytes, at)
+  }
+
+  /** A frame has begun and is not complete. */
+  get isInside(): boolean {
+    return this.#length > 0
   }
 
   /** Throws `EventFrameError` where the stream stops in the middle of a frame. */

@@ -2,6 +2,7 @@ import { collectEvent, startCollecting } from '../canonical/collect.ts'
 import type { CanonicalError } from '../canonical/error.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import type { Outcome, Protocol, Signatures } from '../protocol.ts'
+import { framesOfText } from '../sse/framing.ts'
 import { listOfFrames } from '../sse/list.ts'
 import { streamHeaders } from '../sse/write.ts'
 import { asEvents, encodeCollected, explodeResponse, notesOfFailed } from '../translate/fold.ts'
@@ -34,6 +35,7 @@ export async function generate(service: Service, asked: Ask, trace: Trace): Prom
 async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
   // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
   const { protocol, model, asList } = ask
+  const { framing } = protocol.frames
   const { signal } = ask.request
   const { defaults } = service.config
   const call = openFirst(service, ask, trace)
@@ -73,11 +75,12 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
     headers: Object.assign(
       {},
       streamHeaders,
+      framing && { 'content-type': framing.contentType },
       asList && { 'content-type': 'application/json; charset=utf-8' },
       headers,
       defaults.notesHeader && notesHeader(trace.notes),
     ),
-    body: asList ? listOfFrames(body) : body,
+    body: framing ? framesOfText(body, framing) : asList ? listOfFrames(body) : body,
   }
 }
 

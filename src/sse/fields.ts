@@ -3,7 +3,7 @@ import { isClosing, isOpening, nextToken, startScan } from '../kit/json/scan.ts'
 import { parseData } from './data.ts'
 
 /** `bare`: JSON without a field name, which most clients do not read. */
-export type Frame = { event?: string; data: string; bare?: true }
+export type Frame = { event?: string; data: string; id?: string; bare?: true }
 
 export type OnFrame = (frame: Frame) => void
 
@@ -18,9 +18,11 @@ export class FrameFields {
   readonly #onFrame: OnFrame
   readonly #maxLength: number
   readonly #parser = createParser({
-    onEvent: ({ event, data }) => {
+    onEvent: ({ event, data, id }) => {
       this.#bare = undefined
-      this.#onFrame(event === undefined ? { data } : { event, data })
+      const frame: Frame = event === undefined ? { data } : { event, data }
+      if (id !== undefined) frame.id = id
+      this.#onFrame(frame)
     },
     onError: ({ type, field, value, line }) => {
       if (type !== 'unknown-field') return

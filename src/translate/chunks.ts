@@ -1,3 +1,5 @@
+import type { Protocol } from '../protocol.ts'
+import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
 /** A stream of bytes or text: the body of a `fetch` response, a Node stream, or any iterable of chunks. Null, the body of an empty response, has no chunks. */
@@ -21,13 +23,20 @@ async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGene
   }
 }
 
-/** A translated stream: at most one chunk of UTF-8 for each chunk of the source. */
-export async function* translateChunks(source: ByteStream, translator: StreamTranslator): AsyncGenerator<Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder()
+/** A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source. */
+export async function* translateChunks(source: ByteStream, translator: StreamTranslator, to: Protocol): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const bytesOf = createWriter(to)
   for await (const chunk of chunksOf(source)) {
-    const text = translator.push(chunk)
-    if (text) yield encoder.encode(text)
+    const bytes = bytesOf(translator.push(chunk))
+    if (bytes.length > 0) yield bytes
   }
-  const rest = translator.end()
-  if (rest) yield encoder.encode(rest)
+  const rest = bytesOf(translator.end())
+  if (rest.length > 0) yield rest
+}
+
+/** Text of a stream → the bytes that go over the wire. */
+export function createWriter({ frames }: Protocol): (text: string) => Uint8Array<ArrayBuffer> {
+  const encoder = new TextEncoder()
+  const encode = frames.framing?.encode()
+  return encode ? text => joined([encode(text)]) : text => encoder.encode(text)
 }

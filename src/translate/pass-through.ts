@@ -57,7 +57,7 @@ export function createTextPassThrough(protocol: Protocol, options: Settings): St
 
 function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model, hideUsage, ...options }: Settings, form: Passing<C>): StreamTranslator<C> {
   const { frames, streamUsage } = protocol
-  const isEdited = model !== undefined || (hideUsage && streamUsage !== undefined)
+  const isEdited = (model !== undefined && !frames.withoutModel) || (hideUsage && streamUsage !== undefined)
   const editing = { model, hideUsage: hideUsage === true, maxEventLength: options.maxEventLength }
   const editor = isEdited
     ? new FrameEditor(protocol, editing, { list: () => watcher.list, limit: () => (isBroken() ? watcher.frames() : Infinity) })
@@ -65,6 +65,7 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   const watcher = createStreamWatcher(protocol, options, editor && ((bytes, piece, form) => editor.take(bytes, piece, form)))
   const whole = new WholeFrames<C>(watcher, form.join, options)
   const bytesOf = createChunkEncoder()
+  const decode = frames.framing?.decode()
   /** The upstream itself has sent the error, in a form that clients recognize. */
   const isTold = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unheard
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isTold()
@@ -72,7 +73,8 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   /** Clients read nothing after `[DONE]`, so an error cannot follow it. */
   const untilError = (out: C) => (isBroken() ? beforeDone(out) : out)
   const own: Own<C> = {
-    push(chunk) {
+    push(received) {
+      const chunk = decode ? decode(received) : received
       if (editor) {
         watcher.push(bytesOf(chunk))
         // It is not what is sent.

@@ -80,6 +80,7 @@ export class StreamReader {
   readonly #frames: FrameReader
   readonly #splitter = new FrameSplitter()
   readonly #text = createTextReader()
+  readonly #decode: ((chunk: Uint8Array | string) => Uint8Array | string) | undefined
   readonly #shortcut: Protocol['shortcut']
   readonly #maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
@@ -97,6 +98,7 @@ export class StreamReader {
   constructor(from: Protocol, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void, onFrame?: OnFrame) {
     this.#frames = new FrameReader(from, settings, emit)
     this.seen = this.#frames.seen
+    this.#decode = from.frames.framing?.decode()
     this.#shortcut = from.shortcut
     this.#maxEventLength = settings.maxEventLength ?? Infinity
     this.#repeated = repeated
@@ -104,7 +106,8 @@ export class StreamReader {
   }
 
   /** Returns where the last frame ends that ends in this chunk, or 0. */
-  push(chunk: Uint8Array | string): number {
+  push(given: Uint8Array | string): number {
+    const chunk = this.#decode ? this.#decode(given) : given
     return this.#onFrame && typeof chunk !== 'string' ? this.#watch(chunk, this.#onFrame) : this.#read(this.#text.read(chunk))
   }
 

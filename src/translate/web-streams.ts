@@ -1,16 +1,18 @@
+import type { Protocol } from '../protocol.ts'
+import { createWriter } from './chunks.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
-/** A translator as a `TransformStream` from bytes or text to UTF-8. */
-export function transformStreamOf(translator: StreamTranslator): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
-  const encoder = new TextEncoder()
+/** A translator as a `TransformStream` from bytes or text to the bytes of its protocol. */
+export function transformStreamOf(translator: StreamTranslator, to: Protocol): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>> {
+  const bytesOf = createWriter(to)
   return new TransformStream({
     transform(chunk, controller) {
-      const text = translator.push(chunk)
-      if (text) controller.enqueue(encoder.encode(text))
+      const bytes = bytesOf(translator.push(chunk))
+      if (bytes.length > 0) controller.enqueue(bytes)
     },
     flush(controller) {
-      const text = translator.end()
-      if (text) controller.enqueue(encoder.encode(text))
+      const bytes = bytesOf(translator.end())
+      if (bytes.length > 0) controller.enqueue(bytes)
     },
   })
 }

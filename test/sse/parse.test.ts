@@ -17,9 +17,11 @@ describe('text/event-stream', () => {
     ['CR', 'event: a\rdata: 1\r\r'],
     ['no space after the colon', 'event:a\ndata:1\n\n'],
     ['a byte order mark', '\uFEFFevent: a\ndata: 1\n\n'],
-    ['comments, ids and retry hints', ': hi\nid: 5\nretry: 10\nevent: a\n: there\ndata: 1\n\n'],
+    ['comments and retry hints', ': hi\nretry: 10\nevent: a\n: there\ndata: 1\n\n'],
     ['no blank line at the end', 'event: a\ndata: 1'],
   ])('%s', (_, text) => expect(frames([text])).toEqual([{ event: 'a', data: '1' }]))
+
+  test('an id belongs to its frame alone', () => expect(frames(['id: 5\ndata: a\n\ndata: b\n\n'])).toEqual([{ data: 'a', id: '5' }, { data: 'b' }]))
 
   test('several data lines are one', () => expect(frames(['data: a\ndata: b\n\n'])).toEqual([{ data: 'a\nb' }]))
   test('an error in a field of its own is a frame', () =>

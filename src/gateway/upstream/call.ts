@@ -1,7 +1,9 @@
 import { urlOf } from '../../address/paths.ts'
 import type { Protocol } from '../../protocol.ts'
 import { textOf } from '../../sse/bytes.ts'
+import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
+import { streamHeaders } from '../../sse/write.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
@@ -74,7 +76,7 @@ async function send(
   try {
     const { url, headers } = target(ask, trace, prepared)
     const said = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs }))
-    const answer = withoutSecrets(said, channel)
+    const answer = withoutSecrets(withoutFraming(said, to), channel)
     const id = answer.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
     if (answer.status < 200 || answer.status >= 300)
@@ -140,6 +142,12 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   }
 }
 
+/** The answer, with a stream of binary frames as text/event-stream. */
+function withoutFraming(answer: TransportAnswer, { frames: { framing } }: Protocol): TransportAnswer {
+  if (!framing || !(answer.headers['content-type'] ?? '').startsWith(framing.contentType)) return answer
+  return { ...answer, headers: { ...answer.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(answer.body, framing) }
+}
+
 /** Is the answer JSON, a stream or neither? By its first bytes, because some servers send streams as JSON and JSON as streams; else by its content type. */
 async function recognised(
   answer: TransportAnswer,
@@ -169,7 +177,7 @@ function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepare
   const { request, operation, protocol: caller } = ask
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
-  const accept = stream ? 'text/event-stream' : 'application/json'
+  const accept = stream ? (protocol.frames.framing?.contentType ?? 'text/event-stream') : 'application/json'
   const place = addressed({ channel, protocol, caller, path, accept, type: 'application/json' }, request, trace)
   const { headers: more } = settings.context
   return more ? { url: place.url, headers: safeHeaders(withLists(place.headers, more)) } : place
