@@ -421,7 +421,7 @@ export class ConfigError extends Error {
  */
 export function settle(config: unknown, environment: Record<string, string | undefined>): Settled {
   const faults: ConfigFault[] = []
-  const result = Config.safeParse(fromEnvironment(config, environment, '', faults))
+  const result = Config.safeParse(fromEnvironment(config, environment, '', faults), { reportInput: true })
   if (!result.success) {
     const unset = new Set(faults.map(({ path }) => path))
     for (const issue of mainIssues(result.error.issues)) {

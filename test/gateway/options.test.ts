@@ -46,6 +46,16 @@ describe('an invalid configuration', () => {
     expect(faultsOf({ channels: [{ ...rest, [key]: 'x' }] })[0]).toMatch(new RegExp(`unknown key ${key}; there are .*; did you mean ${meant}\\?$`))
   })
 
+  test('are told for an object that also has an unknown key', () => {
+    const faults = faultsOf({ channels: [{ ...channel, color: 'x', requestsPerMinute: 'many' }], defaults: { retires: 2, depthLimit: 'x' } })
+    expect(faults.map(fault => fault.replace(/^configuration at (\S+): (\w+ \w+).*$/, '$1 $2'))).toEqual([
+      'channels[0] unknown key',
+      'defaults unknown key',
+      'channels[0].requestsPerMinute expected a',
+      'defaults.depthLimit expected a',
+    ])
+  })
+
   test('suggests nothing when an unknown key is like no other', () => {
     expect(faultsOf({ channels: [{ ...channel, color: 'x' }] })).toEqual([expect.stringMatching(/unknown key color; there are [\w, ]+$/)])
   })
