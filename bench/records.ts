@@ -7,8 +7,15 @@ import { openDatabase } from '../src/records/database.ts'
 import { openRecords } from '../src/records/index.ts'
 import { findRecords, sumUsage } from '../src/records/queries.ts'
 
-/** Records that are written through the whole path into a file, and questions of a console about them. Times in ms, medians. */
-export type RecordsResult = { records: number; perSecond: number; longestPauseMs: number; megabytes: number; queries: { name: string; ms: number }[] }
+/** Records that are written through the whole path into a file as they come, and questions of a console about `records` of 30 days. */
+export type RecordsResult = {
+  records: number
+  perSecond: number
+  cpuUs: number
+  longestPauseMs: number
+  megabytes: number
+  queries: { name: string; ms: number }[]
+}
 
 const total = Number(process.env['BENCH_RECORDS'] ?? 1_000_000)
 const days = 30
@@ -38,21 +45,30 @@ function recordOf(number: number, now: number): UsageRecord {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-records-'))
-const location = { file: join(folder, 'records.db') }
 const prices = { 'model-*': { input: 1, output: 5 } }
-const records = await openRecords(location, { prices: () => prices })
 const now = Date.now()
-let longestPauseMs = 0
-const since = performance.now()
-// A server adds some, and does something else; the writer gets turns between.
-for (let number = 0; number < total; ) {
-  for (let some = 0; some < 100 && number < total; some++) records.hooks.onUsage(recordOf(number++, now), request)
-  const paused = performance.now()
-  await new Promise(resolve => setImmediate(resolve))
-  longestPauseMs = Math.max(longestPauseMs, performance.now() - paused)
+
+/** `perSecond`: by the wall; `cpuUs`: processor time of one record; `longestPauseMs`: while nothing else can run. */
+async function write(file: string, count: number, recordAt: (number: number) => UsageRecord) {
+  const records = await openRecords({ file }, { prices: () => prices })
+  let longestPauseMs = 0
+  const since = performance.now()
+  const cpu = process.cpuUsage()
+  // A server adds some, and does something else; the writer gets turns between.
+  for (let number = 0; number < count; ) {
+    for (let some = 0; some < 100 && number < count; some++) records.hooks.onUsage(recordAt(number++), request)
+    const paused = performance.now()
+    await new Promise(resolve => setImmediate(resolve))
+    longestPauseMs = Math.max(longestPauseMs, performance.now() - paused)
+  }
+  await records.close()
+  const { user, system } = process.cpuUsage(cpu)
+  return { perSecond: count / ((performance.now() - since) / 1000), cpuUs: (user + system) / count, longestPauseMs }
 }
-await records.close()
-const perSecond = total / ((performance.now() - since) / 1000)
+
+const written = await write(join(folder, 'now.db'), Math.min(total, 200_000), number => ({ ...recordOf(number, now), time: new Date().toISOString() }))
+const location = { file: join(folder, 'records.db') }
+await write(location.file, total, number => recordOf(number, now))
 
 const database = await openDatabase(location)
 const hour = 3_600_000
@@ -81,6 +97,6 @@ if (sums.reduce((all, { requests }) => all + requests, 0) !== total) throw new E
 await database.close()
 const { size } = statSync(location.file)
 rmSync(folder, { recursive: true })
-const result: RecordsResult = { records: total, perSecond, longestPauseMs, megabytes: size / 1e6, queries }
+const result: RecordsResult = { ...written, records: total, megabytes: size / 1e6, queries }
 if (process.send) process.send(result)
 else console.log(JSON.stringify(result, null, 1))

@@ -158,15 +158,20 @@ async function recordsOf(config: GatewayConfig, { options, source, environment, 
   const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   try {
     const { openRecords } = await import('../records/index.ts')
-    return { records: await openRecords(named, { prices, logger }), ...(adminKey !== undefined && { adminKey }), title }
+    return { records: await openRecords(named, { prices, logger, keepDays: place?.keepDays }), ...(adminKey !== undefined && { adminKey }), title }
   } catch (error) {
     if (isWanted) throw error
     return { title: `records: off (${error instanceof Error ? error.message : 'unknown'})` }
   }
 }
 
-/** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. */
-const acceptsKeys = async (records: Records, adminKey: string | undefined) => adminKey !== undefined || (await records.keys.list()).length > 0
+/** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. A database that is away may have some. */
+const acceptsKeys = async (records: Records, adminKey: string | undefined) =>
+  adminKey !== undefined ||
+  (await records.keys.list().then(
+    list => list.length > 0,
+    () => true,
+  ))
 
 function fromEnvironment(value: string | undefined, environment: Surroundings['environment']): string | undefined {
   if (!value?.startsWith('env:')) return value

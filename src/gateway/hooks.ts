@@ -40,6 +40,8 @@ export type UsageRecord = {
   failure?: FailureKind
   /** The error of the failure, in the terms of all protocols. */
   error?: ErrorKind
+  /** What the gateway says of the failure, without the words of the upstream. Absent where it may repeat the request. */
+  errorMessage?: string
   /** The request id of the upstream. */
   upstreamRequestId?: string
   usage?: Usage
@@ -48,6 +50,8 @@ export type UsageRecord = {
   totalMs: number
   attempts: number
   notes: number
+  /** The codes of the notes, each one once. Absent: there are none. */
+  noteCodes?: string[]
 }
 
 /** The exchange of some notes. `model`: the name that the caller used. `from` and `to`: the protocols of caller and upstream. */

@@ -284,6 +284,8 @@ const Cors = entry({
 
 const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
 
+/** Records are deleted when they are older than so many days. Absent: never. */
+const keepDays = z.number().min(1).optional()
 const recordsFault = 'expected false, { "file": a path } or { "url": a URL like postgres://host/database }'
 
 const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "protocols": ["${protocolNames[0]}"], "baseUrl": "https://host" }]`
@@ -309,11 +311,18 @@ const Config = entry({
   /** Absent: web pages of other origins cannot read responses. */
   cors: Cors.optional(),
   /** Only for `wireglot serve`: where usage records and keys are kept. `false`: nowhere. Default: PostgreSQL by `DATABASE_URL`, else the file `wireglot.db`. */
-  records: z.union([z.literal(false), z.strictObject({ file: z.string().min(1) }), z.strictObject({ url: z.string().min(1) })], recordsFault).optional(),
+  records: z
+    .union([z.literal(false), z.strictObject({ file: z.string().min(1), keepDays }), z.strictObject({ url: z.string().min(1), keepDays })], recordsFault)
+    .optional(),
   /** Only for `wireglot serve`: the key of the admin API, `/admin/*`. Default: the environment variable `WIREGLOT_ADMIN_KEY`; without both it is off. */
   adminKey: z.string().min(16, 'expected at least 16 characters').optional(),
   /** US dollars for a million tokens, by the upstream's name of the model; a `*` at the end matches any rest. For the cost in records and budgets. */
-  prices: z.record(z.string().min(1), entry({ input: z.number().min(0), output: z.number().min(0), cacheRead: z.number().min(0).optional() })).optional(),
+  prices: z
+    .record(
+      z.string().min(1),
+      entry({ input: z.number().min(0), output: z.number().min(0), cacheRead: z.number().min(0).optional(), cacheWrite: z.number().min(0).optional() }),
+    )
+    .optional(),
   /** Show the playground to browsers at `/`. Default: true for `wireglot serve`, else false. */
   page: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {

@@ -38,6 +38,9 @@ export function wordsOf({ message, error: { protocol, status, kind } }: Refusal)
   return protocol === undefined ? message : `the upstream failed: ${status} ${kind}`
 }
 
+/** A refusal of a request may repeat a part of it. */
+const isDiscreet = ({ error: { protocol, status } }: Refusal) => protocol !== undefined || status >= 500 || status === 404 || status === 429
+
 /** An error without the data that was received: undici attaches data that is not HTTP, which may be the reply itself. */
 function discreet(error: unknown): unknown {
   for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
@@ -67,9 +70,10 @@ function recordOf(
       ...(candidate.channel.vendor && { provider: candidate.channel.vendor.telemetryName ?? candidate.channel.vendor.name }),
     }),
     ...(usage && { usage: onlyCounts(usage) }),
-    ...(failure && { failure: failureKind(failure), error: failure.error.kind }),
+    ...(failure && { failure: failureKind(failure), error: failure.error.kind, ...(isDiscreet(failure) && { errorMessage: wordsOf(failure) }) }),
     ...(upstreamRequestId !== undefined && { upstreamRequestId }),
     ...(firstByte !== undefined && { firstByteMs: firstByte - started }),
+    ...(notes.length > 0 && { noteCodes: [...new Set(notes.map(({ code }) => code))] }),
   }
 }
 

@@ -19,35 +19,29 @@ export type Budgets = {
 const freshMs = 1_000
 
 /** Long because its functions share the sums. */
-export function createBudgets({ db }: Database, writer: Writer, prices: () => Prices): Budgets {
+export function createBudgets({ ready }: Database, writer: Writer, prices: () => Prices): Budgets {
   const known = createFresh(read, freshMs)
 
   async function read(name: string): Promise<Spent> {
     await writer.flush()
+    const db = await ready()
     const now = new Date()
     const month = Date.UTC(now.getUTCFullYear(), now.getUTCMonth())
-    const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate())
-    const hours = await db.selectFrom('hours').select(['hour', 'input', 'output', 'cost']).where('key', '=', name).where('hour', '>=', month).execute()
+    const today = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate())
+    const days = await db.selectFrom('days').select(['start', 'input', 'output', 'cost']).where('key', '=', name).where('start', '>=', month).execute()
     const recent = await db
       .selectFrom('records')
       .select(({ fn }) => [fn.sum<number | null>('input').as('input'), fn.sum<number | null>('output').as('output')])
       .where('key', '=', name)
       .where('time', '>=', now.getTime() - 60_000)
       .executeTakeFirst()
-    const spent: Spent = {
-      minuteTokens: Number(recent?.input ?? 0) + Number(recent?.output ?? 0),
-      dayTokens: 0,
-      monthTokens: 0,
-      dayDollars: 0,
-      monthDollars: 0,
-    }
-    for (const { hour, input, output, cost } of hours) {
-      const tokens = Number(input) + Number(output)
-      spent.monthTokens += tokens
-      spent.monthDollars += Number(cost)
-      if (Number(hour) < day) continue
-      spent.dayTokens += tokens
-      spent.dayDollars += Number(cost)
+    const spent: Spent = { minuteTokens: Number(recent?.input) + Number(recent?.output), dayTokens: 0, monthTokens: 0, dayDollars: 0, monthDollars: 0 }
+    for (const { start, input, output, cost } of days) {
+      spent.monthTokens += input + output
+      spent.monthDollars += cost
+      if (start < today) continue
+      spent.dayTokens += input + output
+      spent.dayDollars += cost
     }
     return spent
   }
@@ -61,10 +55,9 @@ export function createBudgets({ db }: Database, writer: Writer, prices: () => Pr
       if (!spent) return
       const over = (limit: number | undefined, used: number) => limit !== undefined && used >= limit
       if (over(tokensPerMinute, spent.minuteTokens)) throw refuse(429, 'rate_limit', 'this key has used its tokens of this minute', { retryAfterMs: 10_000 })
-      if (over(tokensPerDay, spent.dayTokens) || over(dollarsPerDay, spent.dayDollars))
-        throw refuse(429, 'rate_limit', 'this key has used its budget of this day')
+      if (over(tokensPerDay, spent.dayTokens) || over(dollarsPerDay, spent.dayDollars)) throw refuse(429, 'quota', 'this key has used its budget of this day')
       if (over(tokensPerMonth, spent.monthTokens) || over(dollarsPerMonth, spent.monthDollars))
-        throw refuse(429, 'rate_limit', 'this key has used its budget of this month')
+        throw refuse(429, 'quota', 'this key has used its budget of this month')
     },
     spend({ key, usage, modelServed }) {
       const spent = key === undefined ? undefined : known.last(key)

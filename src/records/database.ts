@@ -1,10 +1,14 @@
-import type { Dialect, Generated, Kysely } from 'kysely'
+import type { CompiledQuery, Dialect, Kysely } from 'kysely'
 
-/** A finished request. Times are Unix milliseconds; `cost` is in US dollars, null if the price is unknown. */
+/**
+ * A finished request. Times are Unix milliseconds; `cost` is in US dollars, null if the price is unknown. `noteCodes`: the first ones, with
+ * spaces between. `errorMessage`: of a failure, without the words of the upstream.
+ */
 export type RecordRow = {
-  id: string
   time: number
+  id: string
   key: string | null
+  groupName: string | null
   model: string
   modelServed: string | null
   channel: string | null
@@ -15,18 +19,27 @@ export type RecordRow = {
   status: number
   failure: string | null
   error: string | null
+  errorMessage: string | null
   input: number | null
   output: number | null
+  cacheRead: number | null
+  cacheWrite: number | null
+  reasoning: number | null
   cost: number | null
   firstByteMs: number | null
   totalMs: number
   attempts: number
   notes: number
+  noteCodes: string | null
+  upstreamRequestId: string | null
 }
 
-/** Sums of one hour, key, model and channel: what plots and budgets read. `''`: no key, no channel. `hour`: Unix milliseconds of its start. */
-export type HourRow = {
-  hour: number
+/**
+ * Sums of one period, key, model and channel: what plots and budgets read. `''`: no key, no model that a channel serves, no channel.
+ * `start`: of the period, in Unix milliseconds.
+ */
+export type SumRow = {
+  start: number
   key: string
   model: string
   channel: string
@@ -63,43 +76,81 @@ export type KeyRow = {
   createdAt: number
 }
 
-export type Tables = { records: RecordRow; hours: HourRow; keys: KeyRow; migrations: { version: number; sequence: Generated<number> } }
+/** The length of the periods of each table of sums, in milliseconds. Minutes are kept for some days. */
+export const periods = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const
+export type Period = keyof typeof periods
 
-export type Database = { db: Kysely<Tables>; isEmbedded: boolean; close(): Promise<void> }
+export type Tables = { records: RecordRow; keys: KeyRow } & Record<Period, SumRow>
+
+export type Database = {
+  /** The tables, when they are up to date. @throws Error if the database cannot be reached */
+  ready(): Promise<Kysely<Tables>>
+  /** Inserts new records. Written by hand: to compile it for a thousand rows takes kysely as long as the database takes to insert them. */
+  insertion(rows: readonly RecordRow[]): CompiledQuery
+  close(): Promise<void>
+}
+
+type Warn = (details: object, message: string) => void
 
 /** Where records are: a file of the embedded database, or the URL of PostgreSQL. */
 export type Location = { file: string } | { url: string }
 
 /**
- * Opens the database and brings its tables up to date.
+ * Opens the database and brings its tables up to date. A PostgreSQL that cannot be reached now is tried again with each use.
  * @throws Error if a package is missing (`kysely`, and `libsql` or `pg`), or the database cannot be opened
  */
-export async function openDatabase(location: Location): Promise<Database> {
-  const { Kysely, CamelCasePlugin } = await load('kysely', () => import('kysely'))
+export async function openDatabase(location: Location, warn: Warn = () => {}): Promise<Database> {
+  const { Kysely, CamelCasePlugin, CompiledQuery } = await load('kysely', () => import('kysely'))
   const isEmbedded = 'file' in location
-  const { dialect, close } = isEmbedded ? await embedded(location.file) : await postgres(location.url)
-  const db = new Kysely<Tables>({ dialect, plugins: [new CamelCasePlugin()] })
-  await migrate(db, isEmbedded)
-  return {
-    db,
-    isEmbedded,
-    async close() {
-      await db.destroy()
-      close()
-    },
+  const db = new Kysely<Tables>({ dialect: isEmbedded ? await embedded(location.file) : await postgres(location.url), plugins: [new CamelCasePlugin()] })
+  let prepared: Promise<Kysely<Tables>> | undefined
+  const ready = () => {
+    prepared ??= migrate(db, isEmbedded).then(
+      () => db,
+      (error: unknown) => {
+        prepared = undefined
+        throw error
+      },
+    )
+    return prepared
   }
+  await ready().catch(async (error: unknown) => {
+    if (isAway(error)) return warn({ error }, 'the database of records cannot be reached: requests are served all the same')
+    await db.destroy()
+    throw error
+  })
+  const insertion = (rows: readonly RecordRow[]) =>
+    CompiledQuery.raw(
+      insertText(rows, isEmbedded),
+      rows.flatMap(row => Object.values(row)),
+    )
+  return { ready, insertion, close: () => db.destroy() }
 }
 
-type Opened = { dialect: Dialect; close(): void }
+/** The rows have their fields in the same order. */
+function insertText([first, ...others]: readonly RecordRow[], isEmbedded: boolean): string {
+  const columns = Object.keys(first ?? {}).map(name => name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`))
+  let number = 0
+  const values = () => `(${columns.map(() => (isEmbedded ? '?' : `$${++number}`)).join(',')})`
+  return `insert into records (${columns.join(',')}) values ${[first, ...others].map(values).join(',')}`
+}
 
-async function embedded(file: string): Promise<Opened> {
+/** It may come back, other than with a wrong password, host or database. */
+function isAway(error: unknown): boolean {
+  const { code, message } = error as { code?: string; message?: string }
+  return (
+    ['ECONNREFUSED', 'ECONNRESET', 'ETIMEDOUT', 'EHOSTUNREACH', 'EAI_AGAIN', '57P03', '53300'].includes(code ?? '') || /timeout|terminated/.test(message ?? '')
+  )
+}
+
+async function embedded(file: string): Promise<Dialect> {
   const { SqliteDialect } = await import('kysely')
   const { default: Sqlite } = await load('libsql', () => import('libsql'))
   const database = new Sqlite(file)
   // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
   // Waiting for another process stops this one, so it is short: records are written a moment later.
   database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 250')
-  return { dialect: new SqliteDialect({ database: asKyselyExpects(database) }), close() {} }
+  return new SqliteDialect({ database: asKyselyExpects(database) })
 }
 
 type Sqlite = import('libsql').Database
@@ -126,7 +177,7 @@ function asKyselyExpects(database: Sqlite) {
   }
 }
 
-async function postgres(url: string): Promise<Opened> {
+async function postgres(url: string): Promise<Dialect> {
   const { PostgresDialect } = await import('kysely')
   const { default: pg } = await load('pg', () => import('pg'))
   const { builtins } = pg.types
@@ -137,7 +188,7 @@ async function postgres(url: string): Promise<Opened> {
   // A connection that breaks is replaced. Nobody waits for the error events of the pool and of a connection in use: they would end the process.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
-  return { dialect: new PostgresDialect({ pool }), close() {} }
+  return new PostgresDialect({ pool })
 }
 
 async function load<Module>(name: string, importing: () => Promise<Module>): Promise<Module> {
@@ -146,24 +197,30 @@ async function load<Module>(name: string, importing: () => Promise<Module>): Pro
   })
 }
 
-/** Each step is run once, in order. Types that both databases know. */
+const sums = (period: Period) => [
+  `create table ${period} (start bigint not null, key text not null, model text not null, channel text not null, requests bigint not null,
+    failures bigint not null, input bigint not null, output bigint not null, cost double precision not null, priced bigint not null, unpriced bigint not null,
+    total_ms bigint not null, first_byte_ms bigint not null, first_bytes bigint not null, primary key (start, key, model, channel))`,
+  `create index ${period}_key on ${period} (key, start)`,
+]
+
+/** Each step is run once, in order. Types that both databases know. New records come last in the primary key, which makes inserting them cheap. */
 const steps: readonly string[][] = [
   [
-    `create table records (id text primary key, time bigint not null, key text, model text not null, model_served text, channel text, provider text,
-      protocol_in text not null, protocol_out text, stream integer not null, status integer not null, failure text, error text, input bigint, output bigint,
-      cost double precision, first_byte_ms bigint, total_ms bigint not null, attempts integer not null, notes integer not null)`,
-    'create index records_time on records (time)',
+    `create table records (time bigint not null, id text not null, key text, group_name text, model text not null, model_served text, channel text,
+      provider text, protocol_in text not null, protocol_out text, stream integer not null, status integer not null, failure text, error text, error_message text,
+      input bigint, output bigint, cache_read bigint, cache_write bigint, reasoning bigint, cost double precision, first_byte_ms bigint,
+      total_ms bigint not null, attempts integer not null, notes integer not null, note_codes text, upstream_request_id text, primary key (time, id))`,
     'create index records_key on records (key, time)',
     'create index records_model on records (model, time)',
     'create index records_channel on records (channel, time)',
-    `create table hours (hour bigint not null, key text not null, model text not null, channel text not null, requests bigint not null, failures bigint not null,
-      input bigint not null, output bigint not null, cost double precision not null, total_ms bigint not null, primary key (hour, key, model, channel))`,
-    'create index hours_key on hours (key, hour)',
+    ...sums('minutes'),
+    ...sums('hours'),
+    ...sums('days'),
     `create table keys (name text primary key, hash text not null unique, hint text not null, group_name text, models text, requests_per_minute bigint,
       tokens_per_minute bigint, tokens_per_day bigint, tokens_per_month bigint, dollars_per_day double precision, dollars_per_month double precision,
       expires_at bigint, disabled integer not null, created_at bigint not null)`,
   ],
-  ['priced', 'unpriced', 'first_byte_ms', 'first_bytes'].map(column => `alter table hours add column ${column} bigint not null default 0`),
 ]
 
 async function migrate(db: Kysely<Tables>, isEmbedded: boolean): Promise<void> {

@@ -32,6 +32,8 @@ export type Records = {
 export type RecordsOptions = {
   /** US dollars for a million tokens, by model. Absent: costs are unknown. */
   prices?: () => Prices
+  /** Records are deleted when they are older than so many days; their sums stay. Absent: never. */
+  keepDays?: number | undefined
   /** Gets a warning when the database fails, once until it works again. */
   logger?: Pick<Logger, 'warn'>
 }
@@ -50,10 +52,10 @@ export type RecordsOptions = {
  * await handler.close()
  * await records.close()
  */
-export async function openRecords(location: Location, { prices = () => ({}), logger }: RecordsOptions = {}): Promise<Records> {
-  const database = await openDatabase(location)
+export async function openRecords(location: Location, { prices = () => ({}), keepDays, logger }: RecordsOptions = {}): Promise<Records> {
   const warn = (details: object, message: string) => logger?.warn(details, message)
-  const writer = createWriter(database, prices, warn)
+  const database = await openDatabase(location, warn)
+  const writer = createWriter(database, { prices, keepDays, warn })
   const keys = createKeys(database)
   const budgets = createBudgets(database, writer, prices)
   return {

@@ -62,15 +62,15 @@ export class KeyError extends Error {
 const freshMs = 2_000
 
 /** Long because its functions share one cache. */
-export function createKeys({ db }: Database): Keys {
+export function createKeys({ ready }: Database): Keys {
   // Looked up by hash, so the time of the lookup tells nothing about a secret.
   const known = createFresh(async (hash: string) => {
-    const row = await db.selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst()
+    const row = await (await ready()).selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst()
     return row && infoOf(row)
   }, freshMs)
 
   const infoFor = async (name: string) => {
-    const row = await db.selectFrom('keys').selectAll().where('name', '=', name).executeTakeFirst()
+    const row = await (await ready()).selectFrom('keys').selectAll().where('name', '=', name).executeTakeFirst()
     if (!row) throw new KeyError('missing', name)
     known.clear()
     return infoOf(row)
@@ -81,7 +81,7 @@ export function createKeys({ db }: Database): Keys {
       if (!validName.test(name)) throw new KeyError('invalid', name)
       const secret = newSecret()
       const row = { name, ...hashed(secret), ...columnsOf(limits), disabled: 0, createdAt: Date.now() }
-      const { numInsertedOrUpdatedRows } = await db
+      const { numInsertedOrUpdatedRows } = await (await ready())
         .insertInto('keys')
         .values(row)
         .onConflict(conflict => conflict.column('name').doNothing())
@@ -90,23 +90,23 @@ export function createKeys({ db }: Database): Keys {
       return { ...(await infoFor(name)), secret }
     },
     async list() {
-      return (await db.selectFrom('keys').selectAll().orderBy('name').execute()).map(infoOf)
+      return (await (await ready()).selectFrom('keys').selectAll().orderBy('name').execute()).map(infoOf)
     },
     async rotate(name) {
       existing(name)
       const secret = newSecret()
-      await db.updateTable('keys').set(hashed(secret)).where('name', '=', name).execute()
+      await (await ready()).updateTable('keys').set(hashed(secret)).where('name', '=', name).execute()
       return { ...(await infoFor(name)), secret }
     },
     async change(name, { disabled, ...limits }) {
       existing(name)
       const columns = { ...changedOf(limits), ...(disabled !== undefined && { disabled: disabled ? 1 : 0 }) }
-      if (Object.keys(columns).length > 0) await db.updateTable('keys').set(columns).where('name', '=', name).execute()
+      if (Object.keys(columns).length > 0) await (await ready()).updateTable('keys').set(columns).where('name', '=', name).execute()
       return infoFor(name)
     },
     async delete(name) {
       existing(name)
-      const { numDeletedRows } = await db.deleteFrom('keys').where('name', '=', name).executeTakeFirstOrThrow()
+      const { numDeletedRows } = await (await ready()).deleteFrom('keys').where('name', '=', name).executeTakeFirstOrThrow()
       known.clear()
       if (Number(numDeletedRows) === 0) throw new KeyError('missing', name)
     },

@@ -1,7 +1,7 @@
 import type { Usage } from '../canonical/response.ts'
 
-/** US dollars for a million tokens. `cacheRead`: of input that the provider's cache held; absent: as `input`. */
-export type Price = { input: number; output: number; cacheRead?: number | undefined }
+/** US dollars for a million tokens. `cacheRead`, `cacheWrite`: of input that the provider's cache held, or was written to it; absent: as `input`. */
+export type Price = { input: number; output: number; cacheRead?: number | undefined; cacheWrite?: number | undefined }
 
 /** By model id; a `*` at the end matches any rest. The longest match counts. */
 export type Prices = Readonly<Record<string, Price>>
@@ -10,8 +10,11 @@ export type Prices = Readonly<Record<string, Price>>
 export function costOf(model: string | undefined, usage: Usage | undefined, prices: Prices): number | undefined {
   const price = model === undefined ? undefined : priceOf(model, prices)
   if (!price || usage?.input === undefined || usage.output === undefined) return undefined
-  const cached = Math.min(usage.cacheRead ?? 0, usage.input)
-  return ((usage.input - cached) * price.input + cached * (price.cacheRead ?? price.input) + usage.output * price.output) / 1_000_000
+  const { cacheRead = 0, cacheWrite = 0 } = usage
+  // Some upstreams count what their cache held beside the input.
+  const plain = Math.max(0, usage.input - cacheRead - cacheWrite)
+  const input = plain * price.input + cacheRead * (price.cacheRead ?? price.input) + cacheWrite * (price.cacheWrite ?? price.input)
+  return (input + usage.output * price.output) / 1_000_000
 }
 
 /** Undefined: it is unknown. */

@@ -1,6 +1,8 @@
+import type { Kysely } from 'kysely'
 import type { UsageRecord } from '../gateway/gateway.ts'
-import type { Database, HourRow, RecordRow } from './database.ts'
+import { type Database, periods, type RecordRow, type SumRow, type Tables } from './database.ts'
 import { costOf, type Prices } from './prices.ts'
+import { minutesKeptMs } from './queries.ts'
 
 /** Writes records in batches, off the path of requests. */
 export type Writer = {
@@ -22,16 +24,26 @@ const mostWaiting = 50_000
 /** Records of one statement: PostgreSQL takes 65,535 values. */
 const batchSize = 1000
 const everyMs = 500
+const deleteEveryMs = 10_000
+const mostDeleted = 5_000
 
-/** `warn`: called when the database fails, once until it works again, and with the number of dropped records. Long because its functions share the waiting records. */
-export function createWriter({ db }: Database, prices: () => Prices, warn: (details: object, message: string) => void): Writer {
+type Options = {
+  prices(): Prices
+  /** Records are deleted when they are older. Undefined: never. */
+  keepDays?: number | undefined
+  /** Called when the database fails, once until it works again, and with the number of dropped records. */
+  warn(details: object, message: string): void
+}
+
+/** Long because its functions share the waiting records. */
+export function createWriter(database: Database, { prices, keepDays, warn }: Options): Writer {
   let waiting: RecordRow[] = []
   let dropped = 0
   let isFailing = false
   let writing: Promise<void> | undefined
 
-  const timer = setInterval(() => void flush(), everyMs)
-  timer.unref?.()
+  const timers = [setInterval(() => void flush(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
+  for (const timer of timers) timer.unref?.()
 
   function flush(): Promise<void> {
     writing ??= writeAll().finally(() => {
@@ -57,39 +69,48 @@ export function createWriter({ db }: Database, prices: () => Prices, warn: (deta
   }
 
   async function write(batch: readonly RecordRow[]): Promise<void> {
-    await db.transaction().execute(async transaction => {
+    try {
       // A batch whose answer was lost is written again.
-      const fresh = await transaction
-        .insertInto('records')
-        .values(batch)
-        .onConflict(conflict => conflict.column('id').doNothing())
-        .returning('id')
-        .execute()
-      const ids = new Set(fresh.map(({ id }) => id))
-      const sums = hoursOf(batch.filter(({ id }) => ids.delete(id)))
-      if (sums.length === 0) return
-      await transaction
-        .insertInto('hours')
-        .values(sums)
-        .onConflict(conflict =>
-          conflict.columns(['hour', 'key', 'model', 'channel']).doUpdateSet(({ eb, ref }) => {
-            const added = sumColumns.map(column => [column, eb(`hours.${column}`, '+', ref(`excluded.${column}`))])
-            return Object.fromEntries(added)
-          }),
-        )
-        .execute()
-    })
+      await insertNew(database, batch).catch(() => insertMissing(database, batch))
+    } catch (error) {
+      if (!isRefused(error)) throw error
+      // One record that the database cannot hold must not keep the others out.
+      const middle = batch.length >> 1
+      if (middle === 0) drop({ error }, 'a record cannot be held by the database, and is dropped')
+      else for (const half of [batch.slice(0, middle), batch.slice(middle)]) await write(half)
+    }
+  }
+
+  function drop(details: object, message: string): void {
+    if (++dropped % 1000 === 1) warn({ ...details, dropped }, message)
+  }
+
+  async function deleteOld(): Promise<void> {
+    const db = await database.ready()
+    const now = Date.now()
+    await db
+      .deleteFrom('minutes')
+      .where('start', '<', now - minutesKeptMs)
+      .execute()
+    if (keepDays === undefined) return
+    const before = now - keepDays * periods.days
+    // Some at a time, so that nobody waits for it.
+    const { last } = (await db
+      .selectFrom(old => old.selectFrom('records').select('time').where('time', '<', before).orderBy('time').limit(mostDeleted).as('old'))
+      .select(({ fn }) => fn.max('time').as('last'))
+      .executeTakeFirst()) ?? { last: null }
+    if (last !== null) await db.deleteFrom('records').where('time', '<=', last).execute()
   }
 
   return {
     add(record) {
       if (waiting.length < mostWaiting) waiting.push(rowOf(record, prices()))
-      else if (++dropped % 1000 === 1) warn({ dropped }, 'records are dropped: the database is away for too long')
+      else drop({}, 'records are dropped: the database is away for too long')
       if (waiting.length >= batchSize && !isFailing) void flush()
     },
     flush,
     async close() {
-      clearInterval(timer)
+      for (const timer of timers) clearInterval(timer)
       await flush()
       // What came meanwhile.
       await flush()
@@ -101,12 +122,59 @@ export function createWriter({ db }: Database, prices: () => Prices, warn: (deta
   }
 }
 
+/** @throws Error if one of them is there already */
+async function insertNew(database: Database, batch: readonly RecordRow[]): Promise<void> {
+  const db = await database.ready()
+  await db.transaction().execute(async transaction => {
+    await transaction.executeQuery(database.insertion(batch))
+    await addSums(transaction, batch)
+  })
+}
+
+async function insertMissing(database: Database, batch: readonly RecordRow[]): Promise<void> {
+  const db = await database.ready()
+  await db.transaction().execute(async transaction => {
+    const fresh = await transaction
+      .insertInto('records')
+      .values(batch)
+      .onConflict(conflict => conflict.columns(['time', 'id']).doNothing())
+      .returning('id')
+      .execute()
+    const ids = new Set(fresh.map(({ id }) => id))
+    await addSums(
+      transaction,
+      batch.filter(({ id }) => ids.delete(id)),
+    )
+  })
+}
+
+async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise<void> {
+  let sums = batch.map(sumOf)
+  if (sums.length === 0) return
+  for (const period of ['minutes', 'hours', 'days'] as const) {
+    sums = added(sums, periods[period])
+    await db
+      .insertInto(period)
+      .values(sums)
+      .onConflict(conflict =>
+        conflict
+          .columns(['start', 'key', 'model', 'channel'])
+          .doUpdateSet(({ eb, ref }) => Object.fromEntries(summed.map(column => [column, eb(`${period}.${column}`, '+', ref(`excluded.${column}`))]))),
+      )
+      .execute()
+  }
+}
+
+/** PostgreSQL refuses a value, whoever sends it: the classes "data exception" and "program limit exceeded". */
+const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
+
 function rowOf(record: UsageRecord, prices: Prices): RecordRow {
-  const { time, requestId, key, modelAsked, modelServed, channel, provider, protocolIn, protocolOut, stream, status, failure, error, usage } = record
+  const { time, requestId, key, group, modelAsked, modelServed, channel, provider, protocolIn, protocolOut, stream, status, failure, error, usage } = record
   return {
-    id: requestId,
     time: Date.parse(time),
+    id: requestId,
     key: key ?? null,
+    groupName: group ?? null,
     model: storable(modelAsked ?? ''),
     modelServed: modelServed === undefined ? null : storable(modelServed),
     channel: channel ?? null,
@@ -117,42 +185,65 @@ function rowOf(record: UsageRecord, prices: Prices): RecordRow {
     status,
     failure: failure ?? null,
     error: error ?? null,
-    input: usage?.input ?? null,
-    output: usage?.output ?? null,
+    errorMessage: record.errorMessage === undefined ? null : storable(record.errorMessage),
+    input: countOf(usage?.input),
+    output: countOf(usage?.output),
+    cacheRead: countOf(usage?.cacheRead),
+    cacheWrite: countOf(usage?.cacheWrite),
+    reasoning: countOf(usage?.reasoning),
     cost: costOf(modelServed, usage, prices) ?? null,
     firstByteMs: record.firstByteMs ?? null,
     totalMs: record.totalMs,
     attempts: record.attempts,
     notes: record.notes,
+    noteCodes: record.noteCodes?.slice(0, mostCodes).join(' ') ?? null,
+    upstreamRequestId: record.upstreamRequestId === undefined ? null : storable(record.upstreamRequestId),
   }
 }
 
-/** A name that any client may choose: PostgreSQL holds no U+0000 in texts, and no long texts in an index. */
-const storable = (name: string) => name.slice(0, 200).toWellFormed().replaceAll('\0', '\ufffd')
+const mostCodes = 20
 
-const hourMs = 3_600_000
+/** A text that clients or upstreams may choose: PostgreSQL holds no U+0000 in texts, and no long texts in an index. */
+function storable(text: string): string {
+  const short = text.length > 200 ? text.slice(0, 200) : text
+  return /[\0\ud800-\udfff]/.test(short) ? short.toWellFormed().replaceAll('\0', '\ufffd') : short
+}
 
-const nothing = { requests: 0, failures: 0, input: 0, output: 0, cost: 0, priced: 0, unpriced: 0, totalMs: 0, firstByteMs: 0, firstBytes: 0 }
-const sumColumns = Object.keys(nothing) as (keyof typeof nothing)[]
+/** What an upstream says it counted. */
+const countOf = (count: number | undefined) => (count !== undefined && count >= 0 && count <= Number.MAX_SAFE_INTEGER ? Math.round(count) : null)
 
-function hoursOf(rows: readonly RecordRow[]): HourRow[] {
-  const sums = new Map<string, HourRow>()
-  for (const row of rows) {
+const summed = ['requests', 'failures', 'input', 'output', 'cost', 'priced', 'unpriced', 'totalMs', 'firstByteMs', 'firstBytes'] as const
+
+function sumOf(row: RecordRow): SumRow {
+  const isPriced = row.cost !== null
+  return {
+    start: row.time,
+    key: row.key ?? '',
     // Anybody may ask for any number of models that do not exist: they have no rows of their own.
-    const [hour, key, channel, model] = [row.time - (row.time % hourMs), row.key ?? '', row.channel ?? '', row.channel === null ? '' : row.model]
-    const id = JSON.stringify([hour, key, model, channel])
-    const sum = sums.get(id) ?? { hour, key, model, channel, ...nothing }
-    sum.requests++
-    if (row.failure !== null) sum.failures++
-    sum.input += row.input ?? 0
-    sum.output += row.output ?? 0
-    if (row.cost !== null) sum.priced++
-    else if (row.input !== null || row.output !== null) sum.unpriced++
-    sum.cost += row.cost ?? 0
-    sum.totalMs += row.totalMs
-    if (row.firstByteMs !== null) sum.firstBytes++
-    sum.firstByteMs += row.firstByteMs ?? 0
-    sums.set(id, sum)
+    model: row.channel === null ? '' : row.model,
+    channel: row.channel ?? '',
+    requests: 1,
+    failures: row.failure === null ? 0 : 1,
+    input: row.input ?? 0,
+    output: row.output ?? 0,
+    cost: row.cost ?? 0,
+    priced: isPriced ? 1 : 0,
+    unpriced: !isPriced && (row.input !== null || row.output !== null) ? 1 : 0,
+    totalMs: row.totalMs,
+    firstByteMs: row.firstByteMs ?? 0,
+    firstBytes: row.firstByteMs === null ? 0 : 1,
   }
-  return [...sums.values()]
+}
+
+/** The sums of longer periods. */
+function added(sums: readonly SumRow[], periodMs: number): SumRow[] {
+  const found = new Map<string, SumRow>()
+  for (const sum of sums) {
+    const start = sum.start - (sum.start % periodMs)
+    const id = `${start}\0${sum.key}\0${sum.model}\0${sum.channel}`
+    const total = found.get(id)
+    if (total) for (const column of summed) total[column] += sum[column]
+    else found.set(id, { ...sum, start })
+  }
+  return [...found.values()]
 }

@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export const postgresPrograms = existsSync('/usr/lib/postgresql')
 const isRoot = process.getuid?.() === 0
 
 /** Starts a server of its own with an empty database. It refuses to run as root, so it runs as the user `postgres` then. */
-export async function startPostgres(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startPostgres(): Promise<{ url: string; start(): Promise<void>; stop(): Promise<void> }> {
   if (!postgresPrograms) throw new Error('PostgreSQL is not installed')
   const folder = mkdtempSync('/tmp/wireglot-postgres-')
   const port = await freePort()
@@ -35,28 +35,36 @@ export async function startPostgres(): Promise<{ url: string; stop(): Promise<vo
     '-c',
     'fsync=off',
   )
-  const server = spawn(start, startArgs, { stdio: 'ignore' })
   const url = `postgres://wireglot@127.0.0.1:${port}/postgres`
+  let server: ChildProcess | undefined
+  const begin = async () => {
+    server = spawn(start, startArgs, { stdio: 'ignore' })
+    await isReachable(url)
+  }
+  await begin()
+  return {
+    url,
+    start: begin,
+    async stop() {
+      const ended = new Promise(resolve => server?.once('exit', resolve))
+      // Not the program that changed the user: it passes no signal on.
+      process.kill(Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGINT')
+      await ended
+    },
+  }
+}
+
+async function isReachable(url: string): Promise<void> {
   const { default: pg } = await import('pg')
   for (let tries = 0; ; tries++) {
     const client = new pg.Client({ connectionString: url })
     try {
       await client.connect()
-      await client.end()
-      break
+      return await client.end()
     } catch (error) {
       if (tries > 100) throw error
       await new Promise(resolve => setTimeout(resolve, 100))
     }
-  }
-  return {
-    url,
-    async stop() {
-      const ended = new Promise(resolve => server.once('exit', resolve))
-      // Not the program that changed the user: it passes no signal on.
-      process.kill(Number(readFileSync(join(folder, 'data/postmaster.pid'), 'utf8').split('\n')[0]), 'SIGINT')
-      await ended
-    },
   }
 }
 

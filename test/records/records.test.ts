@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { openDatabase } from '../../src/records/database.ts'
 import { type Location, openRecords, type RecordsOptions } from '../../src/records/index.ts'
@@ -136,7 +136,9 @@ describe.each(places)('records in %s', (_, place) => {
     await expect(records.hooks.authenticate(secret, request)).rejects.toThrow(message)
     await records.close()
     const { records: other } = await opened({ prices }, location)
-    await expect(other.hooks.authenticate(secret, request)).rejects.toMatchObject({ error: { status: 429, kind: 'rate_limit' } })
+    await expect(other.hooks.authenticate(secret, request)).rejects.toMatchObject({
+      error: { status: 429, kind: message === 'this minute' ? 'rate_limit' : 'quota' },
+    })
     await other.close()
   })
 
@@ -149,6 +151,33 @@ describe.each(places)('records in %s', (_, place) => {
     const { records: found } = await findRecords(database, {}, 10)
     expect(found.map(({ model }) => model.slice(0, 10))).toEqual(['nul\ufffd', 'xxxxxxxxxx', '\ufffd', 'sonnet'])
     expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 4 }])
+    await database.close()
+  })
+
+  test('counts that are none, and values that only the database refuses, keep no other record out', async () => {
+    const { location, records } = await opened()
+    const time = new Date().toISOString()
+    for (const [number, input] of [1.5, Number.NaN, 1e300, -1, 7].entries()) records.hooks.onUsage(recordOf(number, { time, usage: { input } }), request)
+    records.hooks.onUsage(recordOf(5, { time, usage: { input: 7 }, channel: 'a\u0000' }), request)
+    await records.close()
+    const database = await openDatabase(location)
+    const { records: found } = await findRecords(database, {}, 10)
+    expect(found.filter(({ channel }) => channel === 'up').map(({ input }) => input)).toEqual([7, null, null, null, 2])
+    await database.close()
+  })
+
+  test('details of an exchange are kept: group, tokens by kind, note codes and the message', async () => {
+    const { location, records } = await opened({ prices: () => ({ 'claude-*': { input: 10, output: 20, cacheRead: 1, cacheWrite: 12 } }) })
+    const usage = { input: 1000, output: 100, cacheRead: 500, cacheWrite: 200, reasoning: 30 }
+    const more = { group: 'team', usage, noteCodes: ['a.b', 'c.d'], errorMessage: 'the upstream failed: 500 internal', upstreamRequestId: 'up_1' }
+    records.hooks.onUsage(recordOf(1, more), request)
+    await records.close()
+    const database = await openDatabase(location)
+    expect((await findRecords(database, {}, 1)).records).toMatchObject([
+      { groupName: 'team', cacheRead: 500, cacheWrite: 200, reasoning: 30, noteCodes: 'a.b c.d', errorMessage: more.errorMessage, upstreamRequestId: 'up_1' },
+    ])
+    const [{ cost } = { cost: null }] = (await findRecords(database, {}, 1)).records
+    expect(cost).toBeCloseTo((300 * 10 + 500 * 1 + 200 * 12 + 100 * 20) / 1e6, 10)
     await database.close()
   })
 
@@ -217,8 +246,8 @@ describe.each(places)('records in %s', (_, place) => {
     await records.close()
     const database = await openDatabase(location)
     const everything = JSON.stringify([
-      await database.db.selectFrom('records').selectAll().execute(),
-      await database.db.selectFrom('keys').selectAll().execute(),
+      await (await database.ready()).selectFrom('records').selectAll().execute(),
+      await (await database.ready()).selectFrom('keys').selectAll().execute(),
     ])
     expect(everything).not.toContain(secret)
     expect(everything).not.toContain(secret.slice(8))
@@ -231,16 +260,57 @@ test('a database that fails stops nobody: records wait, are written later, and a
   const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
   const records = await openRecords(location, { logger: { warn: (_, message) => warnings.push(message) } })
   const breaking = await openDatabase(location)
-  await breaking.db.schema.alterTable('records').renameTo('away').execute()
+  await (await breaking.ready()).schema.alterTable('records').renameTo('away').execute()
   for (let number = 0; number < 51_000; number++) records.hooks.onUsage(recordOf(number), request)
   await new Promise(resolve => setTimeout(resolve, 900))
   expect(warnings).toContain('the records cannot be written: requests are served all the same')
   expect(warnings).toContain('records are dropped: the database is away for too long')
   expect(records.state()).toEqual({ database: 'unreachable', waiting: 50_000, dropped: 1000 })
-  await breaking.db.schema.alterTable('away').renameTo('records').execute()
+  await (await breaking.ready()).schema.alterTable('away').renameTo('records').execute()
   await records.close()
   expect((await sumUsage(breaking, {})).sums.reduce((all, { requests }) => all + requests, 0)).toBe(50_000)
   await breaking.close()
+})
+
+test.skipIf(!postgresPrograms)(
+  'a PostgreSQL that is away at the start gets the records when it comes',
+  async () => {
+    const server = await startPostgres()
+    await server.stop()
+    const warnings: string[] = []
+    const records = await openRecords({ url: server.url }, { logger: { warn: (_, message) => warnings.push(message) } })
+    expect(warnings).toEqual(['the database of records cannot be reached: requests are served all the same'])
+    records.hooks.onUsage(recordOf(1), request)
+    await expect(records.hooks.authenticate('wg-some', request)).rejects.toMatchObject({ error: { status: 503 } })
+    await server.start()
+    await records.close()
+    const database = await openDatabase({ url: server.url })
+    expect((await findRecords(database, {}, 10)).records).toHaveLength(1)
+    await database.close()
+    await server.stop()
+    await expect(openRecords({ url: 'postgres://nobody:wrong@no-such-host.invalid/x' })).rejects.toThrow()
+  },
+  60_000,
+)
+
+test('old records are deleted, some at a time, and their sums stay', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const location = { file: join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'records.db') }
+  const records = await openRecords(location, { keepDays: 7 })
+  const day = 86_400_000
+  for (let number = 0; number < 20; number++) records.hooks.onUsage(recordOf(number, { time: new Date(Date.now() - number * day).toISOString() }), request)
+  vi.advanceTimersByTime(1000)
+  const database = await openDatabase(location)
+  const count = async () => (await findRecords(database, {}, 100)).records.length
+  await vi.waitFor(async () => expect(await count()).toBe(20))
+  vi.advanceTimersByTime(10_000)
+  await vi.waitFor(async () => expect(await count()).toBe(7))
+  expect((await sumUsage(database, {})).sums).toHaveLength(20)
+  const left = await (await database.ready()).selectFrom('minutes').select('start').execute()
+  expect(left).toHaveLength(2)
+  vi.useRealTimers()
+  await records.close()
+  await database.close()
 })
 
 test.skipIf(!postgresPrograms)(
