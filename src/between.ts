@@ -4,16 +4,16 @@
  */
 import type { Note } from './canonical/note.ts'
 import { optionFaults } from './kit/fields/option-faults.ts'
-import { type Protocol, type TranslationContext, toolOptions, type WireError } from './protocol.ts'
+import { type ClientHalf, type TranslationContext, toolOptions, type UpstreamHalf, type WireError } from './protocol.ts'
 import type { MappingOptions, ProtocolName } from './protocols/index.ts'
 import type { RequestInput, ResponseInput, Wire, WireInput } from './protocols/wire.ts'
 import { type ByteStream, translateChunks } from './translate/chunks.ts'
 import { commonOptions } from './translate/common-options.ts'
 import type { Resolvers } from './translate/references.ts'
-import * as requests from './translate/request.ts'
-import * as responses from './translate/response.ts'
+import { translateForeign as translateRequest } from './translate/request.ts'
+import { translateError, translateForeign as translateResponse } from './translate/response.ts'
 import type { Settings } from './translate/settings.ts'
-import * as streams from './translate/stream.ts'
+import { translateForeignStream } from './translate/stream-translation.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
 import { transformStreamOf } from './translate/web-streams.ts'
 
@@ -45,35 +45,39 @@ export type Between<Client extends ProtocolName, Upstream extends ProtocolName> 
   createTransformStream(options?: BetweenOptions): TransformStream<Uint8Array | string, Uint8Array<ArrayBuffer>>
 }
 
-type Named<Name extends ProtocolName> = Protocol & { readonly name: Name }
-
 /**
- * The functions that translate between the protocol of a client and that of an upstream. Every function throws a RangeError for an
- * unknown option.
+ * The functions that translate between the protocol of a client and that of an upstream, which must differ. A bundle contains only these
+ * two halves. The whole protocols of `wireglot/protocols/…` are accepted, too. Every function throws a RangeError for an unknown option.
+ * @throws RangeError when both are the same protocol
  * @example
  * import { translateBetween } from 'wireglot/between'
- * import { chatCompletions } from 'wireglot/protocols/chat-completions'
- * import { messages } from 'wireglot/protocols/messages'
+ * import { chatCompletions } from 'wireglot/protocols/chat-completions/client'
+ * import { messages } from 'wireglot/protocols/messages/upstream'
  *
  * const { translateRequest } = translateBetween(chatCompletions, messages)
  * const { body } = translateRequest({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] })
  * console.log(body.max_tokens) // 32000
  */
-export function translateBetween<Client extends ProtocolName, Upstream extends ProtocolName>(
-  client: Named<Client>,
-  upstream: Named<Upstream>,
+export function translateBetween<Client extends ProtocolName, Upstream extends Exclude<ProtocolName, Client>>(
+  client: ClientHalf & { readonly name: Client },
+  upstream: UpstreamHalf & { readonly name: Upstream },
 ): Between<Client, Upstream> {
+  const isOne: boolean = client.name === String(upstream.name)
+  if (isOne) throw new RangeError(`translateBetween: both protocols are ${client.name}; pass two different ones`)
   const groups = { [client.optionsKey]: client.options, [upstream.optionsKey]: upstream.options, tools: toolOptions }
   const checked = <Options extends object>(options: Options): Options => {
     const faults = optionFaults(options, commonOptions, groups)
     if (faults.length > 0) throw new RangeError(faults.map(({ path, message }) => `option ${path}: ${message}`).join('\n'))
     return options
   }
-  const createStreamTranslator = (options: BetweenOptions = {}) => streams.createStreamTranslator(upstream, client, checked(options))
+  const createStreamTranslator = (options: BetweenOptions = {}) => translateForeignStream(upstream, client, checked(options))
   const functions: Untyped = {
-    translateRequest: (body, options = {}) => requests.translateRequest(body, client, upstream, [client, upstream], checked(options)),
-    translateResponse: (body, options = {}) => responses.translateResponse(body, upstream, client, checked(options)),
-    translateError: (error, options = {}) => responses.translateError({ headers: {}, ...error }, upstream, client, checked(options)),
+    translateRequest: (body, options = {}) => translateRequest(body, client, upstream, [client, upstream], checked(options)),
+    translateResponse(body, options = {}) {
+      const { usage: _, error: __, ...translated } = translateResponse(body, upstream, client, checked(options))
+      return translated
+    },
+    translateError: (error, options = {}) => translateError({ headers: {}, ...error }, upstream, client, checked(options)),
     createStreamTranslator,
     translateStream: (source, options) => translateChunks(source, createStreamTranslator(options), client),
     createTransformStream: options => transformStreamOf(createStreamTranslator(options), client),

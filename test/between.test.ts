@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { translateBetween } from '../src/between.ts'
 import * as api from '../src/index.ts'
-import { chatCompletions } from '../src/protocols/chat-completions/index.ts'
-import { messages } from '../src/protocols/messages/index.ts'
+import { chatCompletions } from '../src/protocols/chat-completions/client.ts'
+import { chatCompletions as whole } from '../src/protocols/chat-completions/index.ts'
+import { protocols } from '../src/protocols/index.ts'
+import { messages } from '../src/protocols/messages/upstream.ts'
 
 const pair = translateBetween(chatCompletions, messages)
 const [client, upstream] = ['chat-completions', 'messages'] as const
@@ -48,6 +50,15 @@ describe('translateBetween', () => {
   test('throws with the path for a wrong body', () => {
     const wrong: unknown = { messages: [{ role: 'user', content: 5 }] }
     expect(() => pair.translateRequest(wrong)).toThrow(expect.objectContaining({ code: 'malformed', path: '/messages/0/content' }))
+  })
+
+  test('accepts whole protocols, and refuses one protocol with itself', () => {
+    const request = { model: 'm', messages: [{ role: 'user', content: 'Hello' }] } as const
+    expect(translateBetween(whole, protocols.messages).translateRequest(request)).toEqual(pair.translateRequest(request))
+    // @ts-expect-error
+    expect(() => translateBetween(whole, whole)).toThrow('both protocols are chat-completions; pass two different ones')
+    // @ts-expect-error The halves are in the wrong order.
+    expect(() => translateBetween(messages, chatCompletions).translateRequest({ messages: [] })).toThrow(TypeError)
   })
 
   test('types bodies by the pair', () => {

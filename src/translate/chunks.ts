@@ -1,4 +1,4 @@
-import type { Protocol } from '../protocol.ts'
+import type { ProtocolFacts } from '../protocol.ts'
 import { joined } from '../sse/bytes.ts'
 import type { StreamTranslator } from './stream-translator.ts'
 
@@ -23,8 +23,11 @@ async function* readerOf(source: ReadableStream<Uint8Array | string>): AsyncGene
   }
 }
 
+/** The protocol whose frames are written. */
+export type Framed = Pick<ProtocolFacts, 'frames'>
+
 /** A translated stream as the bytes of its protocol: at most one chunk for each chunk of the source. */
-export async function* translateChunks(source: ByteStream, translator: StreamTranslator, to: Protocol): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+export async function* translateChunks(source: ByteStream, translator: StreamTranslator, to: Framed): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const bytesOf = createWriter(to)
   for await (const chunk of chunksOf(source)) {
     const bytes = bytesOf(translator.push(chunk))
@@ -35,7 +38,7 @@ export async function* translateChunks(source: ByteStream, translator: StreamTra
 }
 
 /** Text of a stream → the bytes that go over the wire. */
-export function createWriter({ frames }: Protocol): (text: string) => Uint8Array<ArrayBuffer> {
+export function createWriter({ frames }: Framed): (text: string) => Uint8Array<ArrayBuffer> {
   const encoder = new TextEncoder()
   const encode = frames.framing?.encode()
   return encode ? text => joined([encode(text)]) : text => encoder.encode(text)

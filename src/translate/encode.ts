@@ -1,7 +1,7 @@
 import type { Message } from '../canonical/message.ts'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import { createReport } from '../kit/notes/report.ts'
-import type { CodecOptions, Demands, Encoded, Protocol, ToolOptions } from '../protocol.ts'
+import type { CodecOptions, Demands, Encoded, ToolOptions, UpstreamHalf } from '../protocol.ts'
 import { type PassReport, translateNotes } from './notes.ts'
 import { placeInstructions } from './passes/instructions.ts'
 import { gatherTools } from './passes/late-tools.ts'
@@ -15,7 +15,7 @@ import { pairToolCalls } from './passes/tool-pairs.ts'
  * written as it is.
  * @throws TranslationError `inexpressible`
  */
-export function encodeRequest(request: CanonicalRequest, to: Protocol, options: CodecOptions & ToolOptions = {}): Encoded<unknown> {
+export function encodeRequest(request: CanonicalRequest, to: UpstreamHalf, options: CodecOptions & ToolOptions = {}): Encoded<unknown> {
   if (request.source?.protocol === to.name) return to.encodeRequest(request, options)
   const report = createReport(to.name, translateNotes, options.fieldNames)
   const wanted: Wanted = { demands: to.demands(request, options), protocol: to.name, repair: options.repair !== 'keep' }

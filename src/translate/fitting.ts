@@ -1,11 +1,11 @@
 import type { Note } from '../canonical/note.ts'
-import type { CodecOptions, Protocol } from '../protocol.ts'
+import type { CodecOptions, ProtocolFacts, UpstreamHalf } from '../protocol.ts'
 import { pathIn } from './unsupported.ts'
 
 type Sent = { body: unknown; notes: Note[] }
 
 /** A written request in the form that its server demands. Notes point into the caller's body, as far as its fields are known there. */
-export function fitRequest({ body, notes }: Sent, to: Protocol, options: CodecOptions, source: { caller: Protocol; body: unknown }): Sent {
+export function fitRequest({ body, notes }: Sent, to: UpstreamHalf, options: CodecOptions, source: { caller: ProtocolFacts; body: unknown }): Sent {
   // Without options nothing is demanded; most requests have none.
   if (!hasOptions(options, to)) return { body, notes }
   const met = to.fitRequest?.(body, options)
@@ -16,7 +16,7 @@ export function fitRequest({ body, notes }: Sent, to: Protocol, options: CodecOp
   return { body: met.wire, notes: [...notes, ...more.filter(isNew)] }
 }
 
-function hasOptions(options: CodecOptions, to: Protocol): boolean {
+function hasOptions(options: CodecOptions, to: ProtocolFacts): boolean {
   for (const key in options) if (to.options[key] !== undefined || key === 'schemas') return true
   return false
 }

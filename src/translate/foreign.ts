@@ -1,14 +1,14 @@
 import { TranslationError } from '../errors.ts'
-import type { Protocol } from '../protocol.ts'
+import type { ProtocolFacts } from '../protocol.ts'
 
 /**
  * Refuses a request that shows signs of another protocol and none of its own, or that has its conversation where only others have one.
  * @throws TranslationError `malformed`; its message names the right path
  */
-export function refuseForeign(body: unknown, own: Protocol, known: Iterable<Protocol>): void {
+export function refuseForeign(body: unknown, own: ProtocolFacts, known: Iterable<ProtocolFacts>): void {
   const { shared, maybe, request } = own.detect(body)
   if (shared || request.length > 0) return
-  const likely: Protocol[] = []
+  const likely: ProtocolFacts[] = []
   for (const other of known) {
     if (other === own) continue
     const found = other.detect(body)
@@ -20,7 +20,7 @@ export function refuseForeign(body: unknown, own: Protocol, known: Iterable<Prot
   if (!maybe && likely.length > 0) refuse(own, likely, '')
 }
 
-function refuse(own: Protocol, theirs: readonly Protocol[], sign: string): never {
+function refuse(own: ProtocolFacts, theirs: readonly ProtocolFacts[], sign: string): never {
   const [names, paths] = [theirs.map(({ name }) => name), theirs.map(({ address }) => address.path)].map(words => words.join(' or '))
   throw new TranslationError({ code: 'malformed', protocol: own.name, path: '' }, `this is a request of the ${names} protocol${sign}; its path is ${paths}`)
 }

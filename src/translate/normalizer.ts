@@ -6,7 +6,7 @@ import type { Note } from '../canonical/note.ts'
 import { advanceJson, type JsonProgress, startJson } from '../kit/json/json.ts'
 import { createReport } from '../kit/notes/report.ts'
 import { isLimit } from '../kit/tools/cut-calls.ts'
-import type { CodecOptions, Emit, FieldNames, Protocol, StreamParts } from '../protocol.ts'
+import type { ClientHalf, CodecOptions, Emit, FieldNames, StreamParts } from '../protocol.ts'
 import { settleFinal } from './final-part.ts'
 import { translateNotes } from './notes.ts'
 
@@ -61,7 +61,7 @@ type Unended = Exclude<CanonicalEvent, PartEnd>
 
 type Pass = Emit<EncoderEvent>
 
-type Target = Pick<Protocol, 'streamParts' | 'takesLateSignatures' | 'oneCandidate'>
+type Target = Pick<ClientHalf, 'streamParts' | 'takesLateSignatures' | 'oneCandidate'>
 
 /** `options`: those of the encoder, with the field names of the source. */
 export function startNormalizing({ streamParts, takesLateSignatures, oneCandidate }: Target, options: CodecOptions = {}): NormalizerState {

@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../canonical/request.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { withoutWire } from '../kit/fields/source.ts'
 import { holdsEnvelope } from '../kit/signatures/envelope.ts'
-import type { Protocol, TranslationContext } from '../protocol.ts'
+import type { ClientHalf, Protocol, ProtocolFacts, TranslationContext, UpstreamHalf } from '../protocol.ts'
 import { refuseEmpty } from './empty-conversation.ts'
 import { encodeRequest } from './encode.ts'
 import { fitRequest } from './fitting.ts'
@@ -17,42 +17,53 @@ import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
  */
 type Wrapping = { isPlain?: boolean; foreignSignatures?: 'drop' | 'wrap'; fitsVendor?: boolean }
 
+type Given = Settings & Resolvers & Wrapping
+type Translated = { body: unknown; notes: Note[]; context: TranslationContext }
+
 /**
  * A request of one protocol → the same request of another. Between equal protocols the body is returned as it is, except for the model
  * name, and is not even decoded unless `strict` is set. It is rewritten only when it contains wrapped signatures of another provider
  * that the upstream does not open, or when a resolver knows one of its references.
  * @throws TranslationError `malformed`, `inexpressible`
  */
-export function translateRequest(
-  body: unknown,
-  from: Protocol,
-  to: Protocol,
-  known: Iterable<Protocol>,
-  settings: Settings & Resolvers & Wrapping,
-): { body: unknown; notes: Note[]; context: TranslationContext } {
-  const { strict, model, keepsReply = false, isPlain = false, fitsVendor = false } = settings
-  const [reading, writing] = [optionsFor(from, settings), optionsFor(to, settings)]
-  const place = { issuer: from.name, fieldNames: from.fieldNames }
-  const resolve = (request: CanonicalRequest) => (resolves(settings) ? resolveReferences(request, settings, place) : { request, resolved: 0 })
+export function translateRequest(body: unknown, from: Protocol, to: Protocol, known: Iterable<ProtocolFacts>, settings: Given): Translated {
+  if (from !== to) return translateForeign(body, from, to, known, settings)
+  const { strict, model, isPlain = false, fitsVendor = false } = settings
+  const reading = optionsFor(from, settings)
+  const resolvedOf = (wire: unknown) =>
+    resolves(settings) ? resolveReferences(from.decodeRequest(wire, reading).value, settings, { issuer: from.name, fieldNames: from.fieldNames }).resolved : 0
   // A resolver that knows an id says by that that the provider does not know it.
-  const holdsForeign = from === to && !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)
-  if (from === to && !holdsForeign && !(resolves(settings) && resolve(from.decodeRequest(body, reading).value).resolved > 0)) {
-    if (strict) from.decodeRequest(body, reading)
-    const named = model === undefined ? body : from.withModel(body, model)
-    const met = fitsVendor ? fitRequest({ body: named, notes: [] }, to, writing, { caller: from, body }) : { body: named, notes: [] }
-    refuseIfStrict(met.notes, strict, to.name)
-    return { ...met, context: { from: from.name, to: to.name } }
-  }
-  if (from !== to) refuseForeign(body, from, known)
-  const decoded = from.decodeRequest(body, reading)
+  const holdsForeign = !isPlain && settings.foreignSignatures !== 'wrap' && holdsEnvelope(body)
+  if (holdsForeign || resolvedOf(body) > 0) return rewritten(body, from, to, settings, holdsForeign)
+  if (strict) from.decodeRequest(body, reading)
+  const named = model === undefined ? body : from.withModel(body, model)
+  const met = fitsVendor ? fitRequest({ body: named, notes: [] }, to, optionsFor(to, settings), { caller: from, body }) : { body: named, notes: [] }
+  refuseIfStrict(met.notes, strict, to.name)
+  return { ...met, context: { from: from.name, to: to.name } }
+}
+
+/**
+ * The same between different protocols.
+ * @throws TranslationError `malformed`, `inexpressible`
+ */
+export function translateForeign(body: unknown, from: ClientHalf, to: UpstreamHalf, known: Iterable<ProtocolFacts>, settings: Given): Translated {
+  refuseForeign(body, from, known)
+  return rewritten(body, from, to, settings, false)
+}
+
+/** `anew`: nothing of the body may be written as it is. */
+function rewritten(body: unknown, from: ClientHalf, to: UpstreamHalf, settings: Given, anew: boolean): Translated {
+  const { strict, model, keepsReply = false, fitsVendor = false } = settings
+  const writing = optionsFor(to, settings)
+  const decoded = from.decodeRequest(body, optionsFor(from, settings))
   const asked = decoded.value
-  const resolved = resolve(asked).request
+  const resolved = resolves(settings) ? resolveReferences(asked, settings, { issuer: from.name, fieldNames: from.fieldNames }).request : asked
   const request = keepsReply ? withStore(resolved, undefined) : resolved
   const fieldNames = placesIn(decoded.fieldNames, from)
   const named = model === undefined ? request : { ...request, model }
-  const encoded = encodeRequest(holdsForeign ? withoutWire(named) : named, to, Object.assign({}, writing, { fieldNames }))
+  const encoded = encodeRequest(anew ? withoutWire(named) : named, to, Object.assign({}, writing, { fieldNames }))
   const written = { body: encoded.wire, notes: [...decoded.notes, ...encoded.notes] }
-  const { body: wire, notes } = from === to && !fitsVendor ? written : fitRequest(written, to, writing, { caller: from, body })
+  const { body: wire, notes } = from.name === to.name && !fitsVendor ? written : fitRequest(written, to, writing, { caller: from, body })
   refuseIfStrict(notes, strict, to.name)
   if (encoded.isEmpty) refuseEmpty(request.messages, { protocol: from.name, notes, fieldNames })
   return {
@@ -74,7 +85,7 @@ function withStore({ state, ...request }: CanonicalRequest, store: true | undefi
 }
 
 /** What writing the reply needs of the request. No messages and no secrets: a context may be stored where they must not be. */
-function remembered(request: CanonicalRequest, from: Protocol): CanonicalRequest {
+function remembered(request: CanonicalRequest, from: ClientHalf): CanonicalRequest {
   const kept: CanonicalRequest = { messages: [] }
   if (request.model !== undefined) kept.model = request.model
   if (request.stream) kept.stream = request.stream

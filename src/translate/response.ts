@@ -5,7 +5,7 @@ import { failedEnd, noteUntold } from '../kit/errors/failed-reply.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
-import type { CodecOptions, Encoded, Outcome, Protocol, Signatures, WireError } from '../protocol.ts'
+import type { ClientHalf, CodecOptions, Encoded, Outcome, Protocol, ProtocolFacts, Signatures, UpstreamHalf, WireError } from '../protocol.ts'
 import { ofRenewedId, translateNotes } from './notes.ts'
 import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
@@ -26,13 +26,16 @@ export function translateResponse(body: unknown, from: Protocol, to: Protocol, s
 
 /** As `translateResponse`, with the usage and the error of the reply, so that the caller need not decode it again. */
 export function translateCounted(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse & Outcome {
+  const { strict, model } = settings
+  if (from !== to) return translateForeign(body, from, to, settings)
+  if (strict) from.decodeResponse(body, optionsFor(from, settings))
+  return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
+}
+
+/** The same between different protocols. */
+export function translateForeign(body: unknown, from: UpstreamHalf, to: ClientHalf, settings: Settings): TranslatedResponse & Outcome {
   const { strict, model, renewId, context } = settings
-  const options = optionsFor(from, settings)
-  if (from === to) {
-    if (strict) from.decodeResponse(body, options)
-    return { body: model === undefined ? body : from.withModel(body, model), notes: [] }
-  }
-  const { value, notes, fieldNames } = from.decodeResponse(body, options)
+  const { value, notes, fieldNames } = from.decodeResponse(body, optionsFor(from, settings))
   const { request } = context ?? {}
   const { id, ...nameless } = restoreResponse(failUnusable(value), notes, context)
   const restored: CanonicalResponse = Object.assign(nameless, keptId(id, renewId))
@@ -57,8 +60,8 @@ function outcomeOf({ usage, candidates, error = failedEnd(candidates[0]?.finish)
  * An HTTP error of one protocol → the same error of another, with its status and retry headers.
  * @throws TranslationError `inexpressible` when `strict` forbids a note, and only then
  */
-export function translateError(error: WireError, from: Protocol, to: Protocol, settings: Settings): WireError & { notes: Note[] } {
-  if (from === to) return { ...error, notes: [] }
+export function translateError(error: WireError, from: ProtocolFacts, to: ClientHalf, settings: Settings): WireError & { notes: Note[] } {
+  if (from.name === to.name) return { ...error, notes: [] }
   const { value, notes } = from.decodeError(error, optionsFor(from, settings))
   const encoded = to.encodeError(value, { ...optionsFor(to, settings), fieldNames: from.fieldNames })
   const all = [...notes, ...encoded.notes]
@@ -67,7 +70,7 @@ export function translateError(error: WireError, from: Protocol, to: Protocol, s
 }
 
 /** The error as the body of a reply, which has no status and headers of its own: what the target says of an error only there is lost, and noted. */
-function encodeFailure(error: CanonicalError, to: Protocol, options: CodecOptions): Encoded<unknown> {
+function encodeFailure(error: CanonicalError, to: ClientHalf, options: CodecOptions): Encoded<unknown> {
   const { wire, notes } = to.encodeError(error, options)
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)
   const { requestId, status } = to.decodeError({ body: wire.body, status: 0, headers: {} }).value

@@ -1,6 +1,6 @@
 import type { Note, NoteKind } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import type { CodecOptions, FieldNames, Protocol, ToolOptions } from '../protocol.ts'
+import type { CodecOptions, FieldNames, ProtocolFacts, ToolOptions } from '../protocol.ts'
 
 /** Options of every translation. The group of each protocol is added under its `optionsKey`. */
 export type Settings = Omit<CodecOptions, 'fieldNames'> & {
@@ -49,7 +49,7 @@ export function keptId(id: string | undefined, renewId: Settings['renewId']): { 
 }
 
 /** The protocol's field names, overridden by those of this body. By prototype: a copy of the table would take a tenth of the time of a small request. */
-export function placesIn(elsewhere: FieldNames | undefined, { fieldNames }: Protocol): FieldNames {
+export function placesIn(elsewhere: FieldNames | undefined, { fieldNames }: ProtocolFacts): FieldNames {
   if (!elsewhere) return fieldNames
   const places: FieldNames = Object.create(fieldNames)
   return Object.assign(places, elsewhere)

@@ -6,7 +6,7 @@ import { TranslationError } from '../errors.ts'
 import { failedEnd } from '../kit/errors/failed-reply.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
-import type { Emit, FieldNames, MachineState, Protocol } from '../protocol.ts'
+import type { Emit, FieldNames, MachineState, UpstreamHalf } from '../protocol.ts'
 import { partOf, textOf } from '../sse/bytes.ts'
 import { named, parseData } from '../sse/data.ts'
 import { type Frame, FrameFields } from '../sse/fields.ts'
@@ -40,6 +40,9 @@ export type Seen = {
 /** Gets each piece of the bytes in order, with the end of the frame or what has come of it. `form`: the frame differs from the one before only in the holes of this form. */
 export type OnFrame = (bytes: Uint8Array, piece: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
 
+/** What is read of a protocol. */
+type StreamSource = Pick<UpstreamHalf, 'optionsKey' | 'streamDecoder' | 'shortcut' | 'frames'>
+
 /** After this many frames that do not look like JSON the stream counts as broken. */
 const unreadableLimit = 3
 
@@ -53,7 +56,7 @@ const patience = 8
  * for the next delta: copy it to keep it. Absent: `emit` gets a copy.
  */
 export function createStreamReader(
-  from: Protocol,
+  from: StreamSource,
   settings: Settings,
   emit: Emit<CanonicalEvent>,
   repeated: (delta: TextDelta, literal: string) => void = delta => emit(copied(delta)),
@@ -64,7 +67,7 @@ export function createStreamReader(
 /**
  * A reader for streams that pass unchanged: it learns how they end, and their usage. Deltas that only repeat the form
  */
-export function createStreamWatcher(from: Protocol, settings: Settings, onFrame?: OnFrame): StreamReader {
+export function createStreamWatcher(from: StreamSource, settings: Settings, onFrame?: OnFrame): StreamReader {
   return new StreamReader(
     from,
     settings,
@@ -81,7 +84,7 @@ export class StreamReader {
   readonly #splitter = new FrameSplitter()
   readonly #text = createTextReader()
   readonly #decode: ((chunk: Uint8Array | string) => Uint8Array | string) | undefined
-  readonly #shortcut: Protocol['shortcut']
+  readonly #shortcut: UpstreamHalf['shortcut']
   readonly #maxEventLength: number
   readonly #repeated: (delta: TextDelta, literal: string) => void
   /** Set: the stream is only watched. */
@@ -95,7 +98,7 @@ export class StreamReader {
   /** The number of forms in a row that no other frame had. */
   #vain = 0
 
-  constructor(from: Protocol, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void, onFrame?: OnFrame) {
+  constructor(from: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>, repeated: (delta: TextDelta, literal: string) => void, onFrame?: OnFrame) {
     this.#frames = new FrameReader(from, settings, emit)
     this.seen = this.#frames.seen
     this.#decode = from.frames.framing?.decode()
@@ -255,7 +258,7 @@ class FrameReader {
   /** The number of events emitted; `last`: the last of them. */
   events = 0
   last: CanonicalEvent | undefined
-  readonly #decoder: Protocol['streamDecoder']
+  readonly #decoder: UpstreamHalf['streamDecoder']
   readonly #fields: FrameFields
   readonly #emit: Emit<CanonicalEvent>
   #begun = false
@@ -263,7 +266,7 @@ class FrameReader {
   #cutBy: CanonicalError | undefined
   #unreadable = 0
 
-  constructor(protocol: Protocol, settings: Settings, emit: Emit<CanonicalEvent>) {
+  constructor(protocol: StreamSource, settings: Settings, emit: Emit<CanonicalEvent>) {
     this.#decoder = protocol.streamDecoder
     this.state = protocol.streamDecoder.initial(optionsFor(protocol, settings))
     this.#emit = emit

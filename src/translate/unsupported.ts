@@ -1,7 +1,7 @@
 import type { Note } from '../canonical/note.ts'
 import { isObject, type JsonObject, without as outOf } from '../kit/json/json.ts'
 import { pointer } from '../kit/notes/path.ts'
-import type { Protocol } from '../protocol.ts'
+import type { Protocol, ProtocolFacts } from '../protocol.ts'
 import { translateNotes } from './notes.ts'
 
 // Removes the fields that a model or its vendor refuses from requests, with a note for each.
@@ -12,7 +12,7 @@ type Less<Body> = { body: Body; notes: Note[] }
 type Keys = readonly string[]
 
 /** The caller's request, in its own protocol. `fields`: names as this protocol spells them, or canonical ones, with dots between levels, and `*` for every entry of a list. */
-export function without(body: unknown, protocol: Protocol, fields: readonly string[]): Less<unknown> {
+export function without(body: unknown, protocol: ProtocolFacts, fields: readonly string[]): Less<unknown> {
   if (fields.length === 0) return { body, notes: [] }
   return takeOut(
     body,
@@ -22,7 +22,7 @@ export function without(body: unknown, protocol: Protocol, fields: readonly stri
 }
 
 /** Every place of a field in a body, as protocols may have older names for it. */
-function placesOf(field: string, { fieldNames, olderNames = {} }: Protocol): Keys[] {
+function placesOf(field: string, { fieldNames, olderNames = {} }: ProtocolFacts): Keys[] {
   const places = [keysOf(field)]
   for (const [canonical, wire] of Object.entries(fieldNames)) {
     const isMeant = canonical === field || canonical.startsWith(`${field}.`) || wire.replaceAll('/', '.') === field
@@ -31,7 +31,7 @@ function placesOf(field: string, { fieldNames, olderNames = {} }: Protocol): Key
   return places
 }
 
-type Translated = { to: Protocol; caller: Protocol; body: unknown; notes: Note[] }
+type Translated = { to: ProtocolFacts & Pick<Protocol, 'outputLimit'>; caller: ProtocolFacts; body: unknown; notes: Note[] }
 
 /**
  * The same for a translated request, whose protocol has its own names for the fields. `body`: of the caller. `notes`: of the translation.
@@ -121,18 +121,18 @@ function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
 const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name])
 
 /** The field's path in the caller's body. */
-function saidAt(path: Keys, caller: Protocol, body: unknown): string {
+function saidAt(path: Keys, caller: ProtocolFacts, body: unknown): string {
   const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
   return places.find(place => foundAt(body, place.slice(1).split('/'))) ?? ''
 }
 
 /** A path in a written request as one in the caller's body: that of its outermost field, or none. */
-export function pathIn(path: string, to: Protocol, { caller, body }: { caller: Protocol; body: unknown }): string {
+export function pathIn(path: string, to: ProtocolFacts, { caller, body }: { caller: ProtocolFacts; body: unknown }): string {
   const [outermost = ''] = path.slice(1).split('/')
   return saidAt(canonicalPath(outermost, to), caller, body)
 }
 
-function canonicalPath(field: string, { fieldNames }: Protocol): Keys {
+function canonicalPath(field: string, { fieldNames }: ProtocolFacts): Keys {
   for (const [canonical, wire] of Object.entries(fieldNames)) if (wire === field || wire.replaceAll('/', '.') === field) return canonical.split('.')
   for (const canonical of Object.keys(fieldNames)) if (canonical === field || canonical.endsWith(`.${field}`)) return canonical.split('.')
   return samplingFields.has(field) ? ['sampling', field] : keysOf(field)
@@ -140,13 +140,13 @@ function canonicalPath(field: string, { fieldNames }: Protocol): Keys {
 
 const samplingFields: ReadonlySet<string> = new Set(['temperature', 'topP', 'topK', 'frequencyPenalty', 'presencePenalty', 'seed', 'logitBias'])
 
-function wirePath(path: Keys, { fieldNames }: Protocol): string {
+function wirePath(path: Keys, { fieldNames }: ProtocolFacts): string {
   const name = fieldNames[path.join('.')]
   return name === undefined ? pointer(path) : `/${name}`
 }
 
 /** The paths of a protocol's stream options, as lists of keys. */
-export function streamOptions(protocol: Protocol): readonly string[][] {
+export function streamOptions(protocol: ProtocolFacts): readonly string[][] {
   const known = optionsOf.get(protocol)
   if (known) return known
   const found = Object.entries(protocol.fieldNames).flatMap(([canonical, wire]) =>
@@ -157,4 +157,4 @@ export function streamOptions(protocol: Protocol): readonly string[][] {
 }
 
 /** Searched once: searching all fields takes 10 µs. */
-const optionsOf = new WeakMap<Protocol, string[][]>()
+const optionsOf = new WeakMap<ProtocolFacts, string[][]>()

@@ -1,7 +1,7 @@
 // A worker that serves chat-completions clients from an upstream of the Messages API, with one pair in its bundle.
 import { translateBetween } from 'wireglot/between'
-import { chatCompletions } from 'wireglot/protocols/chat-completions'
-import { messages } from 'wireglot/protocols/messages'
+import { chatCompletions } from 'wireglot/protocols/chat-completions/client'
+import { messages } from 'wireglot/protocols/messages/upstream'
 
 const pair = translateBetween(chatCompletions, messages)
 

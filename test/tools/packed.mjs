@@ -32,8 +32,8 @@ for (const load of [name => import(name), async name => require(name)]) {
       `${name} is behind its own door`,
     )
   }
-  const { chatCompletions } = await load('wireglot/protocols/chat-completions')
-  const { messages } = await load('wireglot/protocols/messages')
+  const { chatCompletions } = await load('wireglot/protocols/chat-completions/client')
+  const { messages } = await load('wireglot/protocols/messages/upstream')
   const pair = between.translateBetween(chatCompletions, messages)
   assert.deepEqual(pair.translateRequest({ model: 'm', messages: [{ role: 'user', content: 'hi' }] }).body, body, 'one pair is the same as all')
   assert.equal(typeof connect.gateway, 'function')

@@ -15,7 +15,9 @@ const doors = [
   'src/records/index.ts',
   'src/operations/index.ts',
   // The maker of types takes no patterns.
-  ...readdirSync('src/protocols', { withFileTypes: true }).flatMap(entry => (entry.isDirectory() ? [`src/protocols/${entry.name}/index.ts`] : [])),
+  ...readdirSync('src/protocols', { withFileTypes: true }).flatMap(entry =>
+    entry.isDirectory() ? ['index', 'client', 'upstream'].map(file => `src/protocols/${entry.name}/${file}.ts`) : [],
+  ),
 ]
 
 const shared = {

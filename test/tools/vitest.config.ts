@@ -13,6 +13,7 @@ const alias = [
   { find: /^wireglot\/(connect|fetch)$/, replacement: source('hosts/$1') },
   { find: /^wireglot\/testing$/, replacement: source('testing/index') },
   { find: /^wireglot\/schemas$/, replacement: source('schemas') },
+  { find: /^wireglot\/protocols\/([\w-]+)\/(client|upstream)$/, replacement: source('protocols/$1/$2') },
   { find: /^wireglot\/protocols\/([\w-]+)$/, replacement: source('protocols/$1/index') },
 ]
 

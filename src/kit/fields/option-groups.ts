@@ -1,7 +1,7 @@
-import type { CodecOptions, Protocol, ToolOptions } from '../../protocol.ts'
+import type { CodecOptions, ProtocolFacts, ToolOptions } from '../../protocol.ts'
 
 /** What codecs of one protocol read: the common options, those of tools and its own group, in one object. */
-export function optionsFor({ optionsKey }: Protocol, settings: CodecOptions & { tools?: ToolOptions }): CodecOptions & ToolOptions {
+export function optionsFor({ optionsKey }: Pick<ProtocolFacts, 'optionsKey'>, settings: CodecOptions & { tools?: ToolOptions }): CodecOptions & ToolOptions {
   const { [optionsKey]: own, tools }: Record<string, unknown> & { tools?: ToolOptions } = settings
   return own === undefined && tools === undefined ? settings : Object.assign({}, settings, tools, own)
 }

@@ -1,8 +1,8 @@
 import { defined } from '../../kit/fields/defined.ts'
 import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
+import { path } from './content/own.ts'
 
-const path = '/v1/messages'
 const countPath = '/v1/messages/count_tokens'
 const targets = { generate: path, 'count-tokens': countPath, compact: undefined }
 

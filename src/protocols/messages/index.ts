@@ -3,51 +3,28 @@ import { keepingSource } from '../../kit/fields/source.ts'
 import { isObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
+import { messages as client } from './client.ts'
 import { protocolName } from './content/own.ts'
-import { detect } from './detect.ts'
-import { decodeError, encodeError } from './errors.ts'
 import { notes } from './notes.ts'
-import { type MessagesOptions, options } from './options.ts'
-import { demands } from './request/demands.ts'
-import { fieldNames } from './request/field-names.ts'
-import { fitRequest } from './request/fitting.ts'
-import { decodeRequest, encodeRequest } from './request/request.ts'
-import { decodeResponse, encodeResponse, outcome } from './response/response.ts'
+import type { MessagesOptions } from './options.ts'
+import { outcome } from './response/response.ts'
 import type { MessagesWire } from './schema.ts'
-import { streamDecoder } from './stream/decoder.ts'
-import { streamEncoder } from './stream/encoder.ts'
-import { frames } from './stream/frames.ts'
-import { shortcut } from './stream/shortcut.ts'
+import { messages as upstream } from './upstream.ts'
 
 export type { MessagesOptions } from './options.ts'
 
 /** POST /v1/messages. */
 export const messages: Protocol<MessagesOptions, MessagesWire> & { readonly name: typeof protocolName } = {
-  name: protocolName,
+  ...client,
+  ...upstream,
   address,
   notes,
-  optionsKey: 'messages',
-  options,
-  fieldNames,
-  olderNames: { 'output.format': ['output_format'] },
-  detect,
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
-  fitRequest,
   outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
-  demands,
-  ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { decodeRequest, encodeRequest, decodeResponse, encodeResponse }),
+  ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { ...client, ...upstream }),
   outcome,
-  decodeError,
-  encodeError,
   errorJson: messagesError,
-  streamDecoder,
-  streamEncoder,
-  streamParts: () => 'sequential',
-  oneCandidate: true,
-  takesLateSignatures: true,
-  frames,
-  shortcut,
 }
 
 function withModel(wire: unknown, model: string): unknown {

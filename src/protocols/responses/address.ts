@@ -1,9 +1,9 @@
 import { modelList } from '../../kit/errors/serializers.generated.ts'
 import { only } from '../../kit/json/json.ts'
 import type { Address, Headers, ModelInfo } from '../../protocol.ts'
+import { path } from './content/own.ts'
 import { storedAt } from './response/stored.ts'
 
-const path = '/v1/responses'
 /** Client headers that are passed on: those that identify the caller, and those that ask for newer forms of the protocol. */
 const passedOn = /^(openai-(organization|project|beta)|x-client-request-id|idempotency-key|originator|session-id|thread-id|x-(openai-internal-)?codex-.+)$/
 

@@ -6,6 +6,9 @@ import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'chat-completions'
 
+/** The path of its main endpoint. */
+export const path = '/v1/chat/completions'
+
 export { withInner } from '../../../kit/fields/own.ts'
 export const { keep, ownOf } = createOwn(protocolName)
 

@@ -6,6 +6,9 @@ import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'generate-content'
 
+/** The path of its main endpoint. */
+export const path = '/v1beta/models/{model}:generateContent'
+
 export const { ownOf: ownFields, ownUnder: ownObject } = createOwn(protocolName)
 
 /** `ext` for the unknown keys of a node, where null means absence. Undefined: there are none. */

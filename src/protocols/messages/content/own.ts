@@ -6,6 +6,9 @@ import { merge } from '../../../kit/json/json.ts'
 /** The name of this protocol, as users see it. */
 export const protocolName = 'messages'
 
+/** The path of its main endpoint. */
+export const path = '/v1/messages'
+
 export { withInner } from '../../../kit/fields/own.ts'
 export const { keep, ownOf, ownUnder } = createOwn(protocolName)
 

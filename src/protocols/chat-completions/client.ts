@@ -1,0 +1,22 @@
+import type { ClientHalf } from '../../protocol.ts'
+import { remembered } from './content/calls.ts'
+import type { protocolName } from './content/own.ts'
+import { encodeError } from './errors.ts'
+import { facts } from './facts.ts'
+import type { ChatCompletionsOptions } from './options.ts'
+import { decodeRequest } from './request/request.ts'
+import { encodeResponse } from './response/response.ts'
+import type { ChatWire } from './schema.ts'
+import { streamEncoder } from './stream/encoder.ts'
+
+/** The half of the protocol for `translateBetween` that serves clients. */
+export const chatCompletions: ClientHalf<ChatCompletionsOptions, ChatWire> & { readonly name: typeof protocolName } = {
+  ...facts,
+  decodeRequest,
+  remembered,
+  encodeResponse,
+  encodeError,
+  streamEncoder,
+  streamParts: () => 'one-per-kind',
+  takesLateSignatures: true,
+}

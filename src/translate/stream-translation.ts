@@ -1,0 +1,170 @@
+import type { CanonicalError } from '../canonical/error.ts'
+import type { CanonicalEvent } from '../canonical/event.ts'
+import type { Note } from '../canonical/note.ts'
+import { defined } from '../kit/fields/defined.ts'
+import { optionsFor } from '../kit/fields/option-groups.ts'
+import type { ClientHalf, CodecOptions, FieldNames, MachineState, Signatures, UpstreamHalf } from '../protocol.ts'
+import { createJsonWriter } from './json-writer.ts'
+import { type NormalizerState, normalizeEvent, startNormalizing, takeDirectly } from './normalizer.ts'
+import { ofRenewedId } from './notes.ts'
+import { type RestoreState, restoreEvent, startRestoring } from './restore.ts'
+import { forbidden, keptId, type Settings } from './settings.ts'
+import { copied, type TextDelta } from './shortcut.ts'
+import { createStreamReader, type StreamReader } from './stream-reader.ts'
+import { type Own, type StreamTranslator, Translator } from './stream-translator.ts'
+import { endsUnusable, type UsableState, unusableCalls } from './unusable-calls.ts'
+
+/** The translator of a stream between different protocols. */
+export function translateForeignStream(from: UpstreamHalf, to: ClientHalf, settings: Settings): StreamTranslator {
+  const running = new Translation(from, to, settings)
+  return new Translator(running, running.reader)
+}
+
+/** Decodes, restores what the request had to change, orders the parts for the target protocol, and encodes. */
+class Translation implements Own<string> {
+  readonly reader: StreamReader
+  readonly #from: UpstreamHalf
+  readonly #to: ClientHalf
+  readonly #settings: Pick<Settings, 'model' | 'strict' | 'renewId'>
+  readonly #options: CodecOptions
+  readonly #restoring: RestoreState
+  readonly #usable: UsableState = { usable: {} }
+  readonly #json = createJsonWriter()
+  #order: NormalizerState
+  #encoding: MachineState
+  #out = ''
+  #hasSpoken = false
+  #isRenewed = false
+  readonly #write = (wire: unknown): void => {
+    const { frames } = this.#to
+    this.#hasSpoken = true
+    this.#out += typeof wire === 'string' ? frames.write(wire) : frames.wrap(this.#json(wire), wire)
+  }
+  readonly #encode = (event: CanonicalEvent): void => this.#to.streamEncoder.step(this.#encoding, event, this.#write)
+  readonly #normalize = (event: CanonicalEvent): void => normalizeEvent(this.#order, event, this.#encode)
+
+  constructor(from: UpstreamHalf, to: ClientHalf, settings: Settings) {
+    const { model, strict, renewId } = settings
+    this.#from = from
+    this.#to = to
+    this.#settings = defined({ model, strict, renewId })
+    this.#options = optionsFor(to, settings)
+    this.#restoring = startRestoring(settings.context)
+    this.#order = startNormalizing(to, { ...this.#options, fieldNames: from.fieldNames })
+    this.#encoding = this.#begin(undefined)
+    this.reader = strict
+      ? createStreamReader(from, settings, event => this.#takeStrictly(event))
+      : createStreamReader(
+          from,
+          settings,
+          event => this.#take(event),
+          (delta, literal) => this.#takeRepeated(delta, literal),
+        )
+  }
+
+  readonly push = (chunk: Uint8Array | string): string => {
+    this.reader.push(chunk)
+    const late = this.reader.seen.ended ? undefined : this.#unwanted()
+    if (late) this.#refuse(late)
+    return this.#due()
+  }
+
+  readonly end = (why?: CanonicalError): string => {
+    this.reader.end(why)
+    this.#to.streamEncoder.end(this.#encoding, this.#write)
+    return this.#due()
+  }
+
+  readonly ping = (): string => this.#to.frames.ping
+
+  notes(): Note[] {
+    const { notes } = this.#encoding
+    return [...this.reader.notes(), ...this.#restoring.notes, ...this.#order.notes, ...(this.#isRenewed ? ofRenewedId(notes) : notes)]
+  }
+
+  signatures(): Signatures {
+    return this.#encoding.signatures ?? {}
+  }
+
+  failure(): CanonicalError | undefined {
+    return this.#encoding.failure
+  }
+
+  /** The state of the encoder. `places`: names of fields that differ in this stream. */
+  #begin(places: FieldNames | undefined): MachineState {
+    const { fieldNames } = this.#from
+    return this.#to.streamEncoder.initial({ ...this.#options, fieldNames: places ? { ...fieldNames, ...places } : fieldNames })
+  }
+
+  #due(): string {
+    const text = this.#out
+    this.#out = ''
+    return text
+  }
+
+  #take(event: CanonicalEvent): void {
+    // Not at the very start: output there would commit the HTTP status, while the upstream may still fail.
+    if (event.type === 'ping') this.#out += this.#hasSpoken ? this.#to.frames.ping : ''
+    else if (event.type === 'start') this.#start(event)
+    else if (endsUnusable(this.#usable, event)) this.reader.refuse(unusableCalls)
+    else restoreEvent(this.#restoring, event, this.#normalize)
+  }
+
+  #start({ id, ...start }: Extract<CanonicalEvent, { type: 'start' }>): void {
+    const { model, renewId } = this.#settings
+    const named = model ?? start.model ?? this.#options.context?.request?.model
+    const places = this.reader.places()
+    if (places) {
+      this.#encoding = this.#begin(places)
+      this.#order.fieldNames = { ...this.#from.fieldNames, ...places }
+    }
+    const kept = keptId(id, renewId)
+    this.#isRenewed = id !== undefined && kept.id === undefined
+    this.#encode(Object.assign(start, kept, named !== undefined && { model: named }))
+  }
+
+  #takeRepeated(delta: TextDelta, literal: string): void {
+    const { tools, output } = this.#options.context ?? {}
+    const isRestored = (tools && delta.delta.kind === 'input') || (output && delta.delta.kind === 'text')
+    if (isRestored || !takeDirectly(this.#order, delta)) {
+      this.#take(copied(delta))
+      return
+    }
+    const text = this.#to.shortcut?.write(this.#encoding, delta, literal)
+    if (text === undefined) this.#encode(copied(delta))
+    else this.#out += text
+  }
+
+  #unwanted(): Note | undefined {
+    const { strict } = this.#settings
+    return strict && !this.reader.seen.error ? forbidden(this.notes(), strict) : undefined
+  }
+
+  #refuse({ reason, code, path }: Note): void {
+    const before = [...this.#encoding.notes]
+    this.reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
+    // The error has no place for what the reply said of itself, but that is not why it was refused.
+    this.#encoding.notes = before
+  }
+
+  /** Output before a forbidden note stays; only an ending that makes such a note is undone. */
+  #takeStrictly(event: CanonicalEvent): void {
+    const early = this.#unwanted()
+    if (early) {
+      if (event.type === 'start') this.#take(event)
+      this.#refuse(early)
+      return
+    }
+    const isEnding = event.type === 'finish' || event.type === 'end'
+    const before = isEnding ? { encoding: structuredClone(this.#encoding), order: structuredClone(this.#order), out: this.#out } : undefined
+    this.#take(event)
+    const late = this.#unwanted()
+    if (!late) return
+    if (before) {
+      this.#encoding = { ...before.encoding, notes: this.#encoding.notes }
+      this.#order = before.order
+      this.#out = before.out
+    }
+    this.#refuse(late)
+  }
+}
