@@ -7,6 +7,7 @@ import type { ReadBody } from './body/body.ts'
 import type { Playground } from './endpoints/playground.ts'
 import type { Refusal } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
+import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
 import type { GatewayRequest } from './request.ts'
@@ -24,6 +25,7 @@ export type Service = {
   hooks: Hooks
   catalog: Catalog
   limits: Limits
+  inFlight: InFlight
   breakers: Breakers<Opened | Failure>
   /** Fields that upstreams refused. */
   learned: Learned

@@ -11,6 +11,7 @@ import { compact, countTokens } from './endpoints/provider-calls.ts'
 import { Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
+import { holdUntilEnd } from './in-flight.ts'
 import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
 import type { Route } from './route.ts'
 import { answerStored } from './stored/calls.ts'
@@ -30,6 +31,8 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
     trace.identity = identity
     const limit = isCounted(route) ? await admission.count(identity) : undefined
     if (limit) trace.rateLimit = limit
+    const entering = isCounted(route) ? admission.enter(identity, request.signal) : undefined
+    if (entering) holdUntilEnd(await entering, trace, request.signal)
     return answerKnown(service, list, route, { request, identity, trace })
   }
 }

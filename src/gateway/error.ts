@@ -69,6 +69,12 @@ export function channelAtLimit(retryAfterMs: number): Refusal {
   return refuse(429, 'rate_limit', 'the upstream channel is at its limit of requests per minute', { retryAfterMs })
 }
 
+/** The queue of a key or a channel is full, or the wait in it was too long. `whose`: the name of the limit. */
+export function tooManyAtOnce(status: 429 | 503, whose: string): Refusal {
+  const message = `too many requests at the same time for this ${whose}, and no place in its queue in time`
+  return refuse(status, status === 429 ? 'rate_limit' : 'unavailable', message, { retryAfterMs: 1_000 })
+}
+
 /** The upstream has ended its stream properly for HTTP, but not for its protocol. */
 export function streamEndedEarly(): Refusal {
   return refuse(endedEarly.status, endedEarly.kind, endedEarly.message)

@@ -16,6 +16,7 @@ import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './er
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
 import { type Hooks, hookRequest } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
+import { createInFlight } from './in-flight.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
@@ -196,6 +197,7 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     hooks,
     catalog: createCatalog(config),
     limits,
+    inFlight: createInFlight(config.defaults),
     breakers: createBreakers(config.channels, verdictOn),
     learned: createLearned(),
     transport: bytes,

@@ -9,9 +9,9 @@ import type { GatewayRequest } from './request.ts'
 /**
  * The client. `group`: one of the configured groups; absent: all models are visible. `models`: the ids that it may use, of those that its group sees;
  * a `*` at the end matches any rest; absent: all of these. `requestsPerMinute`: the limit of this name, in
- * addition to that of the group; absent or 0: no limit.
+ * addition to that of the group; absent or 0: no limit. `concurrentRequests`: the same for requests in progress at the same time.
  */
-export type Identity = { name?: string; group?: string; models?: readonly string[]; requestsPerMinute?: number }
+export type Identity = { name?: string; group?: string; models?: readonly string[]; requestsPerMinute?: number; concurrentRequests?: number }
 
 /**
  * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time limit

@@ -15,6 +15,7 @@ export const longestMs = 2 ** 31 - 1
 const milliseconds = z.int().min(0).max(longestMs)
 const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redis://host:6379' })
 const perMinute = z.int().min(0)
+const concurrent = z.int().min(0)
 const name = z.string().min(1)
 /** A star stands only at the end: anywhere else it would match nothing. */
 const isPattern = (text: string) => !text.slice(0, -1).includes('*')
@@ -49,6 +50,8 @@ const Key = entry({
   group: name.optional(),
   /** Of this key alone; 0 (default): no limit. */
   requestsPerMinute: perMinute.default(0),
+  /** Requests of this key in progress at the same time; further ones wait in a queue. A stream counts until it ends. 0 (default): no limit. */
+  concurrentRequests: concurrent.default(0),
   /** Default false. */
   disabled: z.boolean().default(false),
 })
@@ -144,6 +147,11 @@ const Channel = entry({
   returnHeaders: z.array(headerPattern).default([]),
   /** Further calls go to the next channel. Default 0: no limit. */
   requestsPerMinute: perMinute.default(0),
+  /**
+   * Requests in progress at the same time. Further ones go to the next channel; when all channels of the model are at their limits, they wait in
+   * a queue. A stream counts until it ends. 0 (default): no limit.
+   */
+  concurrentRequests: concurrent.default(0),
   timeouts: Timeouts.prefault({}),
   breaker: Breaker.prefault({}),
   options: Mapping.default({}),
@@ -238,6 +246,10 @@ const Defaults = entry({
     .default(64 * 1024 * 1024),
   /** After this many wrong keys an address is refused with 429. Default 0: no limit. Not for use behind a proxy: there all clients have one address. */
   wrongKeysPerMinute: perMinute.default(0),
+  /** The most requests that wait for the `concurrentRequests` of one key or channel. Further ones are refused: 429 for a key, 503 for a channel. Default 100. */
+  queueLimit: z.int().min(0).default(100),
+  /** The longest wait in a queue; then the request is refused in the same way. Default 30,000. */
+  queueWaitMs: milliseconds.default(30_000),
   /** After this much silence in a stream the client gets a ping. Default 15,000; 0: never. */
   keepAliveMs: milliseconds.default(15_000),
   /** Refuse instead of noting. `true`: anything dropped or approximated; a list: these kinds of notes. Default false. */

@@ -243,7 +243,13 @@ test('heads and bodies that never end are given up by the clock of the server, a
 })
 
 test('how long it takes to look a key up does not tell whether there is such a key, or which', () => {
-  const keys = Array.from({ length: 3_000 }, (_, i) => ({ name: `n${i}`, key: `key-of-client-${i}`, requestsPerMinute: 0, disabled: false }))
+  const keys = Array.from({ length: 3_000 }, (_, i) => ({
+    name: `n${i}`,
+    key: `key-of-client-${i}`,
+    requestsPerMinute: 0,
+    concurrentRequests: 0,
+    disabled: false,
+  }))
   const ring = createKeyRing(keys)
   const shown = { first: 'key-of-client-0', last: 'key-of-client-2999', nearly: 'key-of-client-x', none: 'x' }
   const best: Record<string, number> = {}

@@ -1,7 +1,9 @@
 import type { Protocol } from '../../protocol.ts'
+import type { Signal } from '../../transports/stopper.ts'
 import type { Service } from '../ask.ts'
-import { Refusal, refuse } from '../error.ts'
+import { Refusal, refuse, tooManyAtOnce } from '../error.ts'
 import { hookRequest, type Identity } from '../hooks.ts'
+import type { Release } from '../in-flight.ts'
 import type { Taken } from '../limits.ts'
 import type { GatewayRequest } from '../request.ts'
 import { credentialsOf, longestCredential } from './credential.ts'
@@ -15,9 +17,14 @@ export type Admission = {
   identify(request: GatewayRequest, protocol: Protocol): Promise<Identity>
   /** Counts one call of this client. Returns headers that show its limit. @throws Refusal 429 when it has reached it */
   count(identity: Identity): Promise<Record<string, string> | undefined>
+  /**
+   * Waits until this client may have another request in progress. Undefined: it has no limit.
+   * @throws Refusal 429 when its queue is full or the wait too long
+   */
+  enter(identity: Identity, signal: Signal): Promise<Release> | undefined
 }
 
-export function createAdmission({ config, hooks, limits }: Pick<Service, 'config' | 'hooks' | 'limits'>): Admission {
+export function createAdmission({ config, hooks, limits, inFlight }: Pick<Service, 'config' | 'hooks' | 'limits' | 'inFlight'>): Admission {
   const keys = createKeyRing(config.keys)
   const localOnly = keys.size === 0 && config.auth !== 'none' && !hooks.authenticate
   const guesses = createGuesses(config.defaults.wrongKeysPerMinute, limits)
@@ -43,6 +50,9 @@ export function createAdmission({ config, hooks, limits }: Pick<Service, 'config
       const retryAfterMs = own?.waitMs ?? shared?.waitMs
       if (retryAfterMs === undefined) return headers
       throw new Refusal({ status: 429, kind: 'rate_limit', message: 'too many requests in this minute', retryAfterMs }, headers && { headers })
+    },
+    enter({ name, concurrentRequests: limit = 0 }, signal) {
+      return limit === 0 ? undefined : inFlight.wait({ name: `key ${name}`, limit, signal, refusal: () => tooManyAtOnce(429, 'API key') })
     },
   }
 

@@ -11,9 +11,9 @@ export type KeyRing = {
 }
 
 export function createKeyRing(keys: readonly KeyEntry[]): KeyRing {
-  const known = keys.map(({ name, key, group, requestsPerMinute, disabled }) => ({
+  const known = keys.map(({ name, key, group, requestsPerMinute, concurrentRequests, disabled }) => ({
     digest: sha256(utf8ToBytes(key)),
-    identity: disabled ? undefined : { name, requestsPerMinute, ...(group !== undefined && { group }) },
+    identity: disabled ? undefined : { name, requestsPerMinute, concurrentRequests, ...(group !== undefined && { group }) },
   }))
   return {
     size: known.length,

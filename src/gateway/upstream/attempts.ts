@@ -1,6 +1,7 @@
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
-import { failureKind, Refusal, reasonOf, refuse } from '../error.ts'
+import { failureKind, Refusal, reasonOf, refuse, tooManyAtOnce } from '../error.ts'
+import { holdUntilEnd, type Release } from '../in-flight.ts'
 import { wordsOf } from '../record.ts'
 import { call } from './call.ts'
 import type { Candidate } from './catalog.ts'
@@ -37,25 +38,61 @@ export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefin
 }
 
 async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stopper): Promise<Opened> {
+  const { inFlight, breakers } = service
+  const { signal } = controller
+  const busy: Candidate[] = []
   let first: Refusal | undefined
   let resting: Refusal | undefined
   // A breaker only leads to another channel. Without one, the upstream answers.
   const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
+
+  /** Undefined: it has failed, and the next one may be tried. */
+  async function opened(candidate: Candidate, release: Release): Promise<Opened | undefined> {
+    let isHeld = false
+    try {
+      const result = await tryOne(service, ask, trace, { candidate, controller, others })
+      if (!('again' in result)) {
+        holdUntilEnd(release, trace, signal)
+        isHeld = true
+        return result
+      }
+      if (result.again === 'never' || signal.aborted) throw result.refusal
+      if (candidate !== ask.candidates.at(-1)) reportFailed(service, trace, candidate, result.refusal)
+      // A 401, 402, 403 or 404 may concern that channel only, so a later error replaces it.
+      if (!first || (first.error.status < 500 && first.error.status !== 429)) first = result.refusal
+      return undefined
+    } finally {
+      if (!isHeld) release()
+    }
+  }
+
   for (const candidate of ask.candidates) {
-    const restMs = others ? service.breakers.restMs(candidate.channel) : undefined
+    const restMs = others ? breakers.restMs(candidate.channel) : undefined
     if (restMs !== undefined) {
       resting ??= breakerIsOpen(service, candidate, restMs)
       continue
     }
-    const result = await tryOne(service, ask, trace, { candidate, controller, others })
-    if (!('again' in result)) return result
-    if (result.again === 'never' || controller.signal.aborted) throw result.refusal
-    if (candidate !== ask.candidates.at(-1)) reportFailed(service, trace, candidate, result.refusal)
-    // A 401, 402, 403 or 404 may concern that channel only, so a later error replaces it.
-    if (!first || (first.error.status < 500 && first.error.status !== 429)) first = result.refusal
+    const release = inFlight.take(slotOf(candidate), candidate.channel.concurrentRequests)
+    if (!release) busy.push(candidate)
+    const answer = release && (await opened(candidate, release))
+    if (answer) return answer
+  }
+  // All others have failed, so these are worth a wait.
+  for (const candidate of busy) {
+    const waiting = inFlight.wait({ name: slotOf(candidate), limit: candidate.channel.concurrentRequests, signal, refusal: channelIsBusy })
+    const release = await waiting.catch((refusal: Refusal) => {
+      if (signal.aborted) throw refusal
+      first ??= refusal
+    })
+    const answer = release && (await opened(candidate, release))
+    if (answer) return answer
   }
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
 }
+
+const slotOf = ({ channel }: Candidate) => `channel ${channel.name}`
+
+const channelIsBusy = () => tooManyAtOnce(503, 'channel')
 
 /** Names the channel that failed: the client sees nothing of it when another one answers. */
 function reportFailed({ log }: Service, { requestId }: Trace, { channel, model }: Candidate, refusal: Refusal): void {

@@ -8,6 +8,7 @@ import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
+import { atEnd } from '../at-end.ts'
 import { endpointFor } from '../channel.ts'
 import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
@@ -135,11 +136,7 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
   const timer = setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream took too long')), totalMs)
-  const { ended } = trace
-  trace.ended = (...outcome) => {
-    clearTimeout(timer)
-    ended(...outcome)
-  }
+  atEnd(trace, () => clearTimeout(timer))
 }
 
 /** The answer, with a stream of binary frames as text/event-stream. */

@@ -1,0 +1,13 @@
+import type { Refusal } from './error.ts'
+
+/** An exchange that can end. */
+export type Ending = { ended(status: number, failure?: Refusal): void }
+
+/** Calls `act` when the exchange ends. */
+export function atEnd(trace: Ending, act: () => void): void {
+  const { ended } = trace
+  trace.ended = (...outcome) => {
+    act()
+    ended(...outcome)
+  }
+}
