@@ -1,5 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import type { KeyInfo, KeyLimits, Location, Records } from '../records/index.ts'
+import { defined } from '../kit/fields/defined.ts'
+import type { KeyInfo, KeyLimits, Keys, Location } from '../records/index.ts'
+import { remoteKeys } from './remote-keys.ts'
 
 /** Where records are kept, unless the configuration says otherwise: PostgreSQL by `DATABASE_URL`, else a file of this folder. */
 export function locationOf(environment: Readonly<Record<string, string | undefined>>, given?: string): Location {
@@ -7,73 +9,75 @@ export function locationOf(environment: Readonly<Record<string, string | undefin
   return /^postgres(ql)?:\/\//.test(place) ? { url: place } : { file: place }
 }
 
-type Given = Omit<KeyLimits, 'models' | 'expiresAt'> & { models?: string[]; expires?: string; database?: string }
+/** Where the keys are: in a database, or behind the admin API of a gateway. */
+type Place = { database?: string; url?: string; adminKeyEnv: string }
+type Given = Place & Omit<KeyLimits, 'models' | 'expiresAt'> & { models?: string[]; expires?: string }
 
 /** Adds `wireglot keys`. */
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('keys of clients in the database of records; a running gateway accepts them within seconds')
-  const database = '--database <file or URL>'
-  const where = 'default: DATABASE_URL, else wireglot.db'
-  keys
-    .command('create')
+  const placed = (command: Command) =>
+    command
+      .option('--database <file or URL>', 'default: DATABASE_URL, else wireglot.db')
+      .option('--url <url>', 'the address of a running gateway, in place of its database')
+      .option('--admin-key-env <name>', 'with --url: the environment variable with the admin key', 'WIREGLOT_ADMIN_KEY')
+  placed(keys.command('create'))
     .description('create a key; its secret is shown only now')
     .argument('<name>')
     .option('--group <name>', 'a group of the configuration')
     .option('--models <ids>', 'models with commas between; a * at the end matches any rest', toList)
-    .option('--requests-per-minute <number>', 'limit', toNumber)
-    .option('--tokens-per-minute <number>', 'limit', toNumber)
-    .option('--tokens-per-day <number>', 'budget', toNumber)
-    .option('--tokens-per-month <number>', 'budget', toNumber)
+    .option('--requests-per-minute <number>', 'limit', toCount)
+    .option('--tokens-per-minute <number>', 'limit', toCount)
+    .option('--tokens-per-day <number>', 'budget', toCount)
+    .option('--tokens-per-month <number>', 'budget', toCount)
     .option('--dollars-per-day <number>', 'budget; needs prices in the configuration', toNumber)
     .option('--dollars-per-month <number>', 'budget; needs prices in the configuration', toNumber)
     .option('--expires <time>', 'ISO 8601, such as 2030-01-01', toTime)
-    .option(database, where)
-    .action(async (name: string, { database: place, expires, ...limits }: Given) => {
-      const { secret, ...info } = await using(place, ({ keys: all }) => all.create(name, { ...limits, ...(expires !== undefined && { expiresAt: expires }) }))
+    .action(async (name: string, { expires, database, url, adminKeyEnv, ...limits }: Given) => {
+      const wanted = { ...limits, ...(expires !== undefined && { expiresAt: expires }) }
+      const { secret, ...info } = await using({ adminKeyEnv, ...defined({ database, url }) }, all => all.create(name, wanted))
       process.stdout.write(`${lineOf(info)}\n${secret}\n`)
     })
-  keys
-    .command('list')
+  placed(keys.command('list'))
     .description('list the keys, without their secrets')
-    .option(database, where)
-    .action(async ({ database: place }: { database?: string }) => {
-      for (const info of await using(place, ({ keys: all }) => all.list())) process.stdout.write(`${lineOf(info)}\n`)
+    .action(async (place: Place) => {
+      for (const info of await using(place, all => all.list())) process.stdout.write(`${lineOf(info)}\n`)
     })
-  keys
-    .command('rotate')
+  placed(keys.command('rotate'))
     .description('give a key a new secret, which is shown only now')
     .argument('<name>')
-    .option(database, where)
-    .action(async (name: string, { database: place }: { database?: string }) => {
-      const { secret } = await using(place, ({ keys: all }) => all.rotate(name))
+    .action(async (name: string, place: Place) => {
+      const { secret } = await using(place, all => all.rotate(name))
       process.stdout.write(`${secret}\n`)
     })
   for (const [word, disabled] of [
     ['disable', true],
     ['enable', false],
   ] as const)
-    keys
-      .command(word)
+    placed(keys.command(word))
       .argument('<name>')
-      .option(database, where)
-      .action(async (name: string, { database: place }: { database?: string }) => {
-        process.stdout.write(`${lineOf(await using(place, ({ keys: all }) => all.change(name, { disabled })))}\n`)
+      .action(async (name: string, place: Place) => {
+        process.stdout.write(`${lineOf(await using(place, all => all.change(name, { disabled })))}\n`)
       })
-  keys
-    .command('delete')
+  placed(keys.command('delete'))
     .argument('<name>')
-    .option(database, where)
-    .action(async (name: string, { database: place }: { database?: string }) => {
-      await using(place, ({ keys: all }) => all.delete(name))
+    .action(async (name: string, place: Place) => {
+      await using(place, all => all.delete(name))
       process.stdout.write(`deleted ${name}\n`)
     })
 }
 
-async function using<T>(place: string | undefined, act: (records: Records) => Promise<T>): Promise<T> {
+async function using<T>({ database, url, adminKeyEnv }: Place, act: (keys: Omit<Keys, 'find'>) => Promise<T>): Promise<T> {
+  if (url !== undefined) {
+    if (database !== undefined) throw new Error('give either --database or --url')
+    const adminKey = process.env[adminKeyEnv]
+    if (!adminKey) throw new Error(`the environment has no ${adminKeyEnv}: export the admin key, or name another variable with --admin-key-env`)
+    return act(remoteKeys(url, adminKey))
+  }
   const { openRecords } = await import('../records/index.ts')
-  const records = await openRecords(locationOf(process.env, place))
+  const records = await openRecords(locationOf(process.env, database))
   try {
-    return await act(records)
+    return await act(records.keys)
   } finally {
     await records.close()
   }
@@ -94,6 +98,12 @@ function toNumber(text: string): number {
   const number = Number(text)
   if (!Number.isFinite(number) || number < 0) throw new InvalidArgumentError('Expected a number.')
   return number
+}
+
+function toCount(text: string): number {
+  const count = toNumber(text)
+  if (!Number.isSafeInteger(count)) throw new InvalidArgumentError('Expected a whole number.')
+  return count
 }
 
 function toTime(text: string): string {

@@ -152,7 +152,7 @@ async function recordsOf(config: GatewayConfig, { options, source, environment, 
   const { records: place } = isObject(config) ? config : {}
   const adminKey = (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ?? environment['WIREGLOT_ADMIN_KEY']
   const isWanted = (place !== undefined && place !== false) || adminKey !== undefined || environment['DATABASE_URL'] !== undefined
-  if (place === false || source.isDemo || !(isWanted || options.records)) return { title: 'records: off' }
+  if (place === false || !(isWanted || (options.records && !source.isDemo))) return { title: 'records: off' }
   const location = place ?? locationOf(environment)
   const named = 'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
   const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`

@@ -85,6 +85,8 @@ export type Tables = { records: RecordRow; keys: KeyRow } & Record<Period, SumRo
 export type Database = {
   /** The tables, when they are up to date. @throws Error if the database cannot be reached */
   ready(): Promise<Kysely<Tables>>
+  /** The tables could be reached once. */
+  wasReached(): boolean
   /** Inserts new records. Written by hand: to compile it for a thousand rows takes kysely as long as the database takes to insert them. */
   insertion(rows: readonly RecordRow[]): CompiledQuery
   close(): Promise<void>
@@ -104,9 +106,13 @@ export async function openDatabase(location: Location, warn: Warn = () => {}): P
   const isEmbedded = 'file' in location
   const db = new Kysely<Tables>({ dialect: isEmbedded ? await embedded(location.file) : await postgres(location.url), plugins: [new CamelCasePlugin()] })
   let prepared: Promise<Kysely<Tables>> | undefined
+  let isReached = false
   const ready = () => {
     prepared ??= migrate(db, isEmbedded).then(
-      () => db,
+      () => {
+        isReached = true
+        return db
+      },
       (error: unknown) => {
         prepared = undefined
         throw error
@@ -124,7 +130,7 @@ export async function openDatabase(location: Location, warn: Warn = () => {}): P
       insertText(rows, isEmbedded),
       rows.flatMap(row => Object.values(row)),
     )
-  return { ready, insertion, close: () => db.destroy() }
+  return { ready, wasReached: () => isReached, insertion, close: () => db.destroy() }
 }
 
 /** The rows have their fields in the same order. */

@@ -78,7 +78,7 @@ export async function openRecords(location: Location, { prices = () => ({}), kee
       },
     },
     admin: (adminKey, sources) => createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
-    state: () => ({ database: writer.isFailing() ? 'unreachable' : 'ok', waiting: writer.waiting(), dropped: writer.dropped() }),
+    state: () => ({ database: writer.isFailing() || !database.wasReached() ? 'unreachable' : 'ok', waiting: writer.waiting(), dropped: writer.dropped() }),
     async close() {
       await writer.close()
       await database.close()

@@ -86,6 +86,13 @@ describe('the admin API', () => {
     expect((await admin('channels/up/verify', { json: {} })).status).toBe(400)
   })
 
+  test('with "auth": "none" everybody is served, and a key of the database still has its limits', async () => {
+    const { admin, ask } = await started({ auth: 'none' })
+    const { body } = await admin('keys', { json: { name: 'alice', models: ['other'] } })
+    expect((await ask('')).status).toBe(200)
+    expect((await ask(String(body['secret']))).status).toBe(404)
+  })
+
   test('changes limits, and removes one with null', async () => {
     const { admin } = await started()
     await admin('keys', { json: { name: 'alice', tokensPerDay: 5, requestsPerMinute: 7 } })
@@ -135,6 +142,22 @@ describe('attacks on the admin API', () => {
     )
     expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
     expect(answers[0]?.[0]).toBe(401)
+  })
+
+  test('a client learns nothing from refused keys: unknown, deleted and malformed ones get the same answer', async () => {
+    const { admin, ask } = await started()
+    const { body: deleted } = await admin('keys', { json: { name: 'deleted' } })
+    const { body: rotated } = await admin('keys', { json: { name: 'rotated' } })
+    await admin('keys/deleted', { method: 'DELETE' })
+    await admin('keys/rotated/rotate', { method: 'POST' })
+    const answers = []
+    for (const key of [deleted['secret'], rotated['secret'], `wg-${'A'.repeat(43)}`, 'wg-', 'sk-other', 'deleted', "' or 1=1 --"]) {
+      const response = await ask(String(key))
+      const { request_id, ...body } = (await response.json()) as Record<string, unknown>
+      answers.push(JSON.stringify([response.status, body]))
+    }
+    expect(new Set(answers).size).toBe(1)
+    expect(answers[0]).toContain('401')
   })
 
   test('without an admin key there is no admin API', async () => {

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../src/records/database.ts'
+import { findRecords } from '../../src/records/queries.ts'
 import { redisInstalled, startRedis } from '../gateway/redis.ts'
 import { after, paths, post, requests, sendJson, upstream } from '../gateway/support.ts'
 import { freePort, postgresPrograms, startPostgres } from './postgres.ts'
@@ -12,7 +14,7 @@ const adminKey = 'admin-key-0123456789'
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 const canRun = postgresPrograms !== undefined && redisInstalled
 
-let postgres: Awaited<ReturnType<typeof startPostgres>>
+let postgres: Awaited<ReturnType<typeof startPostgres>> | undefined
 let redis: Awaited<ReturnType<typeof startRedis>>
 beforeAll(async () => {
   if (!canRun) return
@@ -26,19 +28,19 @@ afterAll(async () => {
 
 test.skipIf(canRun)('PostgreSQL or Redis is not installed here, so the tests of several processes are skipped', () => expect(canRun).toBe(false))
 
-/** `wireglot serve` in a process of its own. */
-async function started(config: object): Promise<{ url: string; child: ChildProcess; ended: Promise<unknown> }> {
+/** `wireglot serve` in a process of its own. `mostKilobytes`: of a file that it writes. */
+async function started(
+  config: object,
+  options: readonly string[] = [],
+  mostKilobytes?: number,
+): Promise<{ url: string; child: ChildProcess; ended: Promise<unknown> }> {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
   await writeFile(join(folder, 'wireglot.config.json'), JSON.stringify(config))
   const port = await freePort()
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', main, 'serve', '--port', String(port), '--log', 'off', '--config', join(folder, 'wireglot.config.json')],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { ...process.env, DATABASE_URL: postgres.url },
-    },
-  )
+  const command = [process.execPath, '--import', 'tsx', main, 'serve', '--port', String(port), '--log', 'off', '--config', join(folder, 'wireglot.config.json')]
+  const limited = mostKilobytes === undefined ? [] : ['bash', '-c', `ulimit -f ${mostKilobytes}; exec "$0" "$@"`]
+  const [program = '', ...args] = [...limited, ...command, ...options]
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], env: { ...process.env, ...(postgres && { DATABASE_URL: postgres.url }) } })
   const ended = new Promise(resolve => child.once('exit', resolve))
   after(async () => {
     child.kill('SIGKILL')
@@ -116,4 +118,58 @@ describe.skipIf(!canRun)('two processes on one PostgreSQL and one Redis', () => 
     expect(await countOf(third.url)).toBe(committed)
     expect((await ask(third.url, free)).status).toBe(200)
   }, 120_000)
+})
+
+describe('one process with a file', () => {
+  test('SIGTERM in the middle of a stream writes its record, too', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    const file = join(folder, 'r.db')
+    const seen = await upstream(response => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(
+        'event: message_start\ndata: {"type":"message_start","message":{"id":"m","type":"message","role":"assistant","model":"m","content":[]}}\n\n',
+      )
+    })
+    const config = { auth: 'none', channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }], records: { file } }
+    const { url, child, ended } = await started(config, ['--grace', '1'])
+    const response = await fetch(url + paths.messages, post({ ...requests.messages, model: 'm', stream: true }))
+    const reader = response.body?.getReader()
+    await reader?.read()
+    child.kill('SIGTERM')
+    await ended
+    await reader?.cancel().catch(() => {})
+    const database = await openDatabase({ file })
+    const { records } = await findRecords(database, {}, 10)
+    expect(records).toMatchObject([{ model: 'm', channel: 'up', stream: 1, failure: 'gateway' }])
+    await database.close()
+  }, 60_000)
+
+  test('a full disk stops no request: records are dropped, and this is reported', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
+    const answer = {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'm',
+      content: [{ type: 'text', text: 'Hi' }],
+      stop_reason: 'end_turn',
+      stop_sequence: null,
+    }
+    const seen = await upstream(sendJson(200, answer))
+    const config = { auth: 'none', channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }], records: { file: join(folder, 'r.db') }, adminKey }
+    // No file of the process may be longer than 160 KB, which holds the empty tables.
+    const { url } = await started(config, [], 160)
+    let last = 0
+    for (let round = 0; round < 30; round++) {
+      const asked = Array.from({ length: 20 }, () => fetch(url + paths.messages, post({ ...requests.messages, model: `m-${round}` })))
+      for (const response of await Promise.all(asked)) {
+        last = response.status
+        await response.arrayBuffer()
+      }
+    }
+    expect(last).toBe(200)
+    const response = await fetch(`${url}/ready`)
+    expect(response.status).toBe(200)
+    expect(JSON.stringify(await response.json())).toContain('unreachable')
+  }, 60_000)
 })

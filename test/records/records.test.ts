@@ -85,8 +85,9 @@ describe.each(places)('records in %s', (_, place) => {
 
   test('that are written twice are counted once', async () => {
     const { location, records } = await opened()
-    records.hooks.onUsage(recordOf(1), request)
-    records.hooks.onUsage(recordOf(1), request)
+    const record = recordOf(1)
+    records.hooks.onUsage(record, request)
+    records.hooks.onUsage(record, request)
     await records.close()
     const database = await openDatabase(location)
     expect((await sumUsage(database, {})).sums).toMatchObject([{ requests: 1, input: 100, output: 50 }])
@@ -280,6 +281,7 @@ test.skipIf(!postgresPrograms)(
     const warnings: string[] = []
     const records = await openRecords({ url: server.url }, { logger: { warn: (_, message) => warnings.push(message) } })
     expect(warnings).toEqual(['the database of records cannot be reached: requests are served all the same'])
+    expect(records.state().database).toBe('unreachable')
     records.hooks.onUsage(recordOf(1), request)
     await expect(records.hooks.authenticate('wg-some', request)).rejects.toMatchObject({ error: { status: 503 } })
     await server.start()

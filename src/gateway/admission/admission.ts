@@ -69,7 +69,7 @@ export function createAdmission({ config, hooks, limits, inFlight }: Pick<Servic
     if (hooks.authenticate) {
       const decided = await hooks.authenticate(credential, hookRequest(request))
       if (decided) return decided
-      if (decided === null || keys.size === 0) throw unauthorized(credential)
+      if (decided === null || (keys.size === 0 && config.auth !== 'none')) throw unauthorized(credential)
     }
     if (config.auth === 'none') return {}
     if (localOnly) {

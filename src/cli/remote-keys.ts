@@ -1,0 +1,26 @@
+import { isObject, parseJson } from '../kit/json/json.ts'
+import type { Keys } from '../records/index.ts'
+
+/** The keys of a running gateway, through its admin API. Each call throws an Error with the message of the gateway. */
+export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
+  async function call<T>(method: string, path: string, json?: object): Promise<T> {
+    const url = `${base.replace(/\/+$/, '')}/admin/${path}`
+    const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }
+    const response = await fetch(url, { method, headers, redirect: 'manual', ...(json && { body: JSON.stringify(json) }) }).catch((error: unknown) => {
+      throw new Error(`${url} cannot be reached`, { cause: error })
+    })
+    const body = parseJson(await response.text())
+    if (response.ok && isObject(body)) return body as T
+    const { error } = isObject(body) ? body : {}
+    const message = isObject(error) && typeof error['message'] === 'string' ? error['message'] : 'there is no admin API, which needs an admin key'
+    throw new Error(`${url}: status ${response.status}, ${message}`)
+  }
+  const at = (name: string) => `keys/${encodeURIComponent(name)}`
+  return {
+    create: (name, limits) => call('POST', 'keys', { name, ...limits }),
+    list: async () => (await call<{ keys: Awaited<ReturnType<Keys['list']>> }>('GET', 'keys')).keys,
+    rotate: name => call('POST', `${at(name)}/rotate`),
+    change: (name, change) => call('PATCH', at(name), change),
+    delete: async name => void (await call('DELETE', at(name))),
+  }
+}
