@@ -161,16 +161,18 @@ async function embedded(file: string): Promise<Dialect> {
 
 type Sqlite = import('libsql').Database
 
+type Statement = Record<'all' | 'run' | 'iterate', (...values: unknown[]) => unknown>
+
 /** The statements that are kept. To prepare that of a whole batch takes as long as half of its insertion. */
 const mostStatements = 50
 
 /** libsql tells by `columns()` whether a statement returns rows; kysely asks `reader`. kysely runs one statement at a time. */
 function asKyselyExpects(database: Sqlite) {
-  const prepared = new Map<string, ReturnType<Sqlite['prepare']>>()
+  const prepared = new Map<string, Statement>()
   return {
     close: () => void database.close(),
     prepare(sql: string) {
-      const statement = prepared.get(sql) ?? database.prepare(sql)
+      const statement: Statement = prepared.get(sql) ?? database.prepare<unknown[]>(sql)
       if (prepared.size >= mostStatements) prepared.clear()
       prepared.set(sql, statement)
       return {

@@ -16,9 +16,9 @@ const doors = [
   'wireglot/testing',
   'wireglot/schemas',
   'wireglot/notes',
+  'wireglot/between',
   'wireglot/records',
   'wireglot/operations',
-  'wireglot/between',
 ]
 
 for (const load of [name => import(name), async name => require(name)]) {
