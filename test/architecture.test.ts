@@ -61,7 +61,6 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
   testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
-  page: { rooms: ['canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'translate'], packages: ['@noble/hashes'] },
   clients: { rooms: ['address', 'canonical', 'kit', 'protocols/index.ts', 'translate'], packages: [] },
   gateway: {
     rooms: [
@@ -72,7 +71,6 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'errors.ts',
       'kit',
       'notes.ts',
-      'page',
       'protocol.ts',
       'protocols/check-options.ts',
       'protocols/index.ts',
@@ -86,6 +84,11 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: { rooms: ['canonical', 'gateway', 'kit'], packages: ['kysely', 'libsql', 'pg', 'zod', 'node:crypto', 'node:http'] },
+  console: {
+    rooms: ['canonical', 'clients', 'errors.ts', 'gateway', 'kit', 'notes.ts', 'protocol.ts', 'protocols/index.ts', 'records', 'sse', 'translate'],
+    // The last one is made of `browser/` when the package is built.
+    packages: ['@noble/hashes', 'node:http', 'uplot', 'zod', 'wireglot-console-bundle'],
+  },
   hosts: { rooms: ['gateway', 'transports'], packages: ['node:http', 'node:events', 'node:stream'] },
   cli: {
     rooms: [
@@ -94,6 +97,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'api.ts',
       'canonical',
       'clients',
+      'console',
       'errors.ts',
       'gateway',
       'hosts',

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGateway, type GatewayConfig } from '../src/gateway/gateway.ts'
 import { gateway } from '../src/hosts/connect.ts'
 import { type ClientName, clientConfig, explodeResponse } from '../src/index.ts'
+import { bundleForBuild } from './tools/console-bundle.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -64,6 +65,7 @@ const doors: Record<string, string> = {
   'wireglot/notes': 'src/notes.ts',
   'wireglot/operations': 'src/operations/index.ts',
   'wireglot/records': 'src/records/index.ts',
+  'wireglot/console': 'src/console/index.ts',
   'wireglot/schemas': 'src/schemas.ts',
   'wireglot/protocols': 'src/protocols',
   'wireglot/testing': 'src/testing/index.ts',
@@ -76,11 +78,27 @@ beforeAll(async () => {
   await new Promise(resolve => server.listen(0, '127.0.0.1', () => resolve(undefined)))
   base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const bundle = { bundle: true, format: 'esm', platform: 'node', target: 'es2023', packages: 'external', logLevel: 'error' } as const
+  const bundle = {
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'es2023',
+    packages: 'external',
+    logLevel: 'error',
+  } as const
   for (const [name, { code }] of programs) writeFileSync(join(folder, `${fileOf(name)}.ts`), code)
   const alias = Object.fromEntries(Object.entries(doors).map(([door, file]) => [door, join(root, file)]))
   const entryPoints = [...programs.map(([name]) => join(folder, `${fileOf(name)}.ts`)), join(root, 'src/cli/main.ts')]
-  await build({ ...bundle, entryPoints, alias, splitting: true, entryNames: '[name]', outExtension: { '.js': '.mjs' }, outdir: folder })
+  await build({
+    ...bundle,
+    plugins: [bundleForBuild],
+    entryPoints,
+    alias,
+    splitting: true,
+    entryNames: '[name]',
+    outExtension: { '.js': '.mjs' },
+    outdir: folder,
+  })
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 })
   const reply = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }] }

@@ -31,6 +31,7 @@ export default defineConfig({
           guide('SDKs in process', 'in-process'),
           guide('Vendors', 'vendors'),
           guide('Records, keys and budgets', 'records'),
+          guide('The console', 'console'),
           guide('Several processes', 'several-processes'),
           guide('Deploy', 'deploy'),
           guide('Operations', 'operations'),

@@ -1,11 +1,13 @@
 import { unwatchFile, watchFile } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
 import { usualKeyEnv } from '../clients/index.ts'
+import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
 import { demo, longestMs, settle } from '../gateway/options.ts'
 import { type ConnectGateway, gateway } from '../hosts/connect.ts'
+import { defined } from '../kit/fields/defined.ts'
 import { isObject } from '../kit/json/json.ts'
 import { createOperations, type LogFormat } from '../operations/index.ts'
 import { isProtocolName, protocolNames } from '../protocols/index.ts'
@@ -66,12 +68,14 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   // Before a database is created for it.
   settle(config, process.env)
   const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
-  const { authenticate, onUsage } = records?.hooks ?? {}
-  const hooks = { ...(onUsage && { onUsage }), ...(authenticate && records && (await acceptsKeys(records, adminKey)) && { authenticate }) }
-  const live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
+  const page = isObject(config) && config.console === false ? undefined : consoleOf(source, () => live.current(), defined({ adminKey, records }))
+  const { authenticate, ...others }: Hooks = page?.hooks ?? records?.hooks ?? {}
+  const hooks = { ...others, ...(authenticate && (await acceptsKeys(config, records, adminKey)) && { authenticate }) }
+  const live: Live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
   const admin = records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
   const server = createServer((request, response) => {
-    if (!operations.answer(request, response) && !admin?.(request, response)) live.current()(request, response)
+    if (page && isHome(request)) response.writeHead(302, { location: 'console' }).end()
+    else if (!operations.answer(request, response) && !admin?.(request, response) && !page?.answer(request, response)) live.current()(request, response)
   })
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
@@ -152,13 +156,13 @@ async function recordsOf(config: GatewayConfig, { options, source, environment, 
   const { records: place } = isObject(config) ? config : {}
   const adminKey = (isObject(config) ? fromEnvironment(config.adminKey, environment) : undefined) ?? environment['WIREGLOT_ADMIN_KEY']
   const isWanted = (place !== undefined && place !== false) || adminKey !== undefined || environment['DATABASE_URL'] !== undefined
-  if (place === false || !(isWanted || (options.records && !source.isDemo))) return { title: 'records: off' }
+  if (place === false || !(isWanted || (options.records && !source.isDemo))) return { title: 'records: off', ...defined({ adminKey }) }
   const location = place ?? locationOf(environment)
   const named = 'url' in location ? { url: fromEnvironment(location.url, environment) ?? '' } : location
   const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   try {
     const { openRecords } = await import('../records/index.ts')
-    return { records: await openRecords(named, { prices, logger, keepDays: place?.keepDays }), ...(adminKey !== undefined && { adminKey }), title }
+    return { records: await openRecords(named, { prices, logger, keepDays: place?.keepDays }), ...defined({ adminKey }), title }
   } catch (error) {
     if (isWanted) throw error
     return { title: `records: off (${error instanceof Error ? error.message : 'unknown'})` }
@@ -166,12 +170,20 @@ async function recordsOf(config: GatewayConfig, { options, source, environment, 
 }
 
 /** Keys of the database are accepted once there is one, or somebody who can create one. Until then only this machine is served. A database that is away may have some. */
-const acceptsKeys = async (records: Records, adminKey: string | undefined) =>
-  adminKey !== undefined ||
-  (await records.keys.list().then(
+async function acceptsKeys({ keys = [] }: GatewayConfig, records: Records | undefined, adminKey: string | undefined): Promise<boolean> {
+  if (!records) return adminKey !== undefined && keys.length > 0
+  if (adminKey !== undefined) return true
+  return records.keys.list().then(
     list => list.length > 0,
     () => true,
-  ))
+  )
+}
+
+const consoleOf = ({ isDemo }: Source, current: () => ConnectGateway, more: Pick<ConsoleOptions, 'adminKey' | 'records'>) =>
+  createConsole({ gateway: current, isDemo: isDemo === true, ...more })
+
+/** Does a browser open the address, and not a client that looks whether the gateway is up? */
+const isHome = ({ method, url, headers }: IncomingMessage) => method === 'GET' && url === '/' && /\btext\/html\b/i.test(headers.accept ?? '')
 
 function fromEnvironment(value: string | undefined, environment: Surroundings['environment']): string | undefined {
   if (!value?.startsWith('env:')) return value
@@ -243,7 +255,7 @@ async function createLive(
 
 function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: string; logger: Logger; hooks?: Hooks | undefined }): ConnectGateway {
   // A file may not contain an object: the gateway has the better message for that.
-  const handler = gateway(isObject(config) ? { page: true, ...config } : config, { ...hooks, logger })
+  const handler = gateway(config, { ...hooks, logger })
   if (!handler.localOnly || isLoopback(host)) return handler
   void handler.close(0)
   throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`)
@@ -253,7 +265,7 @@ function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: 
 function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): string[] {
   const model = isDemo ? 'demo' : modelOf(config)
   const lines = [title, ...(isDemo ? [] : [served(model)]), `base URL: ${url}`]
-  if (config.page !== false) lines.push(`playground: ${url}/`)
+  if (config.console !== false) lines.push(`console: ${url}/console`)
   lines.push('')
   const keyed = config.keys?.length ? { keyEnv: usualKeyEnv } : {}
   if (config.keys?.length) lines.push(`export ${usualKeyEnv}=...   # one of the configured keys`, '')

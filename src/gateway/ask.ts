@@ -4,7 +4,6 @@ import type { Operation, Protocol } from '../protocol.ts'
 import type { Resolvers } from '../translate/references.ts'
 import type { Transport } from '../transports/transport.ts'
 import type { ReadBody } from './body/body.ts'
-import type { Playground } from './endpoints/playground.ts'
 import type { Refusal } from './error.ts'
 import type { HookRequest, Hooks, Identity } from './hooks.ts'
 import type { InFlight } from './in-flight.ts'
@@ -34,7 +33,6 @@ export type Service = {
   isRepeated(id: string): boolean
   /** The store for replies. Absent: nothing is kept. */
   replyStore?: ReplyStore
-  playground: Playground
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void
   /** Calls a hook. What it throws is logged, and the result is undefined. */

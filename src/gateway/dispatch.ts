@@ -20,13 +20,13 @@ import { conversationKey } from './upstream/sticky.ts'
 /** The answer to a request whose route is known. @throws Refusal, TranslationError */
 export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayAnswer>
 
-type OpenRoute = Extract<Route, { kind: 'home' | 'page' | 'wrong-path' | 'wrong-method' }>
+type OpenRoute = Extract<Route, { kind: 'home' | 'wrong-path' | 'wrong-method' }>
 type CallRoute = Extract<Route, { kind: Operation }>
 
 export function createDispatch(service: Service, admission: Admission): Dispatch {
   const list = createListing(service)
   return async (route, request, trace) => {
-    if (isOpen(route)) return answerOpen(service, route, request)
+    if (isOpen(route)) return answerOpen(route, request)
     const identity = await admission.identify(request, route.protocol)
     trace.identity = identity
     const limit = isCounted(route) ? await admission.count(identity) : undefined
@@ -37,15 +37,13 @@ export function createDispatch(service: Service, admission: Admission): Dispatch
   }
 }
 
-const isOpen = (route: Route): route is OpenRoute =>
-  route.kind === 'home' || route.kind === 'page' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
+const isOpen = (route: Route): route is OpenRoute => route.kind === 'home' || route.kind === 'wrong-path' || route.kind === 'wrong-method'
 
 /** Listings do not count as calls. */
-const isCounted = (route: Exclude<Route, OpenRoute>) =>
-  route.kind !== 'list' && route.kind !== 'describe' && route.kind !== 'client-config' && !(route.kind === 'playground' && route.asked === 'state')
+const isCounted = (route: Exclude<Route, OpenRoute>) => route.kind !== 'list' && route.kind !== 'describe' && route.kind !== 'client-config'
 
 /** Routes that need no key. */
-async function answerOpen({ playground }: Service, route: OpenRoute, request: GatewayRequest): Promise<GatewayAnswer> {
+async function answerOpen(route: OpenRoute, request: GatewayRequest): Promise<GatewayAnswer> {
   switch (route.kind) {
     case 'home':
       return {
@@ -53,8 +51,6 @@ async function answerOpen({ playground }: Service, route: OpenRoute, request: Ga
         headers: { 'content-type': 'text/plain; charset=utf-8' },
         body: 'wireglot: a gateway between the wire protocols of language models\n',
       }
-    case 'page':
-      return playground.page()
     case 'wrong-path':
       throw refuse(404, 'not_found', route.message, { code: 'unknown_url' })
     case 'wrong-method':
@@ -80,7 +76,7 @@ async function answerKnown(
   route: Exclude<Route, OpenRoute>,
   { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
 ): Promise<GatewayAnswer> {
-  const { catalog, playground } = service
+  const { catalog } = service
   switch (route.kind) {
     case 'list': {
       const { address } = route.protocol
@@ -95,8 +91,6 @@ async function answerKnown(
     }
     case 'client-config':
       return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity) })
-    case 'playground':
-      return route.asked === 'state' ? playground.state(identity, (await list(identity)).models) : playground.translate(request)
     case 'stored':
       return answerStored(service, { ...route, request }, trace)
     case 'generate':

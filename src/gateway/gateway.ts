@@ -11,17 +11,16 @@ import { createAdmission } from './admission/admission.ts'
 import { createCors } from './admission/cors.ts'
 import type { Service, Trace } from './ask.ts'
 import { createDispatch } from './dispatch.ts'
-import { createPlayground } from './endpoints/playground.ts'
 import { Refusal, reasonOf, refusalOf, refuse, shuttingDown, wireOf } from './error.ts'
 import { notesHeader, requestIdHeaders, safeHeaders } from './headers.ts'
-import { type Hooks, hookRequest } from './hooks.ts'
+import { type Hooks, hookRequest, type Identity } from './hooks.ts'
 import { createRepeats, newId } from './ids.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report, wordsOf } from './record.ts'
-import type { GatewayAnswer, GatewayRequest } from './request.ts'
+import type { ClientRequest, GatewayAnswer, GatewayRequest } from './request.ts'
 import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
 import { createReplyStore } from './stored/reply-store.ts'
@@ -34,9 +33,9 @@ import { createLearned } from './upstream/learned.ts'
 export type { Signal } from '../transports/stopper.ts'
 export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
 export { type Refusal, refuse } from './error.ts'
-export type { BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
+export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
-export type { GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
+export type { ClientRequest, GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {
@@ -55,6 +54,8 @@ export type Gateway = {
   readonly localOnly: boolean
   /** What happens at this moment, for health checks and metrics. */
   state(): GatewayState
+  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
+  identify(request: ClientRequest): Promise<Identity>
 }
 
 /** `isClosing`: `close` was called. `inProgress`: the number of open exchanges. `store`: of responses; absent: there is none. */
@@ -80,14 +81,13 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())
-  const { page = false } = settled
   const service = serviceOf(settled, hooks, transport)
   const admission = createAdmission(service)
   const dispatch = createDispatch(service, admission)
   const cors = createCors(settled.cors)
   const telemetry = createTelemetry()
   const running = createRunning()
-  const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onUsage, hooks.onNotes, hooks.route].some(Boolean)
+  const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onUsage, hooks.onNotes, hooks.onAttempt, hooks.route].some(Boolean)
 
   return {
     localOnly: admission.localOnly,
@@ -102,13 +102,14 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
         return { name: channel.name, breaker: service.breakers.state(channel), ...(lastError !== undefined && { lastError }) }
       }),
     }),
-    claims: (match, method, mounted) => isClaimed(match, method, { page, mounted }),
+    identify: request => admission.identify(request, firstProtocol),
+    claims: (match, method, mounted) => isClaimed(match, method, { mounted }),
     async answer(request, match = matchPath(request.path)) {
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
       const shared = cors?.headers(request)
       const requestId = newId('req_')
-      const route = routeOf(match, { base: '', ...request, page })
+      const route = routeOf(match, { base: '', ...request })
       const protocol = 'protocol' in route ? route.protocol : firstProtocol
       const controller = new Stopper()
       // By itself, so that an open stream does not keep the whole request in memory.
@@ -203,7 +204,6 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     transport: bytes,
     isRepeated: createRepeats(),
     ...(replyStore && { replyStore }),
-    playground: createPlayground(config.defaults),
     log,
     attempt,
     release() {

@@ -4,7 +4,7 @@ import type { CanonicalResponse, Usage } from '../canonical/response.ts'
 import type { Note } from '../notes.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import type { Transport } from '../transports/transport.ts'
-import type { GatewayRequest } from './request.ts'
+import type { ClientRequest } from './request.ts'
 
 /**
  * The client. `group`: one of the configured groups; absent: all models are visible. `models`: the ids that it may use, of those that its group sees;
@@ -54,6 +54,27 @@ export type UsageRecord = {
   noteCodes?: string[]
 }
 
+/** One request to an upstream. A client's request has several if it is retried, or fails over to another channel. */
+export type Attempt = {
+  requestId: string
+  identity: Identity
+  channel: string
+  /** The upstream's name of the model. */
+  model: string
+  protocol: ProtocolName
+  /** The JSON that was sent, in UTF-8. It contains the prompt. */
+  body: string | Uint8Array
+  /** Of the translation of the request. */
+  notes: readonly Note[]
+  /** Milliseconds until the upstream began to answer, or failed. */
+  ms: number
+  /**
+   * Absent: it answered. `message`: without the words of the upstream. `upstreamMessage`: its own words, which may repeat the prompt; secrets
+   * of the channel are replaced.
+   */
+  failure?: { status: number; kind: FailureKind; message: string; upstreamMessage?: string }
+}
+
 /** The exchange of some notes. `model`: the name that the caller used. `from` and `to`: the protocols of caller and upstream. */
 export type Exchange = { requestId: string; model: string; channel: string; from: string; to: string }
 
@@ -79,7 +100,7 @@ export type Store = {
  */
 export type HookRequest<Raw = unknown> = { method: string; path: string; headers: Record<string, string>; raw: Raw }
 
-export const hookRequest = ({ method, path, headers, raw }: GatewayRequest, hasRaw = true): HookRequest => ({
+export const hookRequest = ({ method, path, headers, raw }: ClientRequest, hasRaw = true): HookRequest => ({
   method,
   path,
   headers,
@@ -130,6 +151,8 @@ export type Hooks<Raw = unknown> = {
   onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | undefined | Promise<BodyChange<CanonicalResponse> | undefined>
   /** Gets the usage record at the end of each exchange. */
   onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
+  /** Gets each attempt at an upstream, when it began to answer or has failed. */
+  onAttempt?(attempt: Attempt, request: HookRequest<Raw>): void | Promise<void>
   /** Gets the notes of a translation, if there are any. */
   onNotes?(notes: Note[], exchange: Exchange, request: HookRequest<Raw>): void | Promise<void>
   /** Default: warnings and errors go to `console.error`, one JSON object per line. `false`: nothing is logged. */

@@ -335,8 +335,8 @@ const Config = entry({
       entry({ input: z.number().min(0), output: z.number().min(0), cacheRead: z.number().min(0).optional(), cacheWrite: z.number().min(0).optional() }),
     )
     .optional(),
-  /** Show the playground to browsers at `/`. Default: true for `wireglot serve`, else false. */
-  page: z.boolean().optional(),
+  /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
+  console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {
   const need = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
   if (auth === 'none' && keys.length > 0) need(['auth'], 'expected no keys beside "none"')

@@ -10,7 +10,7 @@ import type { UsageRecord } from './hooks.ts'
 type Ending = { protocol: Protocol; status: number; failure: Refusal | undefined }
 
 /** Reports a finished exchange to the log, the telemetry and the hooks. */
-export function report({ config, hooks, log, attempt, playground }: Service, trace: Trace, ending: Ending): void {
+export function report({ hooks, log, attempt }: Service, trace: Trace, ending: Ending): void {
   const { candidate, notes, request, requestId, modelAsked, observed } = trace
   const { protocol, failure } = ending
   const record = recordOf(trace, ending)
@@ -21,7 +21,6 @@ export function report({ config, hooks, log, attempt, playground }: Service, tra
   }
   log('info', record, 'exchange')
   if (modelAsked === undefined) return
-  if (config.page) playground.remember(record)
   if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
   if (notes.length > 0 && candidate)
     void attempt('onNotes', () =>

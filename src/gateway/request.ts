@@ -21,6 +21,9 @@ export type GatewayRequest = {
   raw?: unknown
 }
 
+/** What tells who sends a request. */
+export type ClientRequest = Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'query' | 'address' | 'local' | 'raw'>
+
 /** `parsed`: the value, if a body parser of the application has read the body already. */
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
 

@@ -10,32 +10,21 @@ export type Route =
   | { kind: 'describe'; protocol: Protocol; model: string }
   | StoredRoute
   | { kind: 'home' }
-  | { kind: 'page' }
   | { kind: 'client-config'; protocol: Protocol }
-  | { kind: 'playground'; protocol: Protocol; asked: keyof typeof playground }
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
 /** A call about a stored reply. */
 export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
-type Asked = { method: string; query: URLSearchParams; headers: Headers; base: string /** Is there one for browsers? */; page?: boolean }
+type Asked = { method: string; query: URLSearchParams; headers: Headers; base: string }
 
 /** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
 
-/** The endpoints that the playground page uses. */
-const playground = { state: 'GET', translate: 'POST' } as const
-
-const playgroundOf = (path: string) => (Object.keys(playground) as (keyof typeof playground)[]).find(asked => path === `/playground/${asked}`)
-
-/** Does a browser ask for a page, and not a client whether the gateway is up? */
-const wantsPage = (headers: Headers): boolean => /\btext\/html\b/i.test(headers['accept'] ?? '')
-
 /** What a path is, before its method, headers and query are known. `path`: without repeated and trailing slashes. */
 export type PathMatch = { raw: string; path: string } & (
   | { kind: 'home' | 'settings' | 'none' }
-  | { kind: 'playground'; asked: keyof typeof playground }
   | { kind: 'call'; protocol: Protocol; found: RequestMatch }
   | { kind: 'stored'; found: Omit<StoredRoute, 'kind' | 'method'> }
   | { kind: 'listing'; model?: string }
@@ -47,8 +36,6 @@ export function matchPath(raw: string): PathMatch {
   const at = { raw, path }
   if (path === '/') return { ...at, kind: 'home' }
   if (path === settingsPath) return { ...at, kind: 'settings' }
-  const asked = playgroundOf(path)
-  if (asked) return { ...at, kind: 'playground', asked }
   const call = matchOf(path)
   if (call) return { ...at, kind: 'call', ...call }
   const listing = matchListing(path)
@@ -58,24 +45,21 @@ export function matchPath(raw: string): PathMatch {
 }
 
 /**
- * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/` unless there is a page, `/client-config`
- * unless there is a page or the gateway has a path of its own, and paths that are only similar to an endpoint.
+ * Is this path an exact endpoint of the gateway? An application around it keeps every other path: `/`, `/client-config` unless the gateway
+ * has a path of its own, and paths that are only similar to an endpoint.
  */
-export function isClaimed(match: PathMatch, method: string, { page, mounted }: { page: boolean; mounted: boolean }): boolean {
+export function isClaimed(match: PathMatch, method: string, { mounted }: { mounted: boolean }): boolean {
   const isRead = method === 'GET' || method === 'HEAD'
   switch (match.kind) {
-    case 'home':
-      return page && isRead
     case 'settings':
-      return (page || mounted) && isRead
-    case 'playground':
-      return page
+      return mounted && isRead
     case 'call':
     case 'stored':
       return true
     case 'listing':
       // The model id is one segment: clients encode a slash in it.
       return /^\/v1(?:[a-z]+\d*)?\/models(?:\/[^/]+)?$/.test(match.path) && !isForeignOperation(method, match.path)
+    case 'home':
     case 'none':
       return false
     default:
@@ -87,16 +71,11 @@ export function isClaimed(match: PathMatch, method: string, { page, mounted }: {
 const isForeignOperation = (method: string, path: string): boolean => method === 'POST' && /:[a-z]+$/i.test(path)
 
 /** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
-export function routeOf(match: PathMatch, { method, query, headers, base, page }: Asked): Route {
+export function routeOf(match: PathMatch, { method, query, headers, base }: Asked): Route {
   const { path } = match
   const isRead = method === 'GET' || method === 'HEAD'
-  if (match.kind === 'home' && isRead) return { kind: page && wantsPage(headers) ? 'page' : 'home' }
+  if (match.kind === 'home' && isRead) return { kind: 'home' }
   if (match.kind === 'settings' && isRead) return { kind: 'client-config', protocol: dialectOf(path, headers, query) }
-  if (match.kind === 'playground' && page) {
-    const { asked } = match
-    const protocol = dialectOf(path, headers, query)
-    return method === playground[asked] ? { kind: 'playground', protocol, asked } : { kind: 'wrong-method', protocol, allow: playground[asked] }
-  }
   if (match.kind === 'call') {
     const { protocol, found } = match
     if (method !== 'POST') return { kind: 'wrong-method', protocol, allow: 'POST' }

@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAscii } from '../gateway/body/bytes.ts'
-import { createGateway, type GatewayConfig, type GatewayState, type Hooks } from '../gateway/gateway.ts'
+import { createGateway, type GatewayConfig, type GatewayState, type Hooks, type Identity } from '../gateway/gateway.ts'
 import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
@@ -12,6 +12,7 @@ import { type Signal, Stopper } from '../transports/stopper.ts'
 import { undiciTransport } from '../transports/undici.ts'
 
 export {
+  type Attempt,
   type BodyCall,
   type BodyChange,
   type ChannelState,
@@ -45,6 +46,8 @@ export type ConnectGateway = {
   readonly localOnly: boolean
   /** What happens at this moment, for health checks and metrics. */
   state(): GatewayState
+  /** The client of a request, by its key. Its rate limits are neither checked nor counted. @throws Refusal 401 */
+  identify(request: IncomingMessage): Promise<Identity>
 }
 
 /** How long a client has to read the error frame before the connection breaks: many lose what they have not read by then. */
@@ -91,6 +94,7 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
     },
     localOnly: inner.localOnly,
     state: inner.state,
+    identify: (request: IncomingMessage) => inner.identify(askedBy(request, urlOf(request), new Stopper())),
   })
 }
 

@@ -7,6 +7,7 @@ import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../g
 import type { GatewayAnswer } from '../gateway/request.ts'
 
 export {
+  type Attempt,
   type BodyCall,
   type BodyChange,
   ConfigError,

@@ -2,12 +2,12 @@
  * Usage records, and keys that are created at run time, in a SQL database.
  * @module wireglot/records
  */
-import type { Hooks, Logger } from '../gateway/gateway.ts'
+import type { Hooks, Identity, Logger } from '../gateway/gateway.ts'
 import { refuse } from '../gateway/gateway.ts'
 import { type Admin, type AdminSources, createAdmin } from './admin.ts'
 import { createBudgets } from './budgets.ts'
 import { type Location, openDatabase } from './database.ts'
-import { createKeys, type Keys } from './keys.ts'
+import { createKeys, type KeyInfo, type Keys } from './keys.ts'
 import type { Prices } from './prices.ts'
 import { createWriter } from './writer.ts'
 
@@ -21,6 +21,8 @@ export type Records = {
   keys: Keys
   /** For the gateway: `authenticate` accepts the keys of the database, `onUsage` records each request. */
   hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage'>>
+  /** The client of a key, by its name, with the checks of a request. @throws Refusal 401 or 429 */
+  identify(name: string): Promise<Identity>
   /** Answers `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
   admin(adminKey: string, sources: AdminSources): Admin
   /** For health checks. `waiting`: records in memory. `dropped`: records that were given up because the database was away. */
@@ -58,19 +60,29 @@ export async function openRecords(location: Location, { prices = () => ({}), kee
   const writer = createWriter(database, { prices, keepDays, warn })
   const keys = createKeys(database)
   const budgets = createBudgets(database, writer, prices)
+
+  async function identityOf(key: KeyInfo): Promise<Identity> {
+    if (key.disabled) throw refuse(401, 'authentication', 'this key is disabled')
+    if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now()) throw refuse(401, 'authentication', 'this key has expired')
+    await budgets.check(key)
+    const { name, group, models, requestsPerMinute } = key
+    return { name, ...(group !== undefined && { group }), ...(models && { models }), ...(requestsPerMinute !== undefined && { requestsPerMinute }) }
+  }
+
   return {
     keys,
+    async identify(name) {
+      const key = (await keys.list()).find(one => one.name === name)
+      if (!key) throw refuse(401, 'authentication', 'there is no such key')
+      return identityOf(key)
+    },
     hooks: {
       async authenticate(credential) {
         // Other keys are those of the configuration.
         if (!credential?.startsWith('wg-')) return undefined
         const key = await keys.find(credential)
         if (!key) return undefined
-        if (key.disabled) throw refuse(401, 'authentication', 'this key is disabled')
-        if (key.expiresAt !== undefined && Date.parse(key.expiresAt) <= Date.now()) throw refuse(401, 'authentication', 'this key has expired')
-        await budgets.check(key)
-        const { name, group, models, requestsPerMinute } = key
-        return { name, ...(group !== undefined && { group }), ...(models && { models }), ...(requestsPerMinute !== undefined && { requestsPerMinute }) }
+        return identityOf(key)
       },
       onUsage(record) {
         budgets.spend(record)

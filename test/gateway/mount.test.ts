@@ -55,14 +55,6 @@ describe.each(frameworks)('in %s', (_, express) => {
     expect(await (await fetch((await listen(app)) + path, { method })).text()).toBe('the application')
   })
 
-  test('the page and the client settings are served when `page` is true', async () => {
-    const app = express()
-    app.use(mounted({ auth: 'none', page: true, channels: [{ name: 'demo', embedded: 'demo' }], models: [{ id: 'demo', channels: [{ name: 'demo' }] }] }))
-    const url = await listen(app)
-    expect(await (await fetch(url, { headers: { accept: 'text/html' } })).text()).toContain('<!doctype html>')
-    expect((await fetch(`${url}/client-config`)).status).toBe(200)
-  })
-
   test.each([
     ['json', express.json()],
     ['raw', express.raw({ type: '*/*' })],

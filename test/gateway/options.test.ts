@@ -67,7 +67,7 @@ test('ignores `$schema`, which editors read', () => {
 
 describe('a configuration that is wrong names the place and what was expected', () => {
   test.each<[what: string, config: unknown, path: string, message: RegExp]>([
-    ['no object', 'x', '', /expected an object with auth, keys, .*, page$/],
+    ['no object', 'x', '', /expected an object with auth, keys, .*, console$/],
     ['no channels', {}, 'channels', /expected a list of upstreams, such as \[\{ "name": "up", /],
     ['an empty list of channels', { channels: [] }, 'channels', /expected a list of upstreams/],
     [
@@ -199,7 +199,7 @@ test.each<[what: string, config: object, words: string]>([
   ['half a number', { defaults: { retries: 1.5 } }, 'at defaults.retries: expected a whole number (it is 1.5)'],
   ['more than a setting may have', { defaults: { retries: 11 } }, 'at defaults.retries: expected a number <=10 (it is 11)'],
   ['an object for a list', { keys: {} }, 'at keys: expected a list (it is an object)'],
-  ['a list for a switch', { page: [] }, 'at page: expected true or false (it is a list)'],
+  ['a list for a switch', { console: [] }, 'at console: expected true or false (it is a list)'],
   ['a word that is not meant', { auth: 'None' }, 'at auth: expected "none" (it is "None")'],
   ['a name for a list', { groups: { g: { models: 'a' } } }, 'at groups.g.models: expected a list (it is "a")'],
   [

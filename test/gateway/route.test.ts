@@ -22,7 +22,7 @@ test.each([
   ['POST', '/v1/responses/resp_1/cancel'],
   ['POST', '/v1/responses/compact'],
 ])('claims %s %s', (method, path) => {
-  expect(isClaimed(matchPath(path), method, { page: false, mounted: false })).toBe(true)
+  expect(isClaimed(matchPath(path), method, { mounted: false })).toBe(true)
 })
 
 test.each([
@@ -50,15 +50,13 @@ test.each([
   ['GET', '/favicon.ico'],
   ['GET', '/__proto__'],
 ])('leaves %s %s to the application', (method, path) => {
-  expect(isClaimed(matchPath(path), method, { page: false, mounted: false })).toBe(false)
+  expect(isClaimed(matchPath(path), method, { mounted: false })).toBe(false)
 })
 
 test.each([
-  ['/', { page: true, mounted: false }, true],
-  ['/', { page: false, mounted: true }, false],
-  ['/client-config', { page: true, mounted: false }, true],
-  ['/client-config', { page: false, mounted: true }, true],
-  ['/playground/state', { page: true, mounted: false }, true],
+  ['/', { mounted: true }, false],
+  ['/client-config', { mounted: false }, false],
+  ['/client-config', { mounted: true }, true],
 ])('GET %s with %o: claimed %s', (path, where, claimed) => {
   expect(isClaimed(matchPath(path), 'GET', where)).toBe(claimed)
 })

@@ -18,6 +18,7 @@ const doors = [
   'wireglot/notes',
   'wireglot/between',
   'wireglot/records',
+  'wireglot/console',
   'wireglot/operations',
 ]
 

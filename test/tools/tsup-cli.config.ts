@@ -1,4 +1,5 @@
 import type { Options } from 'tsup'
+import { bundleForBuild } from './console-bundle.ts'
 
 /** The command alone: all that `npm start` needs, in a second. */
 const command: Options = {
@@ -9,6 +10,7 @@ const command: Options = {
   platform: 'node',
   splitting: false,
   noExternal: ['@noble/hashes', 'zod/mini'],
+  esbuildPlugins: [bundleForBuild],
 }
 
 export default command

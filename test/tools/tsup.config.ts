@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { defineConfig, type Options } from 'tsup'
+import { bundleForBuild } from './console-bundle.ts'
 import command from './tsup-cli.config.ts'
 
 const root = 'src/index.ts'
@@ -14,6 +15,7 @@ const doors = [
   'src/notes.ts',
   'src/records/index.ts',
   'src/operations/index.ts',
+  'src/console/index.ts',
   // The maker of types takes no patterns.
   ...readdirSync('src/protocols', { withFileTypes: true }).flatMap(entry =>
     entry.isDirectory() ? ['index', 'client', 'upstream'].map(file => `src/protocols/${entry.name}/${file}.ts`) : [],
@@ -26,6 +28,7 @@ const shared = {
   target: 'es2023',
   platform: 'neutral',
   external: [/^node:/],
+  esbuildPlugins: [bundleForBuild],
   noExternal: [
     // An ES module only: `require` of it fails in Jest and in Node without `require(esm)`.
     '@noble/hashes',

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { bundleForTests } from './console-bundle.ts'
 
 /** `npm run test:all` sets this: every file, and every property with all its cases. Else as `npm test`: no `*.long.test.ts`, a tenth of the cases. */
 const isLong = process.env['WIREGLOT_TEST_ALL'] === '1'
@@ -23,7 +24,7 @@ const shared = {
   testTimeout: 120_000,
 }
 /** Tests that start servers, processes or fake clocks. */
-const isolated = ['test/gateway/**', 'test/e2e/**', 'test/page/**', 'test/examples/**', 'test/docs.test.ts']
+const isolated = ['test/gateway/**', 'test/e2e/**', 'test/console/**', 'test/examples/**', 'test/docs.test.ts']
 
 export default defineConfig({
   test: {
@@ -32,7 +33,11 @@ export default defineConfig({
     projects: [
       // The pure tests of one worker share their modules: to load these for each file took half of the whole time.
       { test: { ...shared, name: 'pure', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...isolated] } },
-      { resolve: { alias }, test: { ...shared, name: 'gateway', include: isolated.map(place => place.replace(/\*\*$/, '**/*.test.ts')) } },
+      {
+        plugins: [bundleForTests],
+        resolve: { alias },
+        test: { ...shared, name: 'gateway', include: isolated.map(place => place.replace(/\*\*$/, '**/*.test.ts')) },
+      },
     ],
   },
 })

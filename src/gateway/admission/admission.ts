@@ -5,7 +5,7 @@ import { Refusal, refuse, tooManyAtOnce } from '../error.ts'
 import { hookRequest, type Identity } from '../hooks.ts'
 import type { Release } from '../in-flight.ts'
 import type { Taken } from '../limits.ts'
-import type { GatewayRequest } from '../request.ts'
+import type { ClientRequest } from '../request.ts'
 import { credentialsOf, longestCredential } from './credential.ts'
 import { createKeyRing } from './keys.ts'
 
@@ -14,7 +14,7 @@ export type Admission = {
   /** Only clients on this machine are served: there are neither keys nor `"auth": "none"` nor the hook `authenticate`. */
   readonly localOnly: boolean
   /** @throws Refusal 401 */
-  identify(request: GatewayRequest, protocol: Protocol): Promise<Identity>
+  identify(request: ClientRequest, protocol: Protocol): Promise<Identity>
   /** Counts one call of this client. Returns headers that show its limit. @throws Refusal 429 when it has reached it */
   count(identity: Identity): Promise<Record<string, string> | undefined>
   /**
@@ -57,11 +57,11 @@ export function createAdmission({ config, hooks, limits, inFlight }: Pick<Servic
   }
 
   /** Does a refusal of this request count as a wrong key? Without a key it does not, except with a hook, which may find keys anywhere. */
-  function mayBeGuess({ headers, query }: GatewayRequest, { address }: Protocol): boolean {
+  function mayBeGuess({ headers, query }: ClientRequest, { address }: Protocol): boolean {
     return hooks.authenticate !== undefined || credentialsOf(address, headers, query).length > 0
   }
 
-  async function decide(request: GatewayRequest, { address }: Protocol): Promise<Identity> {
+  async function decide(request: ClientRequest, { address }: Protocol): Promise<Identity> {
     const { headers, query, local } = request
     const credentials = credentialsOf(address, headers, query)
     const [credential] = credentials

@@ -1,5 +1,6 @@
 import { urlOf } from '../../address/paths.ts'
 import type { Protocol } from '../../protocol.ts'
+import type { ProtocolName } from '../../protocols/index.ts'
 import { textOf } from '../../sse/bytes.ts'
 import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
@@ -12,9 +13,11 @@ import { atEnd } from '../at-end.ts'
 import { endpointFor } from '../channel.ts'
 import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
 import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts'
+import type { Attempt } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
+import { wordsOf } from '../record.ts'
 import { beginningOf, readSome, replay, watch } from './answer.ts'
-import { withoutSecrets } from './blot.ts'
+import { blotted, withoutSecrets } from './blot.ts'
 import type { Candidate } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
@@ -54,10 +57,44 @@ export async function call(
   }
   trace.notes = [...prepared.notes]
   const opened = openedBy(prepared, controller)
-  if (embedded) return opened(embedded, prepared.stream ? 'stream' : 'json')
+  const began = Date.now()
+  if (!embedded) limitTotal(channel, trace, controller)
+  const result = embedded
+    ? opened(embedded, prepared.stream ? 'stream' : 'json')
+    : await send(service, ask, trace, { prepared, opened, signal: controller.signal })
+  if (service.hooks.onAttempt) reportAttempt(service, trace, { prepared, result, ms: Date.now() - began })
+  return result
+}
 
-  limitTotal(channel, trace, controller)
-  return send(service, ask, trace, { prepared, opened, signal: controller.signal })
+function reportAttempt(
+  { hooks, attempt }: Service,
+  { requestId, identity = {}, request }: Trace,
+  { prepared: { candidate, bytes, notes }, result, ms }: { prepared: Prepared; result: Opened | Failure; ms: number },
+): void {
+  const { channel, model, protocol } = candidate
+  const failed = 'again' in result ? result.refusal : undefined
+  const failure = failed && {
+    status: failed.error.status,
+    kind: failureKind(failed),
+    message: wordsOf(failed),
+    ...(failed.error.protocol !== undefined && { upstreamMessage: blotted(failed.message, channel) }),
+  }
+  void attempt('onAttempt', () =>
+    hooks.onAttempt?.(
+      {
+        requestId,
+        identity,
+        channel: channel.name,
+        model,
+        protocol: protocol.name as ProtocolName,
+        body: bytes,
+        notes: notes as Attempt['notes'],
+        ms,
+        ...(failure && { failure }),
+      },
+      request,
+    ),
+  )
 }
 
 type Opening = (answer: TransportAnswer, kind: Opened['kind']) => Opened

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { examine } from '../../src/page/examine.ts'
+import { examine } from '../../src/console/translate/examine.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { half, replies, requests, streams } from '../gateway/support.ts'
 

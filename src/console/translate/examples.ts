@@ -1,9 +1,9 @@
-import { explode } from '../canonical/explode.ts'
-import type { CanonicalRequest } from '../canonical/request.ts'
-import type { CanonicalResponse } from '../canonical/response.ts'
-import type { Protocol } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
-import { encodeRequest } from '../translate/encode.ts'
+import { explode } from '../../canonical/explode.ts'
+import type { CanonicalRequest } from '../../canonical/request.ts'
+import type { CanonicalResponse } from '../../canonical/response.ts'
+import type { Protocol } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
+import { encodeRequest } from '../../translate/encode.ts'
 import type { Kind } from './recognize.ts'
 
 export type Example = { protocol: string; kind: Kind; text: string }

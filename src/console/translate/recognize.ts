@@ -1,7 +1,7 @@
-import type { Detection, Protocol } from '../protocol.ts'
-import { protocols } from '../protocols/index.ts'
-import { named, parseData } from '../sse/data.ts'
-import { parseFrames } from '../sse/parse.ts'
+import type { Detection, Protocol } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
+import { named, parseData } from '../../sse/data.ts'
+import { parseFrames } from '../../sse/parse.ts'
 
 export type Kind = 'request' | 'response' | 'stream'
 

@@ -1,5 +1,5 @@
-import { isObject } from '../kit/json/json.ts'
-import { step } from '../kit/notes/path.ts'
+import { isObject } from '../../kit/json/json.ts'
+import { step } from '../../kit/notes/path.ts'
 
 /** A leaf of the source that differs after the way there and back. `now` absent: it is missing. */
 export type Difference = { path: string; was: unknown; now?: unknown }

@@ -1,0 +1,87 @@
+import { call, KeyRefused, keepKey, keptKey } from './calls.ts'
+import { clientsTab } from './clients.ts'
+import { button, empty, fault, h, labeled, messageOf, replace } from './dom.ts'
+import { playgroundTab } from './playground.ts'
+import { translateTab } from './translate.ts'
+import type { Session, Tab } from './types.ts'
+
+const nav = h('nav', { attributes: { 'aria-label': 'Sections' } })
+const who = h('div', { className: 'who' })
+const main = h('main', { id: 'main', tabIndex: -1 })
+
+document.body.append(
+  h('a', { className: 'skip', href: '#main', textContent: 'Skip to the content' }),
+  h('header', {}, h('h1', {}, 'wireglot', h('span', { textContent: 'console' })), nav, who),
+  main,
+)
+document.querySelector<HTMLElement>('.skip')?.addEventListener('click', event => {
+  event.preventDefault()
+  main.focus()
+})
+
+let leave: (() => void) | undefined
+let tabs: Tab[] = []
+
+/** Opens the tab that the fragment of the URL names: `#id?query`. */
+function open() {
+  const [id = '', query = ''] = location.hash.slice(1).split('?')
+  const tab = tabs.find(one => one.id === id) ?? tabs[0]
+  if (!tab) return
+  leave?.()
+  for (const link of nav.querySelectorAll('a')) {
+    if (link.hash === `#${tab.id}`) link.setAttribute('aria-current', 'page')
+    else link.removeAttribute('aria-current')
+  }
+  document.title = `${tab.title} · wireglot console`
+  replace(main, tab.element)
+  leave = tab.show?.(new URLSearchParams(query))
+}
+
+async function start() {
+  leave?.()
+  leave = undefined
+  try {
+    const session = await call<Session>('console/api/session')
+    tabs = [playgroundTab(session), translateTab(session), clientsTab()]
+    replace(
+      nav,
+      tabs.map(({ id, title }) => h('a', { href: `#${id}`, textContent: title })),
+    )
+    replace(who, session.key ?? (session.role === 'operator' ? 'operator' : 'client'), keptKey() !== '' && button('Forget key', forget, 'small'))
+    open()
+  } catch (error) {
+    tabs = []
+    replace(nav)
+    replace(who)
+    if (error instanceof KeyRefused) askForKey(keptKey() === '' ? undefined : error.message)
+    else replace(main, fault(messageOf(error)), button('Try again', start))
+  }
+}
+
+function forget() {
+  keepKey('')
+  void start()
+}
+
+function askForKey(refusal: string | undefined) {
+  const field = h('input', { type: 'password', autocomplete: 'off', spellcheck: false, required: true })
+  const form = h(
+    'form',
+    { className: 'panel login' },
+    h('h2', { textContent: 'This gateway needs a key' }),
+    empty('The admin key shows everything. A key of a client shows its own models, requests and usage. It is kept in this tab only.'),
+    refusal !== undefined && fault(`This key is not accepted: ${refusal}.`),
+    labeled('Admin key, or the key of a client', field),
+    h('button', { className: 'main', textContent: 'Open' }),
+  )
+  form.addEventListener('submit', event => {
+    event.preventDefault()
+    keepKey(field.value.trim())
+    void start()
+  })
+  replace(main, form)
+  field.focus()
+}
+
+addEventListener('hashchange', open)
+void start()

@@ -1,0 +1,15 @@
+import type { SentProtocol } from '../protocols.ts'
+import type { Example } from '../translate/examples.ts'
+
+export type { SeenAttempt, SeenExchange } from '../exchanges.ts'
+export type { SentProtocol } from '../protocols.ts'
+export type { Examined, ShownFrame, Told } from '../translate/examine.ts'
+export type { Example } from '../translate/examples.ts'
+
+/** What `GET /console/api/session` gives. */
+export type Session = { role: 'operator' | 'client'; key?: string; canManageKeys: boolean; isDemo: boolean; protocols: SentProtocol[]; examples: Example[] }
+
+export type Note = { kind: string; code: string; path: string; reason: string }
+
+/** A tab of the console. `show` is called whenever it is opened; what it returns is called when it is left. */
+export type Tab = { id: string; title: string; element: HTMLElement; show?(query: URLSearchParams): undefined | (() => void) }

@@ -1,0 +1,5 @@
+/** Made of `browser/` by `test/tools/console-bundle.ts` at build time. Minified. */
+declare module 'wireglot-console-bundle' {
+  export const script: string
+  export const style: string
+}

@@ -1,0 +1,88 @@
+/**
+ * The console: a page for browsers with a playground, usage, records, keys and channels.
+ * @module wireglot/console
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type GatewayState, type HookRequest, type Hooks, type Identity, refuse } from '../gateway/gateway.ts'
+import type { Records } from '../records/index.ts'
+import { sendJson } from '../records/json-calls.ts'
+import { createGatekeeper } from './access.ts'
+import { createExchanges, keyHeader } from './exchanges.ts'
+
+/** What the console uses of a gateway: that of `wireglot/connect` has it. */
+export type ConsoleGateway = {
+  readonly localOnly: boolean
+  identify(request: IncomingMessage): Promise<Identity>
+  state(): GatewayState
+}
+
+/** The name of the operator in records. No key of a client can have it. */
+const operatorName = '(operator)'
+
+export type ConsoleOptions = {
+  /** The gateway that it belongs to, under the same path. It is called at each request and not before. */
+  gateway(): ConsoleGateway
+  /** Opens everything. Absent: on a gateway without keys, everybody on its machine is the operator. */
+  adminKey?: string
+  /** Where usage records and keys are. */
+  records?: Records
+  /** The gateway serves the demo model only, so the page sends its example at once. Default false. */
+  isDemo?: boolean
+}
+
+export type Console = {
+  /** For the gateway; those of `records` are called too. `authenticate`: absent without an admin key and records. */
+  hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> & Pick<Hooks, 'authenticate'>
+  /** Answers `/console` and the calls of its page. False: another path, which is not touched. */
+  answer(request: IncomingMessage, response: ServerResponse): boolean
+}
+
+/**
+ * A console for a `node:http` server with a gateway. Its page and the translation are loaded when it is opened.
+ * @example
+ * import { createServer } from 'node:http'
+ * import { type ConnectGateway, gateway } from 'wireglot/connect'
+ * import { createConsole } from 'wireglot/console'
+ *
+ * const page = createConsole({ gateway: () => handler })
+ * const handler: ConnectGateway = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] }, page.hooks)
+ * const server = createServer((request, response) => void (page.answer(request, response) || handler(request, response)))
+ * server.listen(0, '127.0.0.1', () => server.close())
+ */
+export function createConsole({ gateway, adminKey, records, isDemo = false }: ConsoleOptions): Console {
+  const exchanges = createExchanges()
+  const gatekeeper = createGatekeeper(adminKey, gateway)
+  const parts = { gatekeeper, exchanges, isDemo, canManageKeys: records !== undefined && adminKey !== undefined }
+
+  /** The admin key is a key of the playground: of the operator, or in the name of a client's key. */
+  async function authenticate(credential: string | undefined, request: HookRequest) {
+    if (!gatekeeper.isAdmin(credential)) return records?.hooks.authenticate(credential, request)
+    const { [keyHeader]: name } = request.headers
+    if (name === undefined) return { name: operatorName }
+    if (!records) throw refuse(401, 'authentication', 'keys by name need records')
+    return records.identify(decodeURIComponent(name))
+  }
+
+  return {
+    hooks: {
+      ...((records || adminKey !== undefined) && { authenticate }),
+      onAttempt: exchanges.onAttempt,
+      onNotes: exchanges.onNotes,
+      onUsage(record, request) {
+        exchanges.onUsage(record)
+        void records?.hooks.onUsage(record, request)
+      },
+    },
+    answer(request, response) {
+      const path = request.url?.split('?', 1)[0] ?? ''
+      if (path.startsWith('/console/api/')) {
+        const answer = import('./api.ts').then(({ answerCall }) => answerCall(request, parts))
+        sendJson(response, answer, () => ({ status: 500, body: { error: { message: 'the console has failed' } } }))
+        return true
+      }
+      if (path !== '/console' && path !== '/console/') return false
+      void import('./page.ts').then(({ sendPage }) => sendPage(request, response))
+      return true
+    },
+  }
+}

@@ -1,0 +1,349 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createConsole } from '../../src/console/index.ts'
+import type { GatewayConfig } from '../../src/gateway/gateway.ts'
+import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
+import { after, listen, replies, streams } from '../gateway/support.ts'
+import { browserInstalled, browserTitle, startBrowser } from './browser.ts'
+
+const key = 'client-secret-a'
+const adminKey = 'admin-secret-0123456789'
+const hostile = '<img src=x onerror="document.title=1">'
+const request = { model: 'demo', messages: [{ role: 'user', content: hostile }], logit_bias: { '1': 2 }, temperature: 1.5 }
+
+describe.skipIf(!browserInstalled)(browserTitle, () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await startBrowser()
+  })
+  afterAll(() => browser.close())
+
+  type Opening = BrowserContextOptions & { keyed?: boolean; tab?: string; isDemo?: boolean; config?: Partial<GatewayConfig> }
+
+  /** The console of a gateway with or without keys. Whatever it asks of others, or complains about, fails the test. */
+  async function open({ keyed = false, tab = '', isDemo = false, config, ...options }: Opening = {}) {
+    const page_ = createConsole({ gateway: () => handler, isDemo, ...(keyed && { adminKey }) })
+    const settings: GatewayConfig = {
+      ...(keyed && { keys: [{ name: 'alice', key }] }),
+      channels: [{ name: 'demo', embedded: 'demo' }],
+      models: ['demo', 'other'].map(id => ({ id, channels: [{ name: 'demo' }] })),
+      ...config,
+    }
+    const handler: ConnectGateway = gateway(settings, { ...page_.hooks, logger: false })
+    after(() => handler.close(200))
+    const url = await listen((asked, response) => void (page_.answer(asked, response) || handler(asked, response)))
+    const context = await browser.newContext(options)
+    const page = await context.newPage()
+    const complaints: string[] = []
+    page.on('console', message => {
+      // A refusal is told by the page; the browser tells it, too.
+      if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text())
+    })
+    page.on('pageerror', error => complaints.push(error.message))
+    page.on('request', asked => {
+      if (!asked.url().startsWith(`${url}/`) && !asked.url().startsWith('data:')) complaints.push(asked.url())
+      if (asked.url().includes(key) || asked.url().includes(adminKey)) complaints.push('a key is in a URL')
+    })
+    after(async () => {
+      await context.close()
+      expect(complaints).toEqual([])
+    })
+    await page.goto(`${url}/console${tab}`)
+    return { page, url }
+  }
+
+  const source = (page: Page) => page.getByLabel('Request, response or stream')
+  const notes = (page: Page) => page.getByRole('list', { name: /^Notes of/ }).getByRole('button')
+
+  async function translate(page: Page, text: string) {
+    await source(page).fill(text)
+    await page.getByRole('button', { name: 'Translate' }).click()
+  }
+
+  const choose = (page: Page, target: string) => page.getByRole('group', { name: 'Translated into' }).getByRole('button', { name: target }).click()
+
+  describe('the playground', () => {
+    test('sends the example of a demo at once, and shows what the upstream got and the streamed response', async () => {
+      const { page } = await open({ isDemo: true })
+      await page.getByText('tokens out').waitFor()
+      expect(await page.locator('.said').textContent()).toContain('Why is the sky blue?')
+      expect(await page.getByRole('region', { name: 'Request to demo' }).textContent()).toContain('"Why is the sky blue?"')
+      expect(await page.locator('.frame').count()).toBeGreaterThan(3)
+      expect(await page.title()).toBe('Playground · wireglot console')
+    })
+
+    test.each(['responses', 'messages', 'generate-content'])('sends %s, streamed and whole, with its text above', async protocol => {
+      const { page } = await open()
+      await page.getByLabel('Model').fill('other')
+      await page.getByLabel('Protocol').selectOption(protocol)
+      for (const isStreamed of [true, false]) {
+        await page.getByRole('checkbox', { name: 'stream' }).setChecked(isStreamed)
+        await page.getByRole('button', { name: 'Send' }).click()
+        await page.getByText('tokens out').waitFor()
+        expect(await page.locator('.said').textContent()).toContain('Why is the sky blue?')
+        expect((await page.locator('.frame').count()) > 1).toBe(isStreamed)
+        await page.getByText('tokens out').evaluate(chip => chip.remove())
+      }
+    })
+
+    test('shows the notes of the request, linked with the lines that they are about', async () => {
+      const { page } = await open({ config: { channels: [{ name: 'demo', embedded: 'demo', protocols: ['messages'] }] } })
+      await page.getByRole('textbox', { name: 'Request' }).fill(JSON.stringify(request))
+      await page.keyboard.press('Control+Enter')
+      const note = notes(page).filter({ hasText: '/logit_bias' })
+      await note.waitFor()
+      await note.hover()
+      expect((await page.getByRole('region', { name: 'Your request' }).locator('.lit').allTextContents()).join('')).toContain('"logit_bias"')
+      await page
+        .getByRole('button', { name: /^Note \d+: dropped \/logit_bias/ })
+        .first()
+        .click()
+      expect(await focused(page)).toMatch(/^\d+ dropped/)
+    })
+
+    test('shows what the gateway refuses, and text that is no JSON', async () => {
+      const { page } = await open()
+      await page.getByRole('textbox', { name: 'Request' }).fill('{"model":')
+      await page.getByRole('button', { name: 'Send' }).click()
+      expect(await page.getByRole('alert').textContent()).toContain('not JSON')
+      await page.getByRole('textbox', { name: 'Request' }).fill(JSON.stringify({ model: hostile, messages: request.messages }))
+      await page.getByRole('button', { name: 'Send' }).click()
+      await page.locator('.chip', { hasText: '404' }).waitFor()
+      expect(await page.getByRole('region', { name: 'Response' }).last().textContent()).toContain('onerror')
+      expect(await page.title()).toBe('Playground · wireglot console')
+    })
+  })
+
+  describe('the translation', () => {
+    test('shows one target at a time, with its notes linked with the lines that they are about', async () => {
+      const { page } = await open({ tab: '#translate' })
+      await translate(page, JSON.stringify(request))
+      await page.getByText('chat-completions request: it has logit_bias').waitFor()
+      for (const target of ['responses', 'messages', 'generate-content']) {
+        await choose(page, target)
+        expect(await notes(page).filter({ hasText: '/logit_bias' }).textContent()).toMatch(/^\d+ dropped .+ \/logit_bias/)
+        expect(await page.getByRole('region', { name: `${target}, translated` }).textContent()).toContain('onerror')
+        expect(await page.locator('.code').count()).toBe(2)
+      }
+      const read = page.getByRole('region', { name: 'As it was read' })
+      expect((await read.locator('.line.dropped').allTextContents()).join('')).toContain('"logit_bias"')
+      await choose(page, 'messages')
+      expect(await page.locator('.lit').count()).toBe(0)
+      await notes(page).filter({ hasText: '/logit_bias' }).hover()
+      expect((await page.locator('.lit').allTextContents()).join('')).toContain('"logit_bias": {')
+      await page.getByRole('heading', { name: 'Source' }).hover()
+      expect(await page.locator('.lit').count()).toBe(0)
+      await notes(page).filter({ hasText: '/max_tokens' }).focus()
+      expect((await page.getByRole('region', { name: 'messages, translated' }).locator('.lit').allTextContents()).join('')).toContain('"max_tokens"')
+      await read
+        .getByRole('button', { name: /dropped \/logit_bias/ })
+        .first()
+        .click()
+      expect(await focused(page)).toMatch(/^\d+ dropped/)
+      expect(await page.title()).toBe('Translate · wireglot console')
+    })
+
+    test('shows a stream event by event, pretty-printed', async () => {
+      const { page } = await open({ tab: '#translate' })
+      await translate(page, streams.messages.join(''))
+      await page.getByText('messages stream: ').waitFor()
+      expect(await page.getByRole('region', { name: 'As it was read' }).locator('.frame').count()).toBe(streams.messages.length)
+      await choose(page, 'responses')
+      const first = page.getByRole('region', { name: 'responses, translated' }).locator('.frame').first()
+      expect(await first.locator('summary').textContent()).toBe('response.created')
+      expect(await first.locator('.line').nth(1).textContent()).toBe('"type": "response.created",')
+      await choose(page, 'chat-completions')
+      expect(await page.locator('.frame .line').last().textContent()).toBe('[DONE]')
+      await notes(page).filter({ hasText: '/created' }).focus()
+      expect(await page.locator('.lit').first().textContent()).toMatch(/^"created": \d+/)
+    })
+
+    test('shows a response, and an example when it is opened', async () => {
+      const { page } = await open({ tab: '#translate' })
+      await page.getByRole('group', { name: 'Translated into' }).getByRole('button').nth(2).waitFor()
+      expect(await source(page).inputValue()).toContain('"model"')
+      await translate(page, JSON.stringify(replies['generate-content']))
+      await page.getByText('generate-content response: ').waitFor()
+      await choose(page, 'messages')
+      expect(await page.getByRole('region', { name: 'messages, translated' }).textContent()).toContain('"text": "Hello"')
+      await page.getByLabel('Example').selectOption('chat-completions stream')
+      await page.locator('.told', { hasText: 'chat-completions stream' }).waitFor()
+    })
+
+    test('shows what does not come back, and what cannot be translated', async () => {
+      const { page } = await open({ tab: '#translate' })
+      const body = { model: 'm', odd: { a: '<b>' }, list: [1, 2] }
+      const nothing = { notes: [], differences: [] }
+      const differences = [
+        { path: '/odd/a', was: '<b>' },
+        { path: '/list/1', was: 2, now: 3 },
+      ]
+      const targets = [
+        { protocol: 'one', body: {}, notes: [], differences },
+        { protocol: 'two', ...nothing, fault: { message: 'two at /list: cannot say this', path: '/list' } },
+        { protocol: 'three', body: { a: 1 }, ...nothing, noReturn: { message: 'no way' } },
+      ]
+      await page.route('**/api/translate', route => route.fulfill({ json: { protocol: 'four', kind: 'request', reasons: [], choices: [], body, targets } }))
+      await translate(page, '{}')
+      await page.locator('.told', { hasText: 'four request' }).waitFor()
+      expect(await notes(page).allTextContents()).toEqual(['1 differs /odd/a"<b>" does not come back', '2 differs /list/12 comes back as 3'])
+      await notes(page).nth(1).hover()
+      expect(await page.locator('.lit').allTextContents()).toEqual(['22'])
+      await choose(page, 'two')
+      expect(await page.getByRole('alert').textContent()).toBe('two at /list: cannot say this')
+      await choose(page, 'three')
+      await page.getByText('The way back was not possible: no way').waitFor()
+    })
+
+    test('says what is no JSON, puts the caret where it breaks, and asks what is ambiguous', async () => {
+      const { page } = await open({ tab: '#translate' })
+      await translate(page, '{\n  "model": "m",,\n}')
+      expect(await page.getByRole('alert').textContent()).toBe('this is not JSON: line 2, column 16')
+      expect(await page.evaluate(() => (document.activeElement as HTMLTextAreaElement).selectionStart)).toBe(17)
+      const { logit_bias: _, ...plain } = request
+      await translate(page, JSON.stringify(plain))
+      await page.getByRole('button', { name: 'messages request' }).click()
+      await page.locator('.told', { hasText: 'messages request' }).waitFor()
+      await page.getByRole('group', { name: 'Translated into' }).getByRole('button', { name: 'chat-completions' }).waitFor()
+    })
+
+    test('makes a link that opens the same translation, and sends it to nobody', async () => {
+      const { page, url } = await open({ tab: '#translate' })
+      await page.evaluate(() => {
+        Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text: string) => void Object.assign(globalThis, { copied: text }) } })
+      })
+      await translate(page, JSON.stringify({ ...request, marker: 'żółw' }))
+      await page.locator('.told', { hasText: 'chat-completions request' }).waitFor()
+      await choose(page, 'messages')
+      await page.getByRole('button', { name: 'Copy link' }).click()
+      await page.getByRole('button', { name: 'Copied' }).waitFor()
+      const link = await page.evaluate(() => (globalThis as unknown as { copied: string }).copied)
+      expect(link.startsWith(`${url}/console#translate?t=`)).toBe(true)
+      const other = await page.context().newPage()
+      await other.goto(link)
+      await other.getByRole('region', { name: 'messages, translated' }).waitFor()
+      expect(await source(other).inputValue()).toBe(JSON.stringify({ ...request, marker: 'żółw' }))
+      await other.goto(`${url}/console#translate?t=broken`)
+      await other.getByText('This link is not complete.').waitFor()
+    })
+  })
+
+  test('asks for a key where one is needed, keeps it in this tab, and forgets it', async () => {
+    const { page, url } = await open({ keyed: true })
+    const field = page.getByLabel('Admin key, or the key of a client')
+    await field.waitFor()
+    await page.keyboard.type('client-secret-x')
+    await page.keyboard.press('Enter')
+    await page.getByText('This key is not accepted').waitFor()
+    await field.fill(key)
+    await page.keyboard.press('Enter')
+    await page.locator('.who', { hasText: 'alice' }).waitFor()
+    expect(await page.evaluate(() => [localStorage.length, document.cookie, location.href])).toEqual([0, '', `${url}/console`])
+    expect(await page.content()).not.toContain(key)
+    await page.reload()
+    await page.locator('.who', { hasText: 'alice' }).waitFor()
+    await page.getByRole('button', { name: 'Forget key' }).click()
+    await field.fill(adminKey)
+    await page.keyboard.press('Enter')
+    await page.locator('.who', { hasText: 'operator' }).waitFor()
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('tokens out').waitFor()
+  })
+
+  test('everything can be done with the keyboard', async () => {
+    const { page } = await open({ tab: '#translate' })
+    await page.getByRole('group', { name: 'Translated into' }).getByRole('button').first().waitFor()
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Skip to the content')
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    expect(await focused(page)).toBe('Copy link')
+    await source(page).focus()
+    await page.keyboard.press('Control+A')
+    await page.keyboard.insertText(JSON.stringify(request))
+    await page.keyboard.press('Control+Enter')
+    await page.getByText('chat-completions request: it has logit_bias').waitFor()
+    const seen: string[] = []
+    for (let presses = 0; presses < 20 && !seen.some(text => /^\d+ dropped/.test(text)); presses++) {
+      await page.keyboard.press('Tab')
+      seen.push(await focused(page))
+      const ring = await page.evaluate(() => getComputedStyle(document.activeElement ?? document.body).outlineStyle)
+      expect(ring, `the focus on ${seen.at(-1)} can be seen`).toBe('solid')
+    }
+    expect(seen.at(-1)).toMatch(/^\d+ dropped/)
+    expect(await page.locator('.lit').count()).toBeGreaterThan(0)
+  })
+
+  test('settings of clients name the model and the address under which the console was opened', async () => {
+    const { page, url } = await open({ tab: '#clients' })
+    await page.getByLabel('Client', { exact: true }).selectOption('codex')
+    await page.getByLabel('Model').fill('other')
+    await page.keyboard.press('Tab')
+    await page.getByText('model = "other"').first().waitFor()
+    expect(await page.locator('pre').first().textContent()).toContain(`${url}/v1`)
+  })
+
+  describe.each(['light', 'dark'] as const)('in a %s scheme', colorScheme => {
+    test.each([1200, 390])('%i pixels wide: everything is legible, and nothing is cut off', async width => {
+      const { page } = await open({ colorScheme, viewport: { width, height: 900 }, isDemo: true })
+      await page.getByText('tokens out').waitFor()
+      for (const tab of tabs) {
+        await page.goto(`${page.url().split('#')[0]}#${tab}`)
+        if (tab === 'translate') {
+          await translate(page, JSON.stringify({ ...request, messages: [{ role: 'user', content: 'x'.repeat(400) }] }))
+          await notes(page).first().focus()
+        }
+        await page.waitForLoadState('networkidle')
+        const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+        const [red = 0] = (ground.match(/\d+/g) ?? []).map(Number)
+        expect(red > 128, ground).toBe(colorScheme === 'light')
+        expect(await page.evaluate(() => document.documentElement.scrollWidth), tab).toBeLessThanOrEqual(width)
+        expect(await page.evaluate(faint), tab).toEqual([])
+        expect(await page.evaluate(overlapping), tab).toEqual([])
+      }
+    })
+  })
+})
+
+const tabs = ['playground', 'translate', 'clients']
+
+/** Panels whose head or fields stick out. Runs in the browser. */
+function overlapping(): string[] {
+  return [...document.querySelectorAll('.head, .fields, .actions, .chips, nav')]
+    .filter(element => element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 2)
+    .map(({ className, textContent }) => `${className}: ${textContent?.slice(0, 40)}`)
+}
+
+/** What a reader of screens says of the element that has the focus. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    const element = document.activeElement
+    const by = element?.getAttribute('aria-labelledby')
+    return element?.getAttribute('aria-label') ?? (by ? document.getElementById(by)?.textContent : element?.textContent) ?? ''
+  })
+
+/** Texts with less contrast than 4.5 : 1. Runs in the browser. */
+function faint(): string[] {
+  const rgb = (color: string) => (color.match(/[\d.]+/g) ?? []).map(Number)
+  const luminance = (color: string) => {
+    const [red = 0, green = 0, blue = 0] = rgb(color).map(part => (part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const groundOf = (element: Element | null): string => {
+    if (!element) return 'rgb(255, 255, 255)'
+    const { backgroundColor } = getComputedStyle(element)
+    return rgb(backgroundColor)[3] === 0 ? groundOf(element.parentElement) : backgroundColor
+  }
+  const found: string[] = []
+  for (const element of document.querySelectorAll('body *:not(script):not(style):not(option)')) {
+    const text = [...element.childNodes]
+      .filter(({ nodeType }) => nodeType === Node.TEXT_NODE)
+      .map(({ textContent }) => textContent?.trim())
+      .join('')
+    if (text === '' || element.getClientRects().length === 0) continue
+    const [light = 0, dark = 0] = [getComputedStyle(element).color, groundOf(element)].map(luminance).sort((one, other) => other - one)
+    const contrast = (light + 0.05) / (dark + 0.05)
+    if (contrast < 4.5) found.push(`${contrast.toFixed(2)} ${text.slice(0, 40)}`)
+  }
+  return found
+}
