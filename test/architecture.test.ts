@@ -20,7 +20,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
   'protocols/wire.ts': { rooms: ['protocol folder', 'protocols/index.ts'], packages: [] },
   'protocols/check-options.ts': { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
-  'schemas.ts': { rooms: ['kit', 'protocol folder'], packages: ['zod/mini'] },
+  'schemas.ts': { rooms: ['protocol folder'], packages: [] },
   'notes.ts': { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'translate'], packages: [] },
   translate: { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse'], packages: [] },
   address: { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },

@@ -1,15 +1,13 @@
 import fc, { type Arbitrary } from 'fast-check'
 import type { CanonicalRequest } from '../canonical/request.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import { isPlain } from '../kit/schema/plain.ts'
-import { toZod } from '../kit/schema/to-zod.ts'
 import type { Protocol } from '../protocol.ts'
 import * as chatCompletions from '../protocols/chat-completions/schema.ts'
 import * as generateContent from '../protocols/generate-content/schema.ts'
 import { type ProtocolName, protocols } from '../protocols/index.ts'
 import * as messages from '../protocols/messages/schema.ts'
 import * as responses from '../protocols/responses/schema.ts'
-import { fromSchema, wordsIn } from './from-schema.ts'
+import { fromSchema, isSchema, wordsIn } from './from-schema.ts'
 
 const schemasOf = new Map<string, object>(
   Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, object>),
@@ -30,8 +28,8 @@ const known = new Map<string, Wires>(
     const named = (ending: string) => {
       const [only, ...others] = Object.entries(schemas).filter(([key]) => key.endsWith(ending))
       const schema: unknown = only?.[1]
-      if (!isPlain(schema) || others.length > 0) throw new Error(`export one schema named …${ending} from src/protocols/${name}/schema.ts`)
-      return toZod(schema)
+      if (!isSchema(schema) || others.length > 0) throw new Error(`export one schema named …${ending} from src/protocols/${name}/schema.ts`)
+      return schema
     }
     const [request, response] = [named('Request'), named('Response')]
     const words = { request: wordsIn(request), response: wordsIn(response) }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import * as z from 'zod/mini'
 import { TranslationError } from '../../src/errors.ts'
 import { check } from '../../src/kit/schema/check.ts'
-import * as z from '../../src/kit/schema/plain.ts'
 import { open } from '../../src/kit/schema/wire.ts'
 
 const Text = z.looseObject({ type: z.literal('text'), text: z.string() })

@@ -2,36 +2,34 @@ import { fileURLToPath } from 'node:url'
 import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { safeParse } from 'zod/mini'
-import { accepts } from '../../src/kit/schema/guard.ts'
-import * as z from '../../src/kit/schema/plain.ts'
-import { toZod } from '../../src/kit/schema/to-zod.ts'
+import * as z from 'zod/mini'
+import { accepts, type Schema } from '../../src/kit/schema/guard.ts'
 import { wholeNumber } from '../../src/kit/schema/wire.ts'
 import { all } from '../../src/testing/bodies.ts'
-import { fromSchema, json } from '../../src/testing/from-schema.ts'
+import { fromSchema, isSchema, json } from '../../src/testing/from-schema.ts'
 import { runs } from '../support/runs.ts'
 
-type Named = { name: string; schema: z.Plain }
+type Named = { name: string; schema: Schema }
 
 const schemas = await Promise.all(
   all.map(async ({ name }) => {
     const file = fileURLToPath(new URL(`../../src/protocols/${name}/schema.ts`, import.meta.url))
     const exported = Object.entries((await import(file)) as Record<string, unknown>)
-    return exported.flatMap(([key, schema]): Named[] => (z.isPlain(schema) ? [{ name: `${name}: ${key}`, schema }] : []))
+    return exported.flatMap(([key, schema]): Named[] => (isSchema(schema) ? [{ name: `${name}: ${key}`, schema }] : []))
   }),
 )
 
 const combined: Named[] = [
   { name: 'an optional key that may be null', schema: z.looseObject({ key: z.nullable(z.optional(z.string())) }) },
-  { name: 'an optional key with a rule', schema: z.looseObject({ key: z.refined(z.optional(z.string()), text => text !== 'x') }) },
-  { name: 'a whole number with a rule', schema: z.refined(wholeNumber, number => number !== 0) },
+  { name: 'an optional key with a rule', schema: z.looseObject({ key: z.optional(z.string()).check(z.refine(text => text !== 'x')) }) },
+  { name: 'a whole number with a rule', schema: wholeNumber.check(z.refine(number => number !== 0)) },
 ]
 
 const parse = (text: string): unknown => JSON.parse(text)
 const written = (value: unknown) => parse(JSON.stringify(value))
 
 describe.each([...combined, ...schemas.flat()])('the guard of a schema, $name', ({ schema }) => {
-  const right = fromSchema(toZod(schema))
+  const right = fromSchema(schema)
 
   test('takes what is made from it', () => {
     fc.assert(
@@ -43,7 +41,7 @@ describe.each([...combined, ...schemas.flat()])('the guard of a schema, $name', 
   test('takes what zod takes and would give back whole, and nothing else', () => {
     fc.assert(
       fc.property(fc.oneof(right, damaged(right), json), wire => {
-        const { success, data } = safeParse(toZod(schema), wire)
+        const { success, data } = z.safeParse(schema, wire)
         expect(accepts(schema, wire)).toBe(success && isDeepStrictEqual(written(data), written(wire)))
       }),
       runs(1000),
@@ -61,6 +59,13 @@ describe('a guard', () => {
     const wire = new Proxy({ type: 'text', text: 'a', more: {} }, { get })
     expect(accepts(z.looseObject({ type: z.literal('text'), text: z.string() }), wire)).toBe(true)
     expect(read).toEqual(['type', 'text'])
+  })
+
+  test.each([
+    ['a kind', z.looseObject({ at: z.date() })],
+    ['a check', z.looseObject({ text: z.string().check(z.minLength(3)) })],
+  ])('is not made up for %s that no schema here has', (_, schema) => {
+    expect(() => accepts(schema, { at: new Date(0), text: 'abc' })).toThrow(/^no guard for the zod /)
   })
 })
 

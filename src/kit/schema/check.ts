@@ -1,14 +1,14 @@
+import type * as z from 'zod/mini'
 import { TranslationError } from '../../errors.ts'
 import { isObject } from '../json/json.ts'
 import { pointer } from '../notes/path.ts'
-import { accepts, guardOf, isRequired, kindsOf, lostKey } from './guard.ts'
-import type { Def, Infer, ObjectDef, Plain, Rule, UnionDef } from './plain.ts'
+import { accepts, defOf, discriminatorOf, guardOf, isRequired, kindsOf, lostKey, rulesOf, type Schema } from './guard.ts'
 
 /**
  * The value, checked against its schema. `placeOf`: maps a path in the value to the path for the error.
  * @throws TranslationError `malformed` with the path of the deepest fault
  */
-export function check<S extends Plain>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): Infer<S> {
+export function check<S extends Schema>(protocol: string, schema: S, wire: unknown, placeOf = (path: string) => path): z.output<S> {
   if (accepts(schema, wire)) return wire
   const { path, message } = faultIn(schema, wire) ?? { path: [], message: 'not what the protocol says' }
   throw new TranslationError({ code: 'malformed', protocol, path: placeOf(pointer(path)) }, message)
@@ -37,19 +37,19 @@ function higher(one: Fault | undefined, other: Fault | undefined): Fault | undef
 }
 
 const whole = 'expected a whole number'
-const isWhole = ({ accepts }: Rule) => accepts === Number.isInteger
+const isWhole = ({ fn }: z.core.$ZodCustomDef) => fn === Number.isInteger
 
 /** Why a schema refuses a value. Slow; called only after its guard has refused the value. */
-function faultIn(schema: Plain, value: unknown): Fault | undefined {
+function faultIn(schema: Schema, value: unknown): Fault | undefined {
   const inKind = faultInKind(schema, value)
   if (inKind) return inKind
-  const broken = schema.rules.find(rule => !rule.accepts(value))
+  const broken = rulesOf(schema).find(({ fn }) => !fn(value))
   if (!broken) return undefined
-  return fault(isWhole(broken) ? whole : 'not what the protocol says', broken.isForOthers ? notMine : 0)
+  return fault(isWhole(broken) ? whole : 'not what the protocol says', broken.params?.['isForOthers'] === true ? notMine : 0)
 }
 
-function faultInKind(schema: Plain, value: unknown): Fault | undefined {
-  const { def, rules } = schema
+function faultInKind(schema: Schema, value: unknown): Fault | undefined {
+  const def = defOf(schema)
   switch (def.type) {
     case 'unknown':
       return undefined
@@ -58,7 +58,7 @@ function faultInKind(schema: Plain, value: unknown): Fault | undefined {
     case 'boolean':
       return typeof value === 'boolean' ? undefined : fault('expected true or false')
     case 'number':
-      return Number.isFinite(value) ? undefined : fault(rules.some(isWhole) ? whole : 'expected a number')
+      return Number.isFinite(value) ? undefined : fault(rulesOf(schema).some(isWhole) ? whole : 'expected a number')
     case 'null':
       return value === null ? undefined : fault('expected null', elsewhere)
     case 'undefined':
@@ -80,11 +80,11 @@ function faultInKind(schema: Plain, value: unknown): Fault | undefined {
     case 'union':
       return faultInUnion(def, value)
     default:
-      return def satisfies never
+      throw new Error(`no faults for the zod kind "${def.type}"`)
   }
 }
 
-function faultInFields(def: ObjectDef | Extract<Def, { type: 'record' }>, value: unknown): Fault | undefined {
+function faultInFields(def: z.core.$ZodRecordDef | z.core.$ZodObjectDef, value: unknown): Fault | undefined {
   if (!isObject(value)) return fault('expected an object')
   if (Object.hasOwn(value, lostKey)) return at(lostKey, fault('no protocol has a key of this name', forbidden))
   const fields = def.type === 'object' ? Object.entries(def.shape) : Object.keys(value).map(key => [key, def.valueType] as const)
@@ -96,12 +96,14 @@ function faultInFields(def: ObjectDef | Extract<Def, { type: 'record' }>, value:
     )
 }
 
-function missing(field: Plain): Fault | undefined {
+function missing(field: Schema): Fault | undefined {
   const inner = faultIn(field, undefined)
   return inner && { ...inner, rank: elsewhere }
 }
 
-function faultInUnion({ options, discriminator }: UnionDef, value: unknown): Fault | undefined {
+function faultInUnion(def: z.core.$ZodUnionDef, value: unknown): Fault | undefined {
+  const { options } = def
+  const discriminator = discriminatorOf(def)
   if (discriminator !== undefined) {
     if (!isObject(value)) return fault('expected an object')
     const option = kindsOf(discriminator, options).get(value[discriminator])

@@ -1,5 +1,9 @@
+import type * as z from 'zod/mini'
 import { isObject } from '../json/json.ts'
-import type { Infer, Plain, Shape } from './plain.ts'
+
+/** A schema of any kind, for values of this type. */
+export type Schema<T = unknown> = z.core.$ZodType<T>
+type Shape = z.core.$ZodShape
 
 /** Does the schema accept the value? Copies nothing, where zod copies every object that it reads. */
 export type Guard = (value: unknown) => boolean
@@ -10,7 +14,7 @@ export const lostKey = '__proto__'
 /** Thrown by guards for an object with that key, so that no other shape of a union accepts the value. */
 const lost = new RangeError(`no protocol has a key ${lostKey}`)
 
-export function accepts<S extends Plain>(schema: S, value: unknown): value is Infer<S> {
+export function accepts<S extends Schema>(schema: S, value: unknown): value is z.output<S> {
   try {
     return guardOf(schema)(value)
   } catch (error) {
@@ -19,18 +23,37 @@ export function accepts<S extends Plain>(schema: S, value: unknown): value is In
   }
 }
 
-const made = new WeakMap<Plain, Guard>()
+const made = new WeakMap<Schema, Guard>()
 
 /** The guard of a schema, created on first use: most programs need few of the schemas. */
-export function guardOf(schema: Plain): Guard {
+export function guardOf(schema: Schema): Guard {
   const known = made.get(schema)
   if (known) return known
-  const guard = schema.rules.reduce<Guard>((inner, rule) => value => inner(value) && rule.accepts(value), guardOfKind(schema))
+  const guard = rulesOf(schema).reduce<Guard>(
+    (inner, { fn }) =>
+      value =>
+        inner(value) && Boolean(fn(value)),
+    guardOfKind(schema),
+  )
   made.set(schema, guard)
   return guard
 }
 
-function guardOfKind({ def }: Plain): Guard {
+/** The rules that a schema adds to its kind. */
+export function rulesOf({ _zod: { def } }: Schema): z.core.$ZodCustomDef[] {
+  return (def.checks ?? []).map(({ _zod: { def } }) => {
+    if (!isRule(def)) throw new Error(`no guard for the zod check "${def.check}"`)
+    return def
+  })
+}
+
+const isRule = (def: z.core.$ZodCheckDef): def is z.core.$ZodCustomDef => 'fn' in def
+
+/** The definition of a schema, by its kind. */
+export const defOf = (schema: Schema) => (schema as z.core.$ZodTypes)._zod.def
+
+function guardOfKind(schema: Schema): Guard {
+  const def = defOf(schema)
   switch (def.type) {
     case 'unknown':
       return () => true
@@ -51,9 +74,9 @@ function guardOfKind({ def }: Plain): Guard {
       return value => words.has(value)
     }
     case 'optional': {
-      const { def: inside, rules } = def.innerType
+      const inside = defOf(def.innerType)
       // Most fields may be null or absent: one guard for both saves a call.
-      const mayBeNull = inside.type === 'nullable' && rules.length === 0
+      const mayBeNull = inside.type === 'nullable' && !inside.checks
       const inner = guardOf(mayBeNull ? inside.innerType : def.innerType)
       return mayBeNull ? value => value === undefined || value === null || inner(value) : value => value === undefined || inner(value)
     }
@@ -74,11 +97,18 @@ function guardOfKind({ def }: Plain): Guard {
       return recordGuard(guardOf(def.valueType))
     case 'object':
       return looseGuard(def.shape)
-    case 'union':
-      return def.discriminator === undefined ? firstOf(def.options.map(guardOf)) : kindGuard(def.discriminator, def.options)
+    case 'union': {
+      const discriminator = discriminatorOf(def)
+      return discriminator === undefined ? firstOf(def.options.map(guardOf)) : kindGuard(discriminator, def.options)
+    }
     default:
-      return def satisfies never
+      throw new Error(`no guard for the zod kind "${def.type}"`)
   }
+}
+
+/** The key whose literal value identifies the shape, if the union has one. */
+export function discriminatorOf(def: z.core.$ZodUnionDef | z.core.$ZodDiscriminatedUnionDef): string | undefined {
+  return 'discriminator' in def ? def.discriminator : undefined
 }
 
 function listGuard(member: Guard): Guard {
@@ -96,43 +126,19 @@ function firstOf(branches: readonly Guard[]): Guard {
   }
 }
 
-function kindGuard(discriminator: string, options: readonly Plain[]): Guard {
+function kindGuard(discriminator: string, options: readonly Schema[]): Guard {
   const kinds = new Map([...kindsOf(discriminator, options)].map(([word, option]) => [word, guardOf(option)]))
   return value => isObject(value) && kinds.get(value[discriminator])?.(value) === true
 }
 
 /** The shapes of a union by the value of their discriminator. */
-export function kindsOf(discriminator: string, options: readonly Plain[]): Map<unknown, Plain> {
+export function kindsOf(discriminator: string, options: readonly Schema[]): Map<unknown, Schema> {
   return new Map(options.flatMap(option => [...(wordsAt(option, discriminator) ?? [])].map(word => [word, option] as const)))
 }
 
-/** The literal values that a shape, or a union of shapes, accepts at a key. Undefined: values of any kind. */
-export function wordsAt({ def }: Plain, key: string): ReadonlySet<unknown> | undefined {
-  if (def.type === 'union') {
-    const all = def.options.map(option => wordsAt(option, key))
-    return all.includes(undefined) ? undefined : new Set(all.flatMap(words => [...(words ?? [])]))
-  }
-  const field = def.type === 'object' ? def.shape[key] : undefined
-  const words = field && wordsOf(field)
-  return words && new Set(words)
-}
-
-function wordsOf({ def }: Plain): readonly unknown[] | undefined {
-  switch (def.type) {
-    case 'literal':
-      return def.values
-    case 'null':
-      return [null]
-    case 'undefined':
-      return [undefined]
-    case 'optional':
-    case 'nullable': {
-      const words = wordsOf(def.innerType)
-      return words && [...words, def.type === 'optional' ? undefined : null]
-    }
-    default:
-      return undefined
-  }
+/** The literal values that a shape, or a union of shapes, accepts at a key. */
+export function wordsAt(schema: Schema, key: string): ReadonlySet<unknown> | undefined {
+  return schema._zod.propValues?.[key]
 }
 
 function recordGuard(member: Guard): Guard {
@@ -165,18 +171,4 @@ function looseGuard(shape: Shape): Guard {
 }
 
 /** Is a key with this schema required? */
-export function isRequired({ def }: Plain): boolean {
-  switch (def.type) {
-    case 'optional':
-    case 'undefined':
-      return false
-    case 'nullable':
-      return isRequired(def.innerType)
-    case 'lazy':
-      return isRequired(def.getter())
-    case 'union':
-      return def.options.every(isRequired)
-    default:
-      return true
-  }
-}
+export const isRequired = (schema: Schema): boolean => schema._zod.optin === undefined

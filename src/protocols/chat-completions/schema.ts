@@ -1,4 +1,4 @@
-import * as z from '../../kit/schema/plain.ts'
+import * as z from 'zod/mini'
 import { anyObject, anything, boolean, count, flag, number, open, others, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
@@ -52,7 +52,7 @@ export const ChatFunctionCall = z.looseObject({ name: string, arguments: anythin
 export type ChatFunctionCall = z.infer<typeof ChatFunctionCall>
 
 export const ChatToolCall = z.union([
-  z.looseObject({ id: text, type: others(string, type => type !== 'function' && type !== 'custom') }),
+  z.looseObject({ id: text, type: string.check(others(type => type !== 'function' && type !== 'custom')) }),
   z.discriminatedUnion('type', [
     z.looseObject({ id: text, type: z.nullish(z.literal('function')), function: ChatFunctionCall }),
     z.looseObject({ id: text, type: z.literal('custom'), custom: z.looseObject({ name: string, input: text }) }),
@@ -125,7 +125,7 @@ export const ChatRequest = z.looseObject({
   presence_penalty: count,
   function_call: anything,
   functions: z.nullish(z.array(ChatFunction)),
-  logit_bias: z.nullish(z.record(number)),
+  logit_bias: z.nullish(z.record(string, number)),
   logprobs: flag,
   top_logprobs: whole,
   max_completion_tokens: whole,

@@ -1,4 +1,4 @@
-import * as z from '../../kit/schema/plain.ts'
+import * as z from 'zod/mini'
 import { anyObject, anything, count, flag, number, others, string, text, texts, whole } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
@@ -53,7 +53,7 @@ export type GeminiPart = { [key: string]: unknown; thought?: boolean | null | un
 export type GeminiPartOf<Key extends keyof Kinds> = Kinds[Key]
 
 /** A part of an unknown kind, or of none. A part of a known kind that does not match its schema is refused. */
-const other = others(z.looseObject(beside), part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null))
+const other = z.looseObject(beside).check(others(part => !Object.keys(kinds).some(key => Object.hasOwn(part, key) && part[key] != null)))
 
 export const GeminiPart = z.union([textPart, call, result, inline, stored, code, output, toolCall, toolResponse, other])
 
@@ -128,7 +128,7 @@ export const GeminiRequest = z.looseObject({
   cachedContent: text,
   serviceTier: text,
   store: flag,
-  labels: z.nullish(z.record(string)),
+  labels: z.nullish(z.record(string, string)),
   continuationToken: text,
 })
 export type GeminiRequest = z.infer<typeof GeminiRequest>

@@ -1,5 +1,5 @@
+import * as z from 'zod/mini'
 import { wordsAt } from '../../kit/schema/guard.ts'
-import * as z from '../../kit/schema/plain.ts'
 import { anyObject, anything, count, flag, open, string, text, texts, unknown, whole } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
@@ -10,7 +10,7 @@ export type MessagesRawBlock = { type: string; [key: string]: unknown }
 
 const cacheControl = z.nullish(z.looseObject({ type: string, ttl: anything }))
 /** Blocks inside blocks. The type annotation ends the recursion of types. */
-const blocks = z.array(z.lazy((): z.PlainOf<MessagesRawBlock> => MessagesBlock))
+const blocks = z.array(z.lazy((): z.ZodMiniType<MessagesRawBlock> => MessagesBlock))
 
 const source = open([
   z.looseObject({ type: z.literal('base64'), media_type: text, data: string }),
@@ -72,7 +72,7 @@ export type MessagesBlockOf<Type extends MessagesBlock['type']> = Extract<Messag
 
 /** Only for blocks that `MessagesBlock` has checked. */
 export function isModelled(block: MessagesRawBlock): block is MessagesBlock {
-  return wordsAt(MessagesBlock.options[0], 'type')?.has(block.type) === true
+  return wordsAt(MessagesBlock._zod.def.options[0], 'type')?.has(block.type) === true
 }
 
 export const MessagesContent = z.union([string, z.array(MessagesBlock)])

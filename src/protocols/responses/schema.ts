@@ -1,4 +1,4 @@
-import * as z from '../../kit/schema/plain.ts'
+import * as z from 'zod/mini'
 import { anything, count, flag, number, open, string, text, texts, whole, wholeNumber } from '../../kit/schema/wire.ts'
 import type { Written } from '../../kit/schema/written.ts'
 
@@ -150,7 +150,7 @@ export const ResponsesRequest = z.looseObject({
   model: text,
   input: z.nullish(z.union([string, z.array(ResponsesItem)])),
   instructions: text,
-  max_output_tokens: z.nullish(z.refined(wholeNumber, limit => limit !== 0)),
+  max_output_tokens: z.nullish(wholeNumber.check(z.refine(limit => limit !== 0))),
   max_tool_calls: whole,
   temperature: count,
   top_p: count,
@@ -173,7 +173,7 @@ export const ResponsesRequest = z.looseObject({
   prompt_cache_key: text,
   prompt_cache_options: z.nullish(z.looseObject({ mode: text, ttl: text })),
   prompt_cache_retention: text,
-  metadata: z.nullish(z.record(string)),
+  metadata: z.nullish(z.record(string, string)),
   safety_identifier: text,
   user: text,
   service_tier: text,

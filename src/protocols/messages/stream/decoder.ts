@@ -1,3 +1,4 @@
+import type * as z from 'zod/mini'
 import type { CanonicalEvent } from '../../../canonical/event.ts'
 import { takeApart } from '../../../canonical/explode.ts'
 import type { Part, Place, Signature } from '../../../canonical/message.ts'
@@ -9,7 +10,7 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, parseObject } from '../../../kit/json/json.ts'
 import { below, pointerOf, step } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
-import type { Infer, Plain } from '../../../kit/schema/plain.ts'
+import type { Schema } from '../../../kit/schema/guard.ts'
 import { isLimit } from '../../../kit/tools/cut-calls.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
 import { decodeBlock } from '../content/content.ts'
@@ -171,7 +172,7 @@ function checkBlock(block: unknown, path: Place): MessagesRawBlock {
 }
 
 /** Like `check`, for a value inside an event. */
-function checked<S extends Plain>(schema: S, value: unknown, path: Place): Infer<S> {
+function checked<S extends Schema>(schema: S, value: unknown, path: Place): z.output<S> {
   try {
     return check(protocolName, schema, value)
   } catch (error) {
