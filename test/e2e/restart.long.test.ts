@@ -100,7 +100,7 @@ describe('wireglot serve that is told to stop', () => {
     expect((await exit).code).toBe(0)
   })
 
-  test('tells whoever it is answering still that it ends, when the grace time is over: every SDK hears an error', async () => {
+  test('sends an error to every open stream when the grace time is over', async () => {
     const { upstreams, config } = await allHolding()
     const { child, url, exit } = await serving(config, 1)
     const running = cells.map(({ client, served, stream }) => ask[client](url, { stream, model: `m-${served}`, retries: 0 }))
@@ -182,7 +182,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     return { servedBy: await servedBy, text }
   }
 
-  test('one that is killed takes only its own open streams along, the SDKs recover, and another takes its place', async () => {
+  test('loses only its own open streams when it is killed, and is replaced', async () => {
     const { seen, url, pids, ready } = await startCluster(1)
     const streams: Heard[] = []
     const serving = () => new Set(streams.map(({ servedBy }) => servedBy))

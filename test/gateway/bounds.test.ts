@@ -37,7 +37,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(paths.messages, post(requests.messages, { 'x-api-key': 'k'.repeat(5000) }))).status).toBe(401)
   })
 
-  test.each(pairs)('an event of a stream that is too long ends it as failed: %s from %s', async (client, served) => {
+  test.each(pairs)('fails a stream whose event exceeds the limit: %s from %s', async (client, served) => {
     const long = streams[served].map(frame => frame.replace('"Hel"', `"${'x'.repeat(20_000)}"`).replace('"lo"', `"${'x'.repeat(20_000)}"`))
     const { url } = await upstream(sendStream(long))
     const ask = await start(one(url, served, { defaults: { eventLimit: 10_000 } }))

@@ -23,7 +23,7 @@ describe.each(frameworks)('behind compression() in %s', (_, create) => {
     return listen(app)
   }
 
-  test.each(protocols)('every frame comes when it was sent, to a client that takes gzip: %s', async served => {
+  test.each(protocols)('flushes every frame at once to a client that accepts gzip: %s', async served => {
     let go = () => {}
     const second = new Promise<void>(resolve => {
       go = resolve

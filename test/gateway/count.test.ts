@@ -43,7 +43,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each<['messages' | 'chat-completions', number]>([
     ['chat-completions', 200],
     ['messages', 404],
-  ])('where the upstream (%s, %i) cannot count, it is an estimate that says so', async (protocol, status) => {
+  ])('where the upstream (%s, %i) cannot count, marks an estimate as such', async (protocol, status) => {
     const { url } = await upstream(sendJson(status, { error: { message: 'No' } }))
     const ask = await start(one(url, protocol, {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))

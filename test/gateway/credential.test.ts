@@ -18,7 +18,7 @@ test.each<[string, Record<string, string>, string, string | undefined]>([
   ['nothing that is a key', { authorization: 'Basic b' }, 'other=q', undefined],
   ['a bearer of two words, which is none', { authorization: 'Bearer a b' }, '', undefined],
   ['nothing at all', {}, '', undefined],
-])('a key is found in %s', (_, headers, query, key) => {
+])('finds a key in %s', (_, headers, query, key) => {
   expect(credentialsOf(address, headers, new URLSearchParams(query))[0]).toBe(key)
 })
 
@@ -34,7 +34,7 @@ test.each(protocolNames)('%s declares where keys stand in lower case, and none o
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(pairs)('a key in the query reaches no upstream, log or error: %s from %s', async (client, served) => {
+  test.each(pairs)('keeps a key in the query out of upstream calls, logs and errors: %s from %s', async (client, served) => {
     const seen = await upstream(sendJson(200, replies[served]))
     const { auth: _auth, ...config } = one(seen.url, served)
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })

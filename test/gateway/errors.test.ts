@@ -140,7 +140,7 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const served of protocols) expect(await statuses(served, status)).toEqual(await statuses(served, 502))
   })
 
-  test('web pages that nobody reads hold no sockets', async () => {
+  test('releases the sockets of unread HTML error pages', async () => {
     const seen = await upstream(response => {
       response.writeHead(200, { 'content-type': 'text/html' })
       response.write('<html>')
@@ -165,7 +165,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('a redirect is not followed: it would take the key along', async () => {
+  test('does not follow redirects, which would leak the key', async () => {
     let visited = false
     const elsewhere = await listen((_, response) => {
       visited = true
@@ -261,7 +261,7 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const served of protocols) expect((await (await start(one(url, served)))(...asking('messages'))).status).toBe(502)
   })
 
-  test('the key of the channel is not shown even when the upstream says it', async () => {
+  test('redacts the channel's key in upstream errors', async () => {
     const { url } = await upstream(
       sendJson(401, { error: { message: 'bad key upstream-secret', type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }),
     )

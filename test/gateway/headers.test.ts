@@ -55,7 +55,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(seen.calls[0]?.headers).toMatchObject({ 'x-odd': 'yes', 'x-api-key': 'upstream-secret' })
   })
 
-  test('limits and the id of the request come back', async () => {
+  test('returns rate limit headers and the request id of the upstream', async () => {
     const limits = { 'anthropic-ratelimit-requests-remaining': '7', 'x-ratelimit-limit-tokens': '100' }
     const { url } = await upstream(sendJson(200, replies.messages, { ...limits, 'set-cookie': 'a=b', server: 'x', 'request-id': 'req_theirs' }))
     const ask = await start(one(url, 'messages'))

@@ -66,7 +66,7 @@ describe.each([
   ['generate-content', 'messages'],
   ['chat-completions', 'generate-content'],
 ] as const)('%s clients, an upstream of %s', (client, served) => {
-  test.each(phases)('%s: a hundred leave, and a hundred upstream calls end', async (_phase, stream, answer, ready) => {
+  test.each(phases)('%s: cancels a hundred upstream calls when a hundred clients disconnect', async (_phase, stream, answer, ready) => {
     const seen = await holding(answer(served))
     const url = await listen(mounted(one(seen.url, served, {}, {}, { timeouts })))
     const leavers = Array.from({ length: clients }, () => leaver(url, client, stream))
@@ -76,7 +76,7 @@ describe.each([
     expect(seen.open.size).toBe(0)
   })
 
-  test('while they wait for the next attempt: no further attempt is made', async () => {
+  test('makes no further attempt when clients disconnect during backoff', async () => {
     let calls = 0
     let callsOfLast = 0
     const url = await listen(async (request, response) => {

@@ -161,7 +161,7 @@ describe('a fetch host that answers before it has read a request leaves the body
   })
 })
 
-test.each(['messages', 'chat-completions'] as const)('a client that does not read stops the upstream from sending: %s', async served => {
+test.each(['messages', 'chat-completions'] as const)('applies back-pressure to the upstream when a client does not read: %s', async served => {
   let sent = 0
   const text = 'x'.repeat(64 * 1024)
   const filler =

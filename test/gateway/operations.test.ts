@@ -65,7 +65,7 @@ const passedOn: [what: string, protocol: Protocol, change: object, told: object]
 ]
 
 describe.each(hosts)('through %s', (_, start) => {
-  test.each(pairs)('the counts of a reply that ended early or failed are told: %s from %s', async (client, served) => {
+  test.each(pairs)('records the token counts of responses that ended early or failed: %s from %s', async (client, served) => {
     for (const frames of endings[served])
       for (const stream of [true, false]) {
         const records: UsageRecord[] = []
@@ -152,7 +152,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   // A stream of generate-content ends with its connection and no sooner.
   test.each(all.filter(name => name !== 'generate-content'))(
-    'a stream for messages ends with message_stop and nothing after it, though the upstream holds its connection: %s',
+    'ends a messages stream with message_stop while the upstream keeps its connection open: %s',
     async served => {
       const up = await upstream(response => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -184,7 +184,7 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
-  test('a temperature is within the bounds of the upstream, and goes where its model takes none, each with a note', async () => {
+  test('clamps the temperature to the target's range, and drops it where the model refuses it, each with a note', async () => {
     for (const [unsupported, expected] of [
       [[], { temperature: 1, top_p: 0.5 }],
       [['top_p'], { temperature: 1 }],
@@ -200,7 +200,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('a request of 1.2 MB passes with the usual bound, and one that is larger than any is refused in the dialect', async () => {
+  test('accepts a request of 1.2 MB by default, and refuses one over the limit in the caller's dialect', async () => {
     const large = (client: Protocol) => asking(client, saying(client, 'x'.repeat(1_200_000)))
     for (const client of all) {
       const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
@@ -212,7 +212,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('of an endless error only the beginning is read, and its connection is given up', async () => {
+  test('reads only the beginning of an endless error body and closes its connection', async () => {
     let sent = 0
     const up = await upstream(response => {
       response.writeHead(400, { 'content-type': 'application/json' })
@@ -234,7 +234,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await until(() => up.aborted === all.length)
   })
 
-  test('an upstream that cannot count is still asked for replies, however often it was asked to count', async () => {
+  test('still sends requests to an upstream that cannot count tokens', async () => {
     const up = await upstream((response, { path }) =>
       path.includes('count') ? sendJson(404, { error: { message: 'No' } })(response) : sendJson(200, replies.messages)(response),
     )
@@ -243,7 +243,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await ask(paths.messages, post(requests.messages))).status).toBe(200)
   })
 
-  test('headers in other letters than ASCII, and names that are none, break nothing', async () => {
+  test('survives non-ASCII header values and invalid header names', async () => {
     const up = await upstream((response, { json }) => {
       response.setHeader('x-served-by', Buffer.from('小米').toString('latin1'))
       sendJson(200, { ...replies.messages, model: json['model'] })(response)
@@ -255,7 +255,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '')).toContainEqual(expect.objectContaining({ path: '/奇' }))
   })
 
-  test('pictures and files are not fetched: only their addresses go on', async () => {
+  test('fetches no images or files and forwards only their URLs', async () => {
     let visited = 0
     const elsewhere = await listen((_, response) => {
       visited++
@@ -274,7 +274,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(visited).toBe(0)
   })
 
-  test.each(pairs)('no prototype is changed by names in requests, replies and streams, however they are written: %s from %s', async (client, served) => {
+  test.each(pairs)('changes no prototype through field names in requests, responses and streams: %s from %s', async (client, served) => {
     const words = ['"__proto__":{"polluted":1}', '"\\u005f_proto__":{"polluted":1}', '"constructor":{"prototype":{"polluted":1}}']
     for (const word of words) {
       const laced = (text: string) => text.replaceAll('{"', `{${word},"`)
@@ -289,7 +289,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(([] as unknown as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('a call whose arguments happen to be whole is not finished before its stream says so', async () => {
+  test('does not finish a tool call before its stream does', async () => {
     const chunk = (delta: object) =>
       `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`
     const frames = [
@@ -360,7 +360,7 @@ describe('over bare sockets', () => {
     return Number(new URL(await listen(handler)).port)
   }
 
-  test('a client that goes while it is written to breaks nothing', async () => {
+  test('survives a client that disconnects during a write', async () => {
     const faults = overhear('unhandledRejection', 'uncaughtExceptionMonitor')
     const frames = Array.from({ length: 200 }, () => streams.messages[2] ?? '')
     const up = await upstream(sendStream([...streams.messages.slice(0, 2), ...frames, ...streams.messages.slice(3)]))
@@ -377,7 +377,7 @@ describe('over bare sockets', () => {
     expect(faults).toEqual([])
   })
 
-  test('failures one after another over one connection leave no listeners behind', async () => {
+  test('leaks no listeners after failures on one connection', async () => {
     const warnings = overhear('warning')
     const up = await upstream(sendJson(500, { error: { message: 'No' } }))
     const port = await served(up.url, { breaker: { failures: 0 } })
@@ -396,7 +396,7 @@ describe('over bare sockets', () => {
     expect(up.sockets.size).toBeLessThan(10)
   })
 
-  test('what a client says of its connection ends there, and the body has one length', async () => {
+  test('drops the client's connection headers and sends one content-length', async () => {
     const up = await upstream(sendJson(200, replies.messages))
     const port = await served(up.url, { forwardHeaders: ['x-team', 'x-hop'] })
     const answer = await new Promise<string>(resolve => {

@@ -107,7 +107,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(inspect(logged, { depth: 9 })).not.toContain('what it said')
   })
 
-  test.each(pairs)('nothing that was said is told to anybody else: %s from %s', async (client, served) => {
+  test.each(pairs)('keeps prompts and responses out of logs, records and errors: %s from %s', async (client, served) => {
     const seen: Upstream[] = []
     for (const [, script] of endings)
       for (const stream of [false, true]) {

@@ -64,7 +64,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(isStreaming(served, seen.calls[0])).toBe(true)
   })
 
-  test.each(pairs)('every frame goes on as it comes: %s from %s', async (client, served) => {
+  test.each(pairs)('forwards every frame when it arrives: %s from %s', async (client, served) => {
     let go = () => {}
     const waiting = new Promise<void>(resolve => {
       go = resolve
@@ -102,7 +102,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs)('an upstream that fails at once fails with a status: %s from %s', async (client, served) => {
+  test.each(pairs)('returns an error status when the first upstream event is an error: %s from %s', async (client, served) => {
     const before = served === 'messages' ? [': starting\n\n', 'event: ping\ndata: {"type": "ping"}\n\n'] : [': starting\n\n']
     const { url } = await upstream(sendStream([...(client === served ? [] : before), failures[served]]))
     const ask = await start(one(url, served))
@@ -114,7 +114,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(JSON.parse(text)).toHaveProperty('error')
   })
 
-  test.each(pairs)('an upstream that fails in the middle fails inside the stream, however the bytes were cut: %s from %s', async (client, served) => {
+  test.each(pairs)('reports an upstream failure inside the stream, at any chunk boundary: %s from %s', async (client, served) => {
     const whole = [...half(served), failures[served]].join('')
     for (const pieces of [[whole], [...half(served), 20, failures[served]], whole.match(/.{1,7}/gs) ?? []]) {
       const { url } = await upstream(sendStream(pieces))
@@ -149,7 +149,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs.filter(([, served]) => marksItsEnd(served)))('a client need not wait for the upstream to close: %s from %s', async (client, served) => {
+  test.each(pairs.filter(([, served]) => marksItsEnd(served)))('ends the stream before the upstream closes its connection: %s from %s', async (client, served) => {
     const seen = await upstream(response => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(streams[served].join(''))
@@ -162,7 +162,7 @@ describe.each(hosts)('through %s', (_, start) => {
     if (client === served && client === 'messages') await until(() => seen.aborted === 1)
   })
 
-  test.each(pairs)('while the upstream thinks, pings keep the connection open: %s from %s', async (client, served) => {
+  test.each(pairs)('sends keep-alives while the upstream is silent: %s from %s', async (client, served) => {
     const pings = () => pingsIn(asked.heard(), client).length
     let before = 0
     const [begun, rest] = [streams[served].slice(0, 3), streams[served].slice(3)]
@@ -173,7 +173,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(await said(await asked.whole, client)).toBe('Hello')
   })
 
-  test.each(protocols)('pings come even before the upstream says a word, and a failure after them is told inside the stream: %s', async client => {
+  test.each(protocols)('sends keep-alives before the first upstream byte, and reports a later failure inside the stream: %s', async client => {
     const { url } = await upstream(async response => {
       await until(() => pingsIn(asked.heard(), client).length > 0)
       response.writeHead(429, { 'content-type': 'application/json' })
@@ -186,7 +186,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect((await response).status).toBe(200)
   })
 
-  test('no ping goes into the middle of a frame that passes through', async () => {
+  test('sends no keep-alive inside a frame', async () => {
     const whole = streams.messages.join('')
     const { url } = await upstream(sendStream([whole.slice(0, 30), 120, whole.slice(30, 300), 120, whole.slice(300)]))
     const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 25 } }))
@@ -300,7 +300,7 @@ describe.each(hosts)('through %s', (_, start) => {
 })
 
 describe.each(hosts)('through %s, between equal protocols', (_, start) => {
-  test.each(['messages', 'responses'] as const)('a reply of %s that begins inside another is not passed on as the end of the first', async protocol => {
+  test.each(['messages', 'responses'] as const)('a reply of %s does not forward a response that begins inside another one', async protocol => {
     const [first, second] = [streams[protocol], streams[protocol].map(frame => frame.replaceAll('msg_1', 'msg_2').replaceAll('resp_1', 'resp_2'))]
     const seen = await upstream(sendStream([...half(protocol), second.join('')]))
     const ask = await start(one(seen.url, protocol))

@@ -302,7 +302,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(other?.path).toBe(paths.messages)
   })
 
-  test('nothing in a body chooses where the key goes', async () => {
+  test('sends the key only to the configured upstream, whatever the body says', async () => {
     const seen = await upstream(sendJson(200, replies['chat-completions']))
     const other = await upstream(sendJson(200, replies['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions'))
@@ -310,7 +310,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(other.calls).toEqual([])
   })
 
-  test('compressed answers are read, and are not said to be compressed', async () => {
+  test('decompresses responses and drops their content-encoding', async () => {
     const { url } = await upstream((response, { json }) => {
       const stream = json['stream'] === true
       response.writeHead(200, { 'content-type': stream ? 'text/event-stream' : 'application/json', 'content-encoding': 'gzip' })
