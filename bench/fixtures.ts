@@ -16,7 +16,7 @@ function prose(length: number): string {
 }
 
 /** What an agent's model says in one turn: some reasoning, some text, two tool calls. */
-const agentReply: CanonicalResponse = {
+const agentResponse: CanonicalResponse = {
   id: 'reply_0123456789',
   model: 'bench-model',
   createdAt: 1_750_000_000,
@@ -41,13 +41,13 @@ const agentReply: CanonicalResponse = {
   usage: { input: 12_000, output: 900, cacheRead: 10_000, reasoning: 120 },
 }
 
-const textReply: CanonicalResponse = {
-  ...agentReply,
+const textResponse: CanonicalResponse = {
+  ...agentResponse,
   candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(9000) }] }], finish: { reason: 'stop' } }],
 }
 
-const smallReply: CanonicalResponse = {
-  ...agentReply,
+const smallResponse: CanonicalResponse = {
+  ...agentResponse,
   candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: prose(500) }] }], finish: { reason: 'stop' } }],
 }
 
@@ -58,9 +58,9 @@ function fine(events: CanonicalEvent[], count: number): CanonicalEvent[] {
   return events.flatMap(event => {
     if (event.type !== 'part.delta' || !('text' in event.delta)) return [event]
     const { delta } = event
-    const pieces: CanonicalEvent[] = []
-    for (let at = 0; at < delta.text.length; at += size) pieces.push({ ...event, delta: { ...delta, text: delta.text.slice(at, at + size) } })
-    return pieces
+    const chunks: CanonicalEvent[] = []
+    for (let at = 0; at < delta.text.length; at += size) chunks.push({ ...event, delta: { ...delta, text: delta.text.slice(at, at + size) } })
+    return chunks
   })
 }
 
@@ -71,7 +71,7 @@ export function streamOf(protocol: Protocol, kind: 'agent' | 'text', count = 450
   const state = protocol.streamEncoder.initial({ now: 1_750_000_000 })
   const frames: string[] = []
   const write = (wire: unknown) => frames.push(protocol.frames.write(wire))
-  for (const event of fine(explode(kind === 'agent' ? agentReply : textReply), count)) protocol.streamEncoder.step(state, event, write)
+  for (const event of fine(explode(kind === 'agent' ? agentResponse : textResponse), count)) protocol.streamEncoder.step(state, event, write)
   protocol.streamEncoder.end(state, write)
   return { frames, events: frames.length }
 }
@@ -127,8 +127,8 @@ export function grownRequest(protocol: Protocol, turnCount: number, toolCount: n
 
 /** Of 12 KB, or of 1 KB. */
 export function responseOf(protocol: Protocol, size: 'agent' | 'small' = 'agent'): unknown {
-  return protocol.encodeResponse(size === 'agent' ? agentReply : smallReply, { now: 1_750_000_000 }).wire
+  return protocol.encodeResponse(size === 'agent' ? agentResponse : smallResponse, { now: 1_750_000_000 }).wire
 }
 
 /** What every translation of the streams above has to add up to. */
-export const expected = { agent: agentReply, text: textReply, small: smallReply }
+export const expected = { agent: agentResponse, text: textResponse, small: smallResponse }

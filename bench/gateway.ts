@@ -37,30 +37,30 @@ function serveUpstream(): void {
   const few = streamOf(protocols[target], 'agent', 8).frames
   const perWrite = Math.ceil(long.length / writes)
   const bundled = Array.from({ length: writes }, (_, i) => long.slice(i * perWrite, (i + 1) * perWrite).join(''))
-  const reply = Buffer.from(JSON.stringify(responseOf(protocols[target], 'agent')))
-  const shortReply = Buffer.from(JSON.stringify(responseOf(protocols[target], 'small')))
+  const response = Buffer.from(JSON.stringify(responseOf(protocols[target], 'agent')))
+  const shortResponse = Buffer.from(JSON.stringify(responseOf(protocols[target], 'small')))
   serve(
-    createServer((asked, answer) => {
+    createServer((received, result) => {
       const chunks: Buffer[] = []
-      asked.on('data', (chunk: Buffer) => chunks.push(chunk))
-      asked.on('end', () => {
+      received.on('data', (chunk: Buffer) => chunks.push(chunk))
+      received.on('end', () => {
         const body = Buffer.concat(chunks)
         if (!body.includes('"stream":true')) {
-          const whole = body.includes(words.brief) ? shortReply : reply
-          answer.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole)
+          const whole = body.includes(words.brief) ? shortResponse : response
+          result.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length }).end(whole)
           return
         }
-        answer.writeHead(200, { 'content-type': 'text/event-stream' })
-        answer.flushHeaders()
+        result.writeHead(200, { 'content-type': 'text/event-stream' })
+        result.flushHeaders()
         let at = 0
         const idle = body.includes(words.idle)
         const frames = body.includes(words.brief) ? few : body.includes(words.bundled) ? bundled : long
         // One event a chunk, as models do; busy servers send several.
         const next = () => {
           const frame = frames[at++]
-          if (frame === undefined) answer.end()
+          if (frame === undefined) result.end()
           else {
-            answer.write(frame)
+            result.write(frame)
             if (!idle || at < 5) setImmediate(next)
           }
         }
@@ -75,27 +75,27 @@ function serveProxy(parses: boolean): void {
   const upstream = new URL(process.env['BENCH_UPSTREAM'] ?? '')
   const agent = new Agent({ keepAlive: true, maxSockets: Infinity })
   serve(
-    createServer((asked, answer) => {
-      const { host: _, connection: __, 'content-length': length, ...headers } = asked.headers
+    createServer((received, response) => {
+      const { host: _, connection: __, 'content-length': length, ...headers } = received.headers
       const send = (body?: string) =>
         request({
           host: upstream.hostname,
           port: upstream.port,
-          path: asked.url,
-          method: asked.method,
+          path: received.url,
+          method: received.method,
           agent,
           headers: { ...headers, 'content-length': body === undefined ? length : Buffer.byteLength(body) },
-        }).on('response', reply => {
-          answer.writeHead(reply.statusCode ?? 502, reply.headers)
-          reply.pipe(answer)
+        }).on('response', result => {
+          response.writeHead(result.statusCode ?? 502, result.headers)
+          result.pipe(response)
         })
       if (!parses) {
-        asked.pipe(send())
+        received.pipe(send())
         return
       }
       const chunks: Buffer[] = []
-      asked.on('data', (chunk: Buffer) => chunks.push(chunk))
-      asked.on('end', () => {
+      received.on('data', (chunk: Buffer) => chunks.push(chunk))
+      received.on('end', () => {
         const text = JSON.stringify(JSON.parse(Buffer.concat(chunks).toString()))
         send(text).end(text)
       })
@@ -131,9 +131,9 @@ function serve(server: Server): void {
   server.keepAliveTimeout = 600_000
   server.listen({ port: 0, host: '127.0.0.1', backlog: 20_000 }, () => process.send?.({ port: (server.address() as AddressInfo).port }))
   process.on('disconnect', () => process.exit())
-  process.on('message', asked => {
+  process.on('message', received => {
     // Not before time is told: the more a process holds the longer it takes.
-    if (asked === 'memory') globalThis.gc?.()
+    if (received === 'memory') globalThis.gc?.()
     process.send?.({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss })
   })
 }
@@ -145,12 +145,13 @@ async function start(role: Role, upstream?: number): Promise<Served> {
     execArgv: ['--expose-gc'],
     env: { ...process.env, BENCH_ROLE: role, BENCH_UPSTREAM: `http://127.0.0.1:${upstream ?? 0}` },
   })
-  const told = () => new Promise<{ port: number; cpu: NodeJS.CpuUsage; rss: number }>(resolve => child.once('message', said => resolve(said as never)))
-  const { port } = await told()
+  const reported = () =>
+    new Promise<{ port: number; cpu: NodeJS.CpuUsage; rss: number }>(resolve => child.once('message', message => resolve(message as never)))
+  const { port } = await reported()
   const ask = (what: 'time' | 'memory') => {
-    const answer = told()
+    const response = reported()
     child.send(what)
-    return answer
+    return response
   }
   return { child, port, cpuUs: () => ask('time').then(({ cpu }) => cpu.user + cpu.system), rss: () => ask('memory').then(({ rss }) => rss) }
 }
@@ -192,8 +193,8 @@ function ask(socket: Socket, bytes: Buffer): Promise<{ firstByteUs: number; leng
         firstByteUs = Number(process.hrtime.bigint() - since) / 1000
         const head = chunk.toString('latin1', 0, 2000)
         if (!head.startsWith('HTTP/1.1 200')) return reject(new Error(head))
-        const told = /content-length: (\d+)/i.exec(head)
-        if (told) wanted = head.indexOf('\r\n\r\n') + 4 + Number(told[1])
+        const reported = /content-length: (\d+)/i.exec(head)
+        if (reported) wanted = head.indexOf('\r\n\r\n') + 4 + Number(reported[1])
       }
       length += chunk.length
       tail = wanted < 0 ? (tail + chunk.toString('latin1', Math.max(0, chunk.length - 7))).slice(-7) : ''
@@ -305,14 +306,14 @@ async function verify({ port }: Served): Promise<void> {
       [false, 'brief', expected.small],
     ] as const) {
       const body = bodyOf(protocol, stream ? 'stream' : 'small', word)
-      const answer = await fetch(`http://127.0.0.1:${port}${protocols[protocol].address.path}`, {
+      const response = await fetch(`http://127.0.0.1:${port}${protocols[protocol].address.path}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
       })
-      const text = await answer.text()
-      const reply = stream ? (await collectStream([text], { protocol })).body : JSON.parse(text)
-      if (textOf(normalizeResponse(reply, { protocol })) !== textOf(wanted)) throw new Error(`${protocol} through the gateway came out wrong`)
+      const text = await response.text()
+      const result = stream ? (await collectStream([text], { protocol })).body : JSON.parse(text)
+      if (textOf(normalizeResponse(result, { protocol })) !== textOf(wanted)) throw new Error(`${protocol} through the gateway came out wrong`)
     }
 }
 

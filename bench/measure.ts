@@ -1,7 +1,7 @@
 import { Bench } from 'tinybench'
 
 /** Fewer only try whether all of it runs. */
-const usualRounds = Number(process.env['BENCH_ROUNDS'] ?? 4)
+const defaultRounds = Number(process.env['BENCH_ROUNDS'] ?? 4)
 
 /** `floor`: the task that this one is told as a multiple of. */
 export type Task = { name: string; units: number; floor?: string; work: () => unknown }
@@ -13,7 +13,7 @@ export type Measured = { name: string; us: number; ratio?: number }
  * All tasks in turn, several times over, so that whatever else the machine does falls on each alike. The best round's
  * median counts: nothing makes a machine faster than it is. `warmMs`: long code takes longer until it is compiled.
  */
-export async function measure(tasks: readonly Task[], { rounds = usualRounds, ms = 60, warmMs = 180 } = {}): Promise<Measured[]> {
+export async function measure(tasks: readonly Task[], { rounds = defaultRounds, ms = 60, warmMs = 180 } = {}): Promise<Measured[]> {
   const best = new Map<string, number>()
   for (let round = 0; round < rounds; round++)
     for (const { name, units, work } of tasks) {

@@ -3,7 +3,7 @@ import { type ProtocolName, protocols } from '../src/protocols/index.ts'
 import { createFrameParser } from '../src/sse/parse.ts'
 import { requestOf, responseOf, streamOf } from './fixtures.ts'
 import { measure, type Task } from './measure.ts'
-import { wrongInReply, wrongInRequest, wrongInStream } from './right.ts'
+import { wrongInRequest, wrongInResponse, wrongInStream } from './right.ts'
 
 /**
  * One pair in a process of its own, as in a service that speaks two protocols: code that has seen all sixteen pairs is
@@ -71,10 +71,10 @@ function requests(): Task[] {
     refuse(wrongInRequest(wire, from, translate(wire), to))
     add(size === 'small' ? 'request of 1 KB' : 'request of 150 KB', JSON.stringify(wire), translate)
   }
-  const reply = responseOf(protocols[from])
+  const response = responseOf(protocols[from])
   const translate = (wire: unknown) => translateResponse(wire, { from, to, now, ...named }).body
-  refuse(wrongInReply(translate(reply), to, 'agent'))
-  add('response', JSON.stringify(reply), translate)
+  refuse(wrongInResponse(translate(response), to, 'agent'))
+  add('response', JSON.stringify(response), translate)
   return tasks
 }
 

@@ -72,7 +72,7 @@ await write(location.file, total, number => recordOf(number, now))
 
 const database = await openDatabase(location)
 const hour = 3_600_000
-const asked: [name: string, ask: () => Promise<unknown>][] = [
+const received: [name: string, ask: () => Promise<unknown>][] = [
   ['sums of 30 days by model', () => sumUsage(database, { from: now - days * 24 * hour }, 'model')],
   ['sums of 30 days by key', () => sumUsage(database, { from: now - days * 24 * hour }, 'key')],
   ['sums of 30 days of one key', () => sumUsage(database, { from: now - days * 24 * hour, key: 'key-7' })],
@@ -83,7 +83,7 @@ const asked: [name: string, ask: () => Promise<unknown>][] = [
   ['page of records of one model and status', () => findRecords(database, { model: 'model-4', status: 502 }, 100)],
 ]
 const queries: RecordsResult['queries'] = []
-for (const [name, ask] of asked) {
+for (const [name, ask] of received) {
   const times: number[] = []
   for (let round = 0; round < 7; round++) {
     const begun = performance.now()

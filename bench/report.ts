@@ -177,8 +177,8 @@ function spread(timed: readonly Timed[]): string[] {
   if (timed.length === 0) return ['0', '', '', '', '']
   const sum = (of: (one: Timed) => number) => timed.reduce((total, one) => total + of(one), 0)
   const ratios = timed.map(({ us, floorUs }) => us / floorUs).sort((a, b) => a - b)
-  const told = [sum(({ us }) => us) / sum(({ floorUs }) => floorUs), quantile(ratios, 0.5), quantile(ratios, 0.9), quantile(ratios, 1)]
-  return [String(timed.length), ...told.map(ratio => ratio.toFixed(2))]
+  const reported = [sum(({ us }) => us) / sum(({ floorUs }) => floorUs), quantile(ratios, 0.5), quantile(ratios, 0.9), quantile(ratios, 1)]
+  return [String(timed.length), ...reported.map(ratio => ratio.toFixed(2))]
 }
 
 const spreadHead = ['texts', 'ratio of the sums', 'median', '90 %', 'worst']

@@ -10,24 +10,24 @@ type Kind = keyof typeof expected
 
 export async function wrongInStream(text: string, protocol: ProtocolName, kind: Kind): Promise<string | undefined> {
   const { body } = await collectStream([text], { protocol })
-  return wrongInReply(body, protocol, kind)
+  return wrongInResponse(body, protocol, kind)
 }
 
-export function wrongInReply(body: unknown, protocol: ProtocolName, kind: Kind): string | undefined {
+export function wrongInResponse(body: unknown, protocol: ProtocolName, kind: Kind): string | undefined {
   const got = normalizeResponse(body, { protocol })
   const calls = (response: typeof got) => JSON.stringify(toolCallsOf(response).map(({ name, input }) => [name, input]))
   if (textOf(got) !== textOf(expected[kind])) return 'the text is not the same'
   return calls(got) === calls(expected[kind]) ? undefined : 'the calls are not the same'
 }
 
-export function wrongInRequest(asked: unknown, from: ProtocolName, body: unknown, to: ProtocolName): string | undefined {
-  const [before, after] = [saidIn(protocols[from].decodeRequest(asked).value), saidIn(protocols[to].decodeRequest(body).value)]
+export function wrongInRequest(received: unknown, from: ProtocolName, body: unknown, to: ProtocolName): string | undefined {
+  const [before, after] = [contentOf(protocols[from].decodeRequest(received).value), contentOf(protocols[to].decodeRequest(body).value)]
   if (before.texts !== after.texts) return 'the texts are not the same'
   return before.rest === after.rest ? undefined : 'calls, results or tools are not the same'
 }
 
 /** All texts, and all calls, results and tools of a request, in order. */
-function saidIn({ messages, tools }: CanonicalRequest): { texts: string; rest: string } {
+function contentOf({ messages, tools }: CanonicalRequest): { texts: string; rest: string } {
   const parts = messages.flatMap(({ parts }) => parts)
   const texts = parts.flatMap(part => (part.type === 'text' ? [part.text] : []))
   const others = parts.flatMap(part => {

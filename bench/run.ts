@@ -54,13 +54,15 @@ await build({
 function inProcess<T>(name: string, args: string[] = [], execArgv: string[] = []): Promise<T> {
   const child = fork(join(built, `${name}.mjs`), args, { execArgv })
   return new Promise((resolve, reject) => {
-    child.on('message', said => resolve(said as T))
+    child.on('message', message => resolve(message as T))
     child.on('exit', code => reject(new Error(`${name} ${args.join(' ')} ended with ${code}`)))
   })
 }
 
-const isAsked = (way: 'from' | 'to', name: string) => given(way) === undefined || given(way) === name
-const pairs = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to }))).filter(({ from, to }) => isAsked('from', from) && isAsked('to', to))
+const isRequested = (way: 'from' | 'to', name: string) => given(way) === undefined || given(way) === name
+const pairs = protocolNames
+  .flatMap(from => protocolNames.map(to => ({ from, to })))
+  .filter(({ from, to }) => isRequested('from', from) && isRequested('to', to))
 
 async function measured(part: 'streams' | 'requests', { from, to }: (typeof pairs)[number]): Promise<Measured[]> {
   return inProcess<Measured[]>('pair', [from, to, part])
@@ -75,9 +77,9 @@ async function beside(dir: string): Promise<Results['peers']> {
         (error: Error): PeerResult => ({ name, version: '', measures: [], wrong: {}, cannot: { everything: error.message } }),
       )
       found.push({ from, to, ...peer })
-      const told = peer.measures.flatMap(({ name, ratio }) => (ratio === undefined ? [] : [`${name} ${ratio.toFixed(2)}×`]))
+      const reported = peer.measures.flatMap(({ name, ratio }) => (ratio === undefined ? [] : [`${name} ${ratio.toFixed(2)}×`]))
       const not = Object.entries(peer.cannot).map(([what, why]) => `${what}: ${why}`)
-      console.log(`${name}, ${from} → ${to}: ${told.join('; ') || 'cannot'}${told.length > 0 && not.length > 0 ? `; cannot ${not.join('; ')}` : ''}`)
+      console.log(`${name}, ${from} → ${to}: ${reported.join('; ') || 'cannot'}${reported.length > 0 && not.length > 0 ? `; cannot ${not.join('; ')}` : ''}`)
     }
   return found
 }
@@ -95,10 +97,10 @@ for (const part of wanted.filter((part): part is 'streams' | 'requests' => part 
   for (const pair of pairs) {
     const measures = await measured(part, pair)
     results.pairs.push({ ...pair, part, measures })
-    const told = measures.flatMap(({ name, us, ratio }) =>
+    const notes = measures.flatMap(({ name, us, ratio }) =>
       ratio === undefined || name.includes('split') ? [] : [`${name} ${us.toFixed(2)} µs, ${ratio.toFixed(2)}×`],
     )
-    console.log(`${pair.from} → ${pair.to}: ${told.join('; ')}`)
+    console.log(`${pair.from} → ${pair.to}: ${notes.join('; ')}`)
   }
 if (wanted.includes('memory'))
   results.memory = await inProcess<{ costs: Cost[]; messages: Measured[]; tools: Measured[] }>('memory', [], ['--expose-gc', '--max-semi-space-size=256'])

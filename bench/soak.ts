@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { writeSection } from '../test/tools/reliability.ts'
 import { chart } from './soak/chart.ts'
-import { type Counts, faults, isQuietLeaver, type Order, type Phase, phases, rampMs, type Said, type Window } from './soak/plan.ts'
+import { type Counts, faults, isQuietLeaver, type Message, type Order, type Phase, phases, rampMs, type Window } from './soak/plan.ts'
 
 /**
  * Many streams at once through a gateway in a process of its own: `npm run bench:soak -- --minutes 30`. All pairs of
@@ -26,7 +26,7 @@ const pauseMs = Number(given('pause') ?? 10)
 const words = Number(given('words') ?? 40)
 const record = given('record')
 
-type Sample = Extract<Said, { heap: number }> & { at: number }
+type Sample = Extract<Message, { heap: number }> & { at: number }
 type Ended = Map<Phase, { under: number[]; quiet: number[] }>
 type Measured = { streams: number; samples: Sample[]; rest: { before: Sample; after: Sample }; windows: Window[]; ended: Ended; open: number; counts: Counts }
 
@@ -48,30 +48,30 @@ async function soak(): Promise<Measured> {
   const gone = new Map<string, { phase: Phase; at: number }>()
   const ends = new Map<string, number>()
   let open = 0
-  let hear = (_: Said) => {}
+  let hear = (_: Message) => {}
 
-  function take(said: Said): void {
-    if ('heap' in said) samples.push({ ...said, at: Date.now() })
-    else if ('window' in said) windows.push(said.window)
-    else if ('open' in said) open = said.open
-    else if ('left' in said) gone.set(said.left, said)
-    else if ('ended' in said) ends.set(said.ended, said.at)
-    hear(said)
+  function take(message: Message): void {
+    if ('heap' in message) samples.push({ ...message, at: Date.now() })
+    else if ('window' in message) windows.push(message.window)
+    else if ('open' in message) open = message.open
+    else if ('left' in message) gone.set(message.left, message)
+    else if ('ended' in message) ends.set(message.ended, message.at)
+    hear(message)
   }
   function start(file: string, env: Record<string, string>, execArgv = process.execArgv): ChildProcess {
     const child = fork(file, { env: { ...process.env, SOAK_PAUSE: String(pauseMs), SOAK_WORDS: String(words), ...env }, execArgv })
-    child.on('message', said => take(said as Said))
+    child.on('message', message => take(message as Message))
     children.push(child)
     return child
   }
-  const when = <T>(fits: (said: Said) => T | undefined) =>
+  const when = <T>(fits: (message: Message) => T | undefined) =>
     new Promise<T>(resolve => {
-      hear = said => {
-        const found = fits(said)
+      hear = message => {
+        const found = fits(message)
         if (found !== undefined) resolve(found)
       }
     })
-  const port = () => when(said => ('port' in said ? `http://127.0.0.1:${said.port}` : undefined))
+  const port = () => when(message => ('port' in message ? `http://127.0.0.1:${message.port}` : undefined))
   const path = (name: string) => fileURLToPath(new URL(`./soak/${name}.ts`, import.meta.url))
 
   const upstream = start(path('upstream'), {})
@@ -79,13 +79,13 @@ async function soak(): Promise<Measured> {
   const url = await port()
   const sample = () => {
     served.send('tell')
-    return when(said => ('heap' in said ? samples.at(-1) : undefined))
+    return when(message => ('heap' in message ? samples.at(-1) : undefined))
   }
   const before = await sample()
   samples.length = 0
   const clients = start(path('clients'), { SOAK_GATEWAY: url })
   const order = (one: Order) => clients.send(one)
-  const next = () => when(said => ('heap' in said ? samples.at(-1) : undefined))
+  const next = () => when(message => ('heap' in message ? samples.at(-1) : undefined))
   const streams = await busy(order, next)
   samples.length = 0
   windows.length = 0
@@ -93,11 +93,11 @@ async function soak(): Promise<Measured> {
   const under = [...samples]
   const during = [...windows]
   order({ over: true })
-  const counts = await when(said => ('done' in said ? said.done : undefined))
+  const counts = await when(message => ('done' in message ? message.done : undefined))
   upstream.send('close what is idle')
   await new Promise(resolve => setTimeout(resolve, 3_000))
   const after = await sample()
-  await when(said => ('open' in said ? said : undefined))
+  await when(message => ('open' in message ? message : undefined))
   const ended: Ended = new Map(phases.map(phase => [phase, { under: [], quiet: [] }]))
   for (const [word, { phase, at: since }] of gone) {
     const end = ends.get(word)
@@ -148,12 +148,12 @@ function report({ streams, samples, rest, windows, ended, open, counts }: Measur
   const handles = quarters(samples).map(part => mean(part.map(one => one.handles)))
   const p50 = quarters(windows).map(part => median(part.map(one => one.p50)))
   const p99 = quarters(windows).map(part => median(part.map(one => one.p99)))
-  const { whole, told, sold, left, lost, mixed } = counts
-  const all = whole + told + sold + left + lost + mixed
+  const { whole, reported, sold, left, lost, mixed } = counts
+  const all = whole + reported + sold + left + lost + mixed
   const rows = [
     ['streams and complete responses', `${all.toLocaleString('en')}; ${streams} at once for ${minutes} min, a chunk every ${pauseMs} ms`],
     ['complete and correct, compared byte by byte', whole.toLocaleString('en')],
-    ['failed upstream, reported to the client', `${told.toLocaleString('en')} (${faults.join(', ')})`],
+    ['failed upstream, reported to the client', `${reported.toLocaleString('en')} (${faults.join(', ')})`],
     ['failed upstream, shown as a success', String(sold)],
     ['client disconnected', left.toLocaleString('en')],
     ['lost', String(lost)],

@@ -14,7 +14,7 @@ import {
 } from './support/untyped.ts'
 
 const chatRequest = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
-const chatReply = {
+const chatResponse = {
   id: 'chatcmpl-1',
   object: 'chat.completion',
   created: 1,
@@ -51,8 +51,8 @@ describe('between equal protocols', () => {
   })
 
   test.each(['chat-completions', 'responses', 'messages'] as const)('a %s stream passes byte by byte, and one that was cut ends as failed', protocol => {
-    const { body } = translateResponse(chatReply, { from: 'chat-completions', to: protocol })
-    const text = explodeResponse(protocol === 'chat-completions' ? chatReply : body, { protocol })
+    const { body } = translateResponse(chatResponse, { from: 'chat-completions', to: protocol })
+    const text = explodeResponse(protocol === 'chat-completions' ? chatResponse : body, { protocol })
     const whole = createStreamTranslator({ from: protocol, to: protocol })
     expect(whole.push(text) + whole.end()).toBe(text)
     expect(whole).toMatchObject({ finished: true, usage: { input: 3, output: 1 }, notes: [] })
@@ -67,13 +67,13 @@ describe('between equal protocols', () => {
   })
 
   test('a whole reply that is told as a stream of messages begins with what its request cost (3.6)', () => {
-    const { body } = translateResponse(chatReply, { from: 'chat-completions', to: 'messages' })
+    const { body } = translateResponse(chatResponse, { from: 'chat-completions', to: 'messages' })
     const [, start = ''] = /^event: message_start\ndata: (.*)$/m.exec(explodeResponse(body, { protocol: 'messages' })) ?? []
     expect(JSON.parse(start)).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } })
   })
 
   test.each(['chat-completions', 'responses', 'messages', 'generate-content'] as const)('whoever knows why a stream was cut tells its reader: %s', to => {
-    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     const at = text.indexOf('Hello') + 3
     const why = { status: 504, kind: 'timeout', message: 'fell silent' } as const
     const cut = createStreamTranslator({ from: 'chat-completions', to })
@@ -85,7 +85,7 @@ describe('between equal protocols', () => {
   })
 
   test('a stream with another model name says it in every event that names one', () => {
-    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     const renamed = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions', model: 'alias' })
     const out = renamed.push(text) + renamed.end()
     expect(out).toBe(text.replaceAll('"real-name"', '"alias"'))
@@ -95,8 +95,8 @@ describe('between equal protocols', () => {
 
 describe('between two protocols', () => {
   test('a reply says the model that the caller asked for, where one is given', () => {
-    const asked = { from: 'messages', to: 'chat-completions' } as const
-    const reply = {
+    const received = { from: 'messages', to: 'chat-completions' } as const
+    const response = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
@@ -106,8 +106,8 @@ describe('between two protocols', () => {
       stop_sequence: null,
       usage: { input_tokens: 1, output_tokens: 1 },
     }
-    expect(translateResponse(reply, asked).body).toMatchObject({ model: 'their-name' })
-    expect(translateResponse(reply, { ...asked, model: 'our-name' }).body).toMatchObject({ model: 'our-name' })
+    expect(translateResponse(response, received).body).toMatchObject({ model: 'their-name' })
+    expect(translateResponse(response, { ...received, model: 'our-name' }).body).toMatchObject({ model: 'our-name' })
   })
 
   test('a reference that nobody resolves is refused where it stands', () => {
@@ -146,7 +146,7 @@ describe('detectProtocol', () => {
       { model: 'm', messages: [], system: 'be terse', stop_sequences: ['x'] },
       { protocol: 'messages', kind: 'request' },
     ],
-    [chatReply, { protocol: 'chat-completions', kind: 'response' }],
+    [chatResponse, { protocol: 'chat-completions', kind: 'response' }],
     [
       { type: 'response.created', response: {} },
       { protocol: 'responses', kind: 'event' },
@@ -186,13 +186,13 @@ describe('detectProtocol', () => {
 
 describe('whole and streamed', () => {
   test('a reply goes into a stream and comes out of it again', async () => {
-    const { body, notes } = await collectStream([explodeResponse(chatReply, { protocol: 'chat-completions' })], { protocol: 'chat-completions' })
-    expect(body).toMatchObject(chatReply)
+    const { body, notes } = await collectStream([explodeResponse(chatResponse, { protocol: 'chat-completions' })], { protocol: 'chat-completions' })
+    expect(body).toMatchObject(chatResponse)
     expect(notes).toEqual([])
   })
 
   test('translateStream is the translator as an iterable', async () => {
-    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     async function* source() {
       for (const char of text) yield char
     }
@@ -210,7 +210,7 @@ describe('whole and streamed', () => {
   })
 
   test('a stream that was cut off is never a whole reply', async () => {
-    const text = explodeResponse(chatReply, { protocol: 'chat-completions' })
+    const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     await expect(collectStream([text.slice(0, text.indexOf('Hello') + 10)], { protocol: 'chat-completions' })).rejects.toMatchObject({ code: 'truncated' })
   })
 
@@ -226,7 +226,7 @@ describe('whole and streamed', () => {
 })
 
 test('a reply is read in nobody’s dialect', () => {
-  const canonical = normalizeResponse(chatReply, { protocol: 'chat-completions' })
+  const canonical = normalizeResponse(chatResponse, { protocol: 'chat-completions' })
   expect([textOf(canonical), toolCallsOf(canonical), usageOf(canonical)?.input]).toEqual(['Hello', [], 3])
 })
 
@@ -240,8 +240,8 @@ test.each([
     kind === 'function'
       ? { id: 'c1', type: 'function', function: { name: 'look', arguments: inputText } }
       : { id: 'c1', type: 'custom', custom: { name: 'look', input: inputText } }
-  const reply = { ...chatReply, choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }] }
-  expect(toolCallsOf(normalizeResponse(reply, { protocol: 'chat-completions' }))).toMatchObject([{ id: 'c1', name: 'look', kind, input, inputText }])
+  const response = { ...chatResponse, choices: [{ index: 0, message: { role: 'assistant', content: null, tool_calls: [call] }, finish_reason: 'tool_calls' }] }
+  expect(toolCallsOf(normalizeResponse(response, { protocol: 'chat-completions' }))).toMatchObject([{ id: 'c1', name: 'look', kind, input, inputText }])
 })
 
 test('shows only the fields that an error has when it is printed', () => {

@@ -8,7 +8,7 @@ import { messages } from '../src/protocols/messages/upstream.ts'
 
 const pair = translateBetween(chatCompletions, messages)
 const [client, upstream] = ['chat-completions', 'messages'] as const
-const reply = {
+const response = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -28,10 +28,10 @@ describe('translateBetween', () => {
 
   test('translates responses, errors and streams to the client as the root does', async () => {
     const back = { from: upstream, to: client }
-    expect(pair.translateResponse(reply)).toEqual(api.translateResponse(reply, back))
+    expect(pair.translateResponse(response)).toEqual(api.translateResponse(response, back))
     const error = { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'busy' } } }
     expect(pair.translateError(error)).toEqual(api.translateError(error, back))
-    const text = api.explodeResponse(reply, { protocol: upstream })
+    const text = api.explodeResponse(response, { protocol: upstream })
     const expected = api.createStreamTranslator(back)
     const whole = expected.push(text) + expected.end()
     const translator = pair.createStreamTranslator()

@@ -101,12 +101,12 @@ beforeAll(async () => {
   })
   mkdirSync(join(folder, 'bin'))
   writeFileSync(join(folder, 'bin/npx'), npx, { mode: 0o755 })
-  const reply = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }] }
-  const whole = { ...reply, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 8, output_tokens: 3 } }
+  const response = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }] }
+  const whole = { ...response, stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 8, output_tokens: 3 } }
   writeFileSync(join(folder, 'request.json'), JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] }))
   writeFileSync(join(folder, 'response.json'), JSON.stringify(whole))
-  const asked = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [] }
-  writeFileSync(join(folder, 'stream.sse'), explodeResponse(asked, { protocol: 'responses' }))
+  const received = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output: [] }
+  writeFileSync(join(folder, 'stream.sse'), explodeResponse(received, { protocol: 'responses' }))
 })
 
 afterAll(async () => {

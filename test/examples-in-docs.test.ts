@@ -86,7 +86,7 @@ describe('examples in doc comments', () => {
     const { stdout, stderr } = await run(process.execPath, [join(folder, `${name}.mjs`)], { timeout: 60_000 })
     expect(stderr).toBe('')
     // A comment behind `console.log` or a loop over it is the beginning of what is printed; `…` stands for anything.
-    for (const [, said = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm))
-      for (const piece of said.split('…').map(text => text.trim())) expect(stdout).toContain(piece)
+    for (const [, message = ''] of code.matchAll(/console\.log\(.*\) \/\/ (.+)$/gm))
+      for (const chunk of message.split('…').map(text => text.trim())) expect(stdout).toContain(chunk)
   })
 })

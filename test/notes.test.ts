@@ -13,7 +13,7 @@ test('a code has one kind and one meaning in every table', () => {
   const meanings = new Map<string, Set<string>>()
   for (const { notes } of noteGroups)
     for (const [code, { kind, meaning }] of Object.entries(notes)) meanings.set(code, (meanings.get(code) ?? new Set()).add(`${kind}: ${meaning}`))
-  expect([...meanings].filter(([, said]) => said.size > 1).map(([code, said]) => [code, ...said])).toEqual([])
+  expect([...meanings].filter(([, message]) => message.size > 1).map(([code, message]) => [code, ...message])).toEqual([])
 })
 
 describe.each(noteGroups)('$name: every note', ({ notes, examples, table, file }) => {

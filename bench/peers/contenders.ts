@@ -62,7 +62,7 @@ const llmBridge: Load = async dir => {
 const llmRouter: Load = async dir => {
   const formats = { 'chat-completions': 'openai', messages: 'claude' } as Partial<Record<ProtocolName, string>>
   type Requests = { translateRequest(from: string, to: string, model: string, body: unknown, stream: boolean): unknown }
-  type Answers = {
+  type ModelResponses = {
     convertOpenAINonStreamToClaude(body: unknown): unknown
     convertClaudeNonStreamToOpenAIResponses(body: unknown, request: unknown): unknown
     handleOpenAIStreamToClaude(response: Response): Response
@@ -75,7 +75,7 @@ const llmRouter: Load = async dir => {
     '@khanglvm/llm-router',
     'src/translator/response/claude-to-openai.js',
   )
-  const answers = await load<Answers>(dir, '@khanglvm/llm-router', 'src/runtime/handler/provider-translation.js')
+  const responses = await load<ModelResponses>(dir, '@khanglvm/llm-router', 'src/runtime/handler/provider-translation.js')
   return (from, to) => {
     const source = formats[from]
     const target = formats[to]
@@ -83,19 +83,19 @@ const llmRouter: Load = async dir => {
     if (isPair(from, to, up))
       return {
         ...request,
-        response: body => answers.convertOpenAINonStreamToClaude(body),
-        stream: chunks => textOf(answers.handleOpenAIStreamToClaude(events(chunks)).body),
+        response: body => responses.convertOpenAINonStreamToClaude(body),
+        stream: chunks => textOf(responses.handleOpenAIStreamToClaude(events(chunks)).body),
       }
     if (isPair(from, to, down))
       return {
         ...request,
         response: claudeToOpenAINonStreamResponse,
-        stream: chunks => textOf(answers.handleClaudeStreamToOpenAI(events(chunks)).body),
+        stream: chunks => textOf(responses.handleClaudeStreamToOpenAI(events(chunks)).body),
       }
     if (isPair(from, to, ['messages', 'responses']))
       return {
-        response: body => answers.convertClaudeNonStreamToOpenAIResponses(body, {}),
-        stream: chunks => textOf(answers.handleClaudeStreamToOpenAIResponses(events(chunks), {}).body),
+        response: body => responses.convertClaudeNonStreamToOpenAIResponses(body, {}),
+        stream: chunks => textOf(responses.handleClaudeStreamToOpenAIResponses(events(chunks), {}).body),
       }
     return request
   }

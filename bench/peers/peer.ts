@@ -2,7 +2,7 @@ import { createStreamTranslator, translateRequest, translateResponse } from '../
 import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { requestOf, responseOf, streamOf } from '../fixtures.ts'
 import { type Measured, measure, type Task } from '../measure.ts'
-import { wrongInReply, wrongInRequest, wrongInStream } from '../right.ts'
+import { wrongInRequest, wrongInResponse, wrongInStream } from '../right.ts'
 import { contender, type Ways } from './contenders.ts'
 
 /** `wrong`: what was timed, and came out otherwise than it should; `cannot`: what was not timed, and why. */
@@ -113,7 +113,7 @@ await enterWhole(
   responseOf(protocols[from]),
   can.response,
   body => translateResponse(body, { from, to, now }).body,
-  body => wrongInReply(body, to, 'agent'),
+  body => wrongInResponse(body, to, 'agent'),
 )
 
 result.measures = await measure(tasks)

@@ -11,7 +11,7 @@ const windowMs = 10_000
 const leaversOfPhase = 100
 
 const agent = new Agent({ connections: null, pipelining: 1, keepAliveTimeout: 300_000 })
-const counts: Counts = { whole: 0, told: 0, sold: 0, left: 0, lost: 0, mixed: 0, wrong: [] }
+const counts: Counts = { whole: 0, reported: 0, sold: 0, left: 0, lost: 0, mixed: 0, wrong: [] }
 let firstBytes: number[] = []
 let next = 0
 let isOver = false
@@ -53,7 +53,7 @@ async function one(number: number): Promise<void> {
   judge(plan, status, text)
 }
 
-type Reply = { [key: string]: unknown } & {
+type WireResponse = { [key: string]: unknown } & {
   choices?: { delta?: { content?: string }; message?: { content?: string } }[]
   type?: string
   delta?: string | { text?: string }
@@ -63,7 +63,7 @@ type Reply = { [key: string]: unknown } & {
 }
 
 /** Written by hand, for the library must not be its own judge. */
-const heardIn: Record<ProtocolName, (wire: Reply) => string | undefined> = {
+const textIn: Record<ProtocolName, (wire: WireResponse) => string | undefined> = {
   'chat-completions': ({ choices: [choice] = [] }) => choice?.delta?.content ?? choice?.message?.content,
   responses: ({ type, delta, output }) =>
     output ? output.flatMap(({ content = [] }) => content.map(({ text }) => text)).join('') : type === 'response.output_text.delta' ? String(delta) : '',
@@ -79,24 +79,24 @@ function wiresOf(text: string): unknown[] {
 }
 
 function judge({ word, client, served, stream, fault }: Plan, status: number, text: string): void {
-  let heard = ''
+  let received = ''
   let isWhole = false
   try {
     const wires = stream && status === 200 ? wiresOf(text) : [JSON.parse(text)]
-    for (const wire of wires) if (wire !== '[DONE]') heard += heardIn[client](wire as Reply) ?? ''
+    for (const wire of wires) if (wire !== '[DONE]') received += textIn[client](wire as WireResponse) ?? ''
     isWhole = status === 200 && (!stream || strictOf(client).outcome(wires) === 'success')
   } catch {
     // Cut in the middle of a frame.
   }
-  const isRight = isWhole && heard === textOf(word, words)
+  const isRight = isWhole && received === textOf(word, words)
   const wrong = (kind: 'sold' | 'mixed' | 'lost') => {
     counts[kind]++
     if (counts.wrong.length < 10) counts.wrong.push(`${kind}: ${word}, ${client} from ${served}, ${fault ?? 'no fault'}: ${status} ${text.slice(-300)}`)
   }
-  if ((heard.match(/n\d+(?=\.)/g) ?? []).some(other => other !== word)) wrong('mixed')
+  if ((received.match(/n\d+(?=\.)/g) ?? []).some(other => other !== word)) wrong('mixed')
   else if (fault) {
     if (isWhole) wrong('sold')
-    else counts.told++
+    else counts.reported++
   } else if (isRight) counts.whole++
   else wrong('lost')
 }

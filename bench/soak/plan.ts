@@ -50,7 +50,7 @@ export const rampMs = 5
 export type Order = { atOnce: number } | { over: true }
 
 /** What processes tell the one that started them. */
-export type Said =
+export type Message =
   | { port: number }
   | { heap: number; rss: number; handles: number; cpuMs: number }
   | { ended: string; at: number }
@@ -65,7 +65,7 @@ export type Window = { streams: number; p50: number; p99: number }
 export type Counts = {
   whole: number
   /** Of failing upstreams, whose clients were told. */
-  told: number
+  reported: number
   /** Of failing upstreams, whose clients were shown a success. */
   sold: number
   left: number

@@ -10,18 +10,18 @@ const words = Number(SOAK_WORDS)
 const wait = (ms: number) => new Promise(resolve => setTimeout(resolve, ms))
 let open = 0
 
-const server = createServer((asked, answer) => {
+const server = createServer((received, response) => {
   open++
   const chunks: Buffer[] = []
-  asked.on('data', chunk => chunks.push(chunk))
-  asked.on('end', () => {
+  received.on('data', chunk => chunks.push(chunk))
+  received.on('end', () => {
     const [, number = ''] = /\bn(\d+)\b/.exec(Buffer.concat(chunks).toString()) ?? []
     const plan = planOf(Number(number))
-    answer.on('close', () => {
+    response.on('close', () => {
       open--
-      if (!answer.writableFinished && plan.leaves) process.send?.({ ended: plan.word, at: Date.now() })
+      if (!response.writableFinished && plan.leaves) process.send?.({ ended: plan.word, at: Date.now() })
     })
-    say(answer, plan).catch(() => answer.destroy())
+    say(response, plan).catch(() => response.destroy())
   })
 })
 server.keepAliveTimeout = 600_000
@@ -30,26 +30,26 @@ setInterval(() => process.send?.({ open }), 1_000)
 process.on('disconnect', () => process.exit())
 process.on('message', () => server.closeIdleConnections())
 
-async function say(answer: ServerResponse, { word, served, stream, fault, leaves }: Plan): Promise<void> {
+async function say(response: ServerResponse, { word, served, stream, fault, leaves }: Plan): Promise<void> {
   const wire = wireOf(served)
   const script: Script = { text: textOf(word, words), ending: 'stop', ...(fault === 'error event' && { breaks: 'error' }) }
-  const head = (type: string, status = 200) => answer.writeHead(status, { 'content-type': type })
+  const head = (type: string, status = 200) => response.writeHead(status, { 'content-type': type })
   if (fault === 'HTML page') return void head('text/html').end('<!doctype html><p>Welcome</p>')
   if (fault === 'error status' || (fault === 'error event' && !stream))
     return void head('application/json', 503).end(JSON.stringify(wire.failure({ status: 503, type: 'server_error', message: 'Down for now' })))
   if (leaves === 'before the first byte') await wait(60_000)
-  if (answer.destroyed) return
+  if (response.destroyed) return
   head(stream ? 'text/event-stream' : 'application/json')
-  const all = stream ? wire.stream(script) : [JSON.stringify(wire.answer(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
+  const all = stream ? wire.stream(script) : [JSON.stringify(wire.response(script))].flatMap(text => [text.slice(0, 40), text.slice(40)])
   const isCut = fault && fault !== 'error event'
   // Those that leave together in the end are all in their middle then, and no load of their own.
   const pace = isQuietLeaver(word) ? Math.max(pauseMs, 200) : pauseMs
-  for (const piece of isCut ? all.slice(0, all.length / 2) : all) {
-    if (answer.destroyed) return
-    answer.write(piece)
+  for (const chunk of isCut ? all.slice(0, all.length / 2) : all) {
+    if (response.destroyed) return
+    response.write(chunk)
     await wait(stream ? pace : leaves ? 60_000 : pauseMs * words)
   }
   if (fault === 'silence') await wait(60_000)
-  if (fault === 'broken connection') answer.destroy()
-  else answer.end()
+  if (fault === 'broken connection') response.destroy()
+  else response.end()
 }

@@ -38,9 +38,9 @@ async function main(): Promise<void> {
       body: JSON.stringify({ model: 'demo', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }] }),
     })
   assert.equal((await ask('Bearer wrong')).status, 401)
-  const answer = await ask('Bearer from-my-login')
-  assert.equal(answer.status, 200)
-  assert.match(await answer.text(), /Hello! You said: Hello/)
+  const result = await ask('Bearer from-my-login')
+  assert.equal(result.status, 200)
+  assert.match(await result.text(), /Hello! You said: Hello/)
   assert.equal(await (await fetch(`${base}/hello`)).text(), 'the application')
   assert.equal(records.at(-1)?.key, 'alice')
 

@@ -10,19 +10,19 @@ async function main(): Promise<void> {
   const upstream = createServer(async (request, response) => {
     let text = ''
     for await (const chunk of request) text += String(chunk)
-    const asked = MessagesRequest.parse(JSON.parse(text))
+    const received = MessagesRequest.parse(JSON.parse(text))
     assert.equal(request.headers['x-api-key'], 'test-key')
-    const reply = {
+    const body = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
-      model: asked.model,
-      content: [{ type: 'text', text: `${asked.messages.length} message` }],
+      model: received.model,
+      content: [{ type: 'text', text: `${received.messages.length} message` }],
       stop_reason: 'end_turn',
       stop_sequence: null,
       usage: { input_tokens: 8, output_tokens: 3 },
     }
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }).listen(0, '127.0.0.1')
   await once(upstream, 'listening')
   const address = upstream.address()

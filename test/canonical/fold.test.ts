@@ -7,7 +7,7 @@ import type { Part } from '../../src/canonical/message.ts'
 import { reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/canonical/read.ts'
 import type { CanonicalResponse } from '../../src/canonical/response.ts'
 
-const reply: CanonicalResponse = {
+const body: CanonicalResponse = {
   id: 'r',
   model: 'm',
   createdAt: 5,
@@ -52,20 +52,20 @@ describe('explode and collect', () => {
   })
 
   test('are each other’s inverse, and the stream between them is legal', () => {
-    const events = explode(reply)
+    const events = explode(body)
     expect(checkGrammar(events)).toEqual([])
-    expect(collect(events)).toEqual({ response: reply, clean: true })
+    expect(collect(events)).toEqual({ response: body, clean: true })
   })
 
   test('what is known beforehand is told first, and what comes at the end is told last', () => {
-    const events = explode({ ...reply, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
+    const events = explode({ ...body, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
     expect(events.slice(0, 2)).toEqual([expect.objectContaining({ type: 'start' }), { type: 'usage', usage: { input: 5, cacheRead: 3 } }])
     const first = events.findIndex(({ type }) => type === 'finish')
     expect(events.findIndex(event => event.type === 'update' && event.completedAt === 9)).toBeGreaterThan(
       events.findLastIndex(({ type }) => type === 'part.end'),
     )
     expect(first).toBeGreaterThan(0)
-    expect(collect(events).response).toEqual({ ...reply, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
+    expect(collect(events).response).toEqual({ ...body, completedAt: 9, usage: { input: 5, cacheRead: 3, output: 2 } })
   })
 
   test.each([
@@ -112,7 +112,7 @@ describe('explode and collect', () => {
   })
 
   test('what a reply says is read from its first candidate', () => {
-    expect([textOf(reply), reasoningOf(reply), toolCallsOf(reply).map(({ id }) => id)]).toEqual(['Hi there', 'a\n\nb', ['c']])
+    expect([textOf(body), reasoningOf(body), toolCallsOf(body).map(({ id }) => id)]).toEqual(['Hi there', 'a\n\nb', ['c']])
   })
 })
 

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { wireglot } from './support.ts'
 
 test('wireglot client-config prints settings ready to paste, or as JSON', async () => {
-  const asked = ['client-config', 'claude-code', '--base', 'https://gw.example/v1', '--model', 'sonnet', '--key-env', 'TEAM_KEY']
-  const { code, out } = await wireglot(asked)
+  const received = ['client-config', 'claude-code', '--base', 'https://gw.example/v1', '--model', 'sonnet', '--key-env', 'TEAM_KEY']
+  const { code, out } = await wireglot(received)
   expect(code).toBe(0)
   expect(out).toContain("export ANTHROPIC_BASE_URL='https://gw.example'\n")
   expect(out).toContain('export ANTHROPIC_AUTH_TOKEN="$TEAM_KEY"')
-  expect(JSON.parse((await wireglot([...asked, '--json'])).out)).toMatchObject({ client: 'claude-code', model: 'sonnet', keyEnv: 'TEAM_KEY' })
+  expect(JSON.parse((await wireglot([...received, '--json'])).out)).toMatchObject({ client: 'claude-code', model: 'sonnet', keyEnv: 'TEAM_KEY' })
 })
 
 test('a client that nobody knows is bad usage, and the known ones are told', async () => {

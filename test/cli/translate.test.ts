@@ -8,7 +8,7 @@ import { wireglot, wireglotBeforeHead } from './support.ts'
 
 const translate = (kind: string, from: string, to: string, ...more: string[]) => ['translate', '--kind', kind, '--from', from, '--to', to, ...more]
 const question = { model: 'm', seed: 7, messages: [{ role: 'user', content: 'hi' }] }
-const answer = {
+const response = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -32,7 +32,10 @@ test('a port that is empty, as of a variable that is not set, is not taken for a
 })
 
 test('a reader that has enough of the output, such as head, is no fault', async () => {
-  const { code, err } = await wireglotBeforeHead(['explode', '--protocol', 'messages'], { ...answer, content: [{ type: 'text', text: 'x'.repeat(1_000_000) }] })
+  const { code, err } = await wireglotBeforeHead(['explode', '--protocol', 'messages'], {
+    ...response,
+    content: [{ type: 'text', text: 'x'.repeat(1_000_000) }],
+  })
   expect({ code, err }).toEqual({ code: 0, err: '' })
 })
 
@@ -53,7 +56,7 @@ describe('wireglot translate', () => {
     const request = { ...question, tools: [{ type: 'custom', custom: { name: 'sh' } }] }
     await wireglot(translate('request', 'chat-completions', 'messages', '--context-out', file), request)
     expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ from: 'chat-completions', to: 'messages' })
-    const called = { ...answer, content: [{ type: 'tool_use', id: 't1', name: 'sh', input: { input: 'ls' } }], stop_reason: 'tool_use' }
+    const called = { ...response, content: [{ type: 'tool_use', id: 't1', name: 'sh', input: { input: 'ls' } }], stop_reason: 'tool_use' }
     const { code, out } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', file), called)
     expect(code).toBe(0)
     expect(JSON.parse(out)).toMatchObject({ choices: [{ message: { tool_calls: [{ id: 't1', type: 'custom', custom: { name: 'sh', input: 'ls' } }] } }] })
@@ -96,7 +99,7 @@ describe('wireglot translate', () => {
     const file = join(folder, 'no-context.json')
     for (const text of ['{"model":\n"m",\n', '[]', JSON.stringify(question)]) {
       await writeFile(file, text)
-      const { code, out, err } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', file), answer)
+      const { code, out, err } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', file), response)
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err.trim().split('\n')).toEqual([expect.stringContaining(file)])
     }
@@ -120,7 +123,7 @@ describe('wireglot translate', () => {
   })
 
   test('names a folder in the place of a file', async () => {
-    const { code, err } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', folder), answer)
+    const { code, err } = await wireglot(translate('response', 'messages', 'chat-completions', '--context', folder), response)
     expect({ code, err }).toEqual({ code: 2, err: `wireglot: ${folder} cannot be read: it is a folder\n` })
   })
 
@@ -144,7 +147,7 @@ test('wireglot --version tells the version of the package', async () => {
 
 describe('wireglot explode, translate --kind stream and collect', () => {
   test('take a reply through a stream of another protocol and back', async () => {
-    const stream = await wireglot(['explode', '--protocol', 'messages'], answer)
+    const stream = await wireglot(['explode', '--protocol', 'messages'], response)
     expect(stream.out).toContain('event: message_stop')
     const translated = await wireglot(translate('stream', 'messages', 'responses'), stream.out)
     expect(translated.out).toContain('event: response.completed')
@@ -153,7 +156,7 @@ describe('wireglot explode, translate --kind stream and collect', () => {
   })
 
   test('translate exits with 4 for a stream that --strict ends, which is told as failed, and tells the notes', async () => {
-    const thinking = { ...answer, content: [{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, ...answer.content] }
+    const thinking = { ...response, content: [{ type: 'thinking', thinking: 'hm', signature: 'c2ln' }, ...response.content] }
     const { out: stream } = await wireglot(['explode', '--protocol', 'messages'], thinking)
     const { code, out, err } = await wireglot(translate('stream', 'messages', 'chat-completions', '--strict'), stream)
     expect(code).toBe(4)
@@ -162,7 +165,7 @@ describe('wireglot explode, translate --kind stream and collect', () => {
   })
 
   test.each(protocolNames)('translate exits with 3 for a stream to %s that was cut off, and with 0 for one that says itself that it failed', async to => {
-    const { out: stream } = await wireglot(['explode', '--protocol', 'messages'], answer)
+    const { out: stream } = await wireglot(['explode', '--protocol', 'messages'], response)
     const begun = stream.slice(0, stream.indexOf('event: message_delta'))
     const cut = await wireglot(translate('stream', 'messages', to), begun)
     expect(cut.code).toBe(3)
@@ -175,13 +178,13 @@ describe('wireglot explode, translate --kind stream and collect', () => {
 
   test('explode tells on standard error what a stream cannot say', async () => {
     const message = { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] }
-    const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
-    const { code, err } = await wireglot(['explode', '--protocol', 'chat-completions'], reply)
+    const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+    const { code, err } = await wireglot(['explode', '--protocol', 'chat-completions'], response)
     expect({ code, note: JSON.parse(err) }).toMatchObject({ code: 0, note: { code: 'part.unknown', path: '/choices/0/message/tool_calls/0' } })
   })
 
   test('collect exits with 3 for a stream that was cut off', async () => {
-    const { out } = await wireglot(['explode', '--protocol', 'messages'], answer)
+    const { out } = await wireglot(['explode', '--protocol', 'messages'], response)
     const { code, err } = await wireglot(['collect', '--protocol', 'messages'], out.slice(0, out.indexOf('event: message_delta')))
     expect(code).toBe(3)
     expect(err).toContain('ended before')

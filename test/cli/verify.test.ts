@@ -30,13 +30,13 @@ test('wireglot verify prints a line for each point and exits with 0 when all hol
 })
 
 test('it exits with 1 when a point fails, and says what to change; --json says the same to programs', async () => {
-  const asked = ['verify', '--base', await started(), '--model', 'm', '--key-env', 'TEAM_KEY', '--protocol', 'responses']
+  const received = ['verify', '--base', await started(), '--model', 'm', '--key-env', 'TEAM_KEY', '--protocol', 'responses']
   const env = { TEAM_KEY: 'another-secret' }
-  const { code, out } = await wireglot(asked, '', env)
+  const { code, out } = await wireglot(received, '', env)
   expect(code).toBe(1)
   expect(out).toMatch(/FAIL +service +the key .*\n +→ The request reached the API/)
   expect(out).not.toContain('another-secret')
-  const json = await wireglot([...asked, '--json'], '', env)
+  const json = await wireglot([...received, '--json'], '', env)
   expect(json.code).toBe(1)
   expect(JSON.parse(json.out)).toMatchObject({ ok: false, points: expect.arrayContaining([expect.objectContaining({ name: 'the key', result: 'failed' })]) })
 })

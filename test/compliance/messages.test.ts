@@ -138,10 +138,10 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
   const requests = () => gateway.upstreams.get(served)?.requests ?? []
   const ask = async (body: object): Promise<Message> => {
     const response = await post(body)
-    const reply = (await response.json()) as Message
-    expect(response.status, JSON.stringify(reply)).toBe(200)
-    expect(strictOf('messages').checkResponse(reply)).toEqual([])
-    return reply
+    const modelResponse = (await response.json()) as Message
+    expect(response.status, JSON.stringify(modelResponse)).toBe(200)
+    expect(strictOf('messages').checkResponse(modelResponse)).toEqual([])
+    return modelResponse
   }
   const stream = async (body: object): Promise<Event[]> => {
     const response = await post({ stream: true, ...body })
@@ -179,15 +179,15 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
   })
 
   test('answers a complete message with usage when the request is minimal', async () => {
-    const reply = await ask(scenario('text'))
-    expect(reply).toMatchObject({
+    const response = await ask(scenario('text'))
+    expect(response).toMatchObject({
       type: 'message',
       role: 'assistant',
       stop_reason: 'end_turn',
       stop_sequence: null,
     })
-    expect(textOf(reply)).toBe('Hello, wörld 🎉')
-    expect(reply.usage).toMatchObject({
+    expect(textOf(response)).toBe('Hello, wörld 🎉')
+    expect(response.usage).toMatchObject({
       input_tokens: 8,
       cache_read_input_tokens: 12,
       output_tokens: 9,
@@ -264,14 +264,14 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
   test.each([undefined, { type: 'auto' }, { type: 'any' }, { type: 'tool', name: 'lookup' }, { type: 'auto', disable_parallel_tool_use: true }])(
     'answers a tool call when tool_choice is %j',
     async tool_choice => {
-      const reply = await ask(
+      const response = await ask(
         scenario('tool', {
           tools: [lookup],
           ...(tool_choice && { tool_choice }),
         }),
       )
-      expect(reply.stop_reason).toBe('tool_use')
-      expect(reply.content.find(({ type }) => type === 'tool_use')).toMatchObject({
+      expect(response.stop_reason).toBe('tool_use')
+      expect(response.content.find(({ type }) => type === 'tool_use')).toMatchObject({
         id: expect.stringMatching(/./),
         name: 'lookup',
         input: { q: 'one' },
@@ -293,8 +293,8 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
   })
 
   test('answers an empty object as input when a call has no arguments', async () => {
-    const reply = await ask(scenario('noargs', { tools: [lookup] }))
-    expect(reply.content.find(({ type }) => type === 'tool_use')?.input).toEqual({})
+    const response = await ask(scenario('noargs', { tools: [lookup] }))
+    expect(response.content.find(({ type }) => type === 'tool_use')?.input).toEqual({})
   })
 
   test.each<[string, unknown[]]>([
@@ -317,8 +317,8 @@ describe.each(protocolNames.filter(name => name !== 'messages'))('/v1/messages w
     ['preceded by text', [{ type: 'text', text: 'Here it is:' }, result]],
   ])('sends a tool result that is %s', async (_, content) => {
     const messages = [user('scenario:tool'), { role: 'assistant', content: [call] }, user(content)]
-    const reply = await ask(scenario('tool', { messages, tools: [lookup] }))
-    expect(reply.content.find(({ type }) => type === 'tool_use')).toMatchObject({ input: { q: 'two' } })
+    const response = await ask(scenario('tool', { messages, tools: [lookup] }))
+    expect(response.content.find(({ type }) => type === 'tool_use')).toMatchObject({ input: { q: 'two' } })
   })
 
   test('takes back its own turn with thinking and calls', async () => {

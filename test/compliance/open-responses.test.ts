@@ -167,10 +167,10 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   const callsOf = ({ output }: Resource) => output.filter(one => one.type === 'function_call')
 
   test('answers a text with a complete resource', async () => {
-    const reply = await ask({ input: 'scenario:text' })
-    expect(reply).toMatchObject({ status: 'completed', error: null, incomplete_details: null, tools: [], instructions: null, previous_response_id: null })
-    expect(wordsOf(reply)).toContain('wörld')
-    expect(reply.usage?.total_tokens).toBeGreaterThan(0)
+    const response = await ask({ input: 'scenario:text' })
+    expect(response).toMatchObject({ status: 'completed', error: null, incomplete_details: null, tools: [], instructions: null, previous_response_id: null })
+    expect(wordsOf(response)).toContain('wörld')
+    expect(response.usage?.total_tokens).toBeGreaterThan(0)
   })
 
   test('answers a list of messages', async () => {
@@ -180,9 +180,9 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   test('streams events in order, numbered, with complete resources', async () => {
     const events = await stream({ input: 'scenario:text' })
     if (served !== 'responses') expect(events.at(-1)).toBe('[DONE]')
-    const told = events.filter(event => event !== '[DONE]')
-    expect(told.map(event => event.sequence_number)).toEqual(told.map((_, nth) => nth))
-    const types = told.map(({ type }) => type)
+    const reported = events.filter(event => event !== '[DONE]')
+    expect(reported.map(event => event.sequence_number)).toEqual(reported.map((_, nth) => nth))
+    const types = reported.map(({ type }) => type)
     expect(types[0]).toBe('response.created')
     expect(types[1]).toBe('response.in_progress')
     expect(types.at(-1)).toBe('response.completed')
@@ -195,10 +195,10 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
       'response.output_item.done',
     ]
     const at = (event: object) => ('output_index' in event ? event.output_index : undefined)
-    const index = at(told.find(({ type }) => type === 'response.output_text.delta') ?? {})
-    const message = told.filter(event => at(event) === index).map(({ type }) => type)
+    const index = at(reported.find(({ type }) => type === 'response.output_text.delta') ?? {})
+    const message = reported.filter(event => at(event) === index).map(({ type }) => type)
     expect([...new Set(message)]).toEqual(order)
-    expect(wordsOf(resource.parse(told.at(-1)?.response))).toContain('wörld')
+    expect(wordsOf(resource.parse(reported.at(-1)?.response))).toContain('wörld')
   })
 
   test.each(['system', 'developer'])('takes a %s message', async role => {
@@ -235,9 +235,9 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   })
 
   test('calls a tool, and repeats it with null where it is incomplete', async () => {
-    const reply = await ask({ input: 'scenario:tool', tools: [lookup, { type: 'function', name: 'bare' }] })
-    expect(callsOf(reply)).toMatchObject([{ name: 'lookup', arguments: '{"q":"one"}' }])
-    expect(reply.tools).toMatchObject([
+    const response = await ask({ input: 'scenario:tool', tools: [lookup, { type: 'function', name: 'bare' }] })
+    expect(callsOf(response)).toMatchObject([{ name: 'lookup', arguments: '{"q":"one"}' }])
+    expect(response.tools).toMatchObject([
       { name: 'lookup', description: 'Looks something up.' },
       { name: 'bare', description: null },
     ])
@@ -289,7 +289,7 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
   })
 
   test('repeats every field of the request', async () => {
-    const asked = {
+    const received = {
       temperature: 0.5,
       top_p: 1,
       max_output_tokens: 900,
@@ -301,14 +301,14 @@ describe.each(protocolNames)('/v1/responses with an upstream of %s', served => {
       text: { format: { type: 'text' } },
       truncation: 'disabled',
     }
-    const reply = await ask({ input: 'scenario:text', tools: [lookup], ...asked })
-    expect(reply).toMatchObject(asked)
+    const response = await ask({ input: 'scenario:text', tools: [lookup], ...received })
+    expect(response).toMatchObject(received)
   })
 
   test('repeats a format with null and defaults where it is incomplete', async () => {
-    const reply = await ask({ input: 'scenario:json', text: { format: { type: 'json_schema', name: 'f', schema } } })
-    expect(reply.text.format).toEqual({ type: 'json_schema', name: 'f', description: null, schema, strict: false })
-    expect(JSON.parse(wordsOf(reply))).toEqual({ a: 'b' })
+    const response = await ask({ input: 'scenario:json', text: { format: { type: 'json_schema', name: 'f', schema } } })
+    expect(response.text.format).toEqual({ type: 'json_schema', name: 'f', description: null, schema, strict: false })
+    expect(JSON.parse(wordsOf(response))).toEqual({ a: 'b' })
   })
 
   test('repeats a wish to reason with null for what it leaves out', async () => {

@@ -12,7 +12,7 @@ type Item = {
   name?: string
   content?: { type: string; text: string }[]
 }
-type Reply = {
+type WireResponse = {
   id: string
   status: string
   output: Item[]
@@ -24,7 +24,7 @@ type Event = {
   item_id?: string
   item?: Item
   delta?: string
-  response?: Reply
+  response?: WireResponse
 }
 
 const lookup = {
@@ -131,18 +131,18 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ model: modelBehind(served), ...body }),
     })
-  const replyOf = async (asked: Promise<Response>): Promise<Reply> => {
-    const response = await asked
-    const reply = (await response.json()) as Reply
-    expect(response.status, JSON.stringify(reply)).toBe(200)
-    return reply
+  const responseOf = async (received: Promise<Response>): Promise<WireResponse> => {
+    const response = await received
+    const body = (await response.json()) as WireResponse
+    expect(response.status, JSON.stringify(body)).toBe(200)
+    return body
   }
   const stream = async (body: object): Promise<Event[]> => {
     const response = await postTo(gateway, { stream: true, ...body })
     return framesOf(await response.text()).flatMap(({ wire }) => (wire === '[DONE]' ? [] : [wire as Event]))
   }
   const requests = () => gateway.upstreams.get(served)?.requests ?? []
-  const textOf = ({ output }: Reply) => output.flatMap(({ type, content = [] }) => (type === 'message' ? content.map(({ text }) => text) : [])).join('')
+  const textOf = ({ output }: WireResponse) => output.flatMap(({ type, content = [] }) => (type === 'message' ? content.map(({ text }) => text) : [])).join('')
 
   test.each(invalid)('refuses a fault at %s before it calls the upstream: %j', async (param, body) => {
     const before = requests().length
@@ -175,15 +175,15 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
       ],
     ],
   ])('answers when input is %s', async (_, input) => {
-    const reply = await replyOf(postTo(gateway, { input }))
-    expect(reply.id).toMatch(/^resp_/)
-    expect(textOf(reply)).toBe('Hello, wörld 🎉')
-    expect(reply.output.find(({ type }) => type === 'message')?.id).toMatch(/^msg_/)
+    const response = await responseOf(postTo(gateway, { input }))
+    expect(response.id).toMatch(/^resp_/)
+    expect(textOf(response)).toBe('Hello, wörld 🎉')
+    expect(response.output.find(({ type }) => type === 'message')?.id).toMatch(/^msg_/)
   })
 
   test('sends instructions and developer messages in their order', async () => {
     const before = requests().length
-    await replyOf(
+    await responseOf(
       postTo(gateway, {
         instructions: 'Base policy.',
         input: [{ type: 'message', role: 'developer', content: 'Extra hint.' }, user('scenario:text')],
@@ -193,7 +193,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
   })
 
   test.each(['auto', 'required', 'none', { type: 'function', name: 'lookup' }])('answers when tool_choice is %j', async tool_choice => {
-    expect((await replyOf(postTo(gateway, ask('text', { tools: [lookup], tool_choice })))).status).toBe('completed')
+    expect((await responseOf(postTo(gateway, ask('text', { tools: [lookup], tool_choice })))).status).toBe('completed')
   })
 
   test.each<[string, object]>([
@@ -208,7 +208,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     ['an unknown field', { not_yet: 1 }],
     ['null for what is optional', { temperature: null, tools: null, tool_choice: null, text: null, reasoning: null, instructions: null, store: null }],
   ])('answers a request with %s', async (_, more) => {
-    expect(textOf(await replyOf(postTo(gateway, ask('text', more))))).toBe('Hello, wörld 🎉')
+    expect(textOf(await responseOf(postTo(gateway, ask('text', more))))).toBe('Hello, wörld 🎉')
   })
 
   test.each<[string, object]>([
@@ -219,7 +219,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
     expect(
       JSON.parse(
         textOf(
-          await replyOf(
+          await responseOf(
             postTo(
               gateway,
               ask('json', {
@@ -234,7 +234,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
   })
 
   test('sends results of parallel calls', async () => {
-    const first = await replyOf(postTo(gateway, ask('parallel', { tools: [lookup] })))
+    const first = await responseOf(postTo(gateway, ask('parallel', { tools: [lookup] })))
     const calls = first.output.filter(({ type }) => type === 'function_call')
     expect(new Set(calls.map(({ call_id }) => call_id)).size).toBe(2)
     const results = calls.map(({ call_id }, nth) => ({
@@ -242,13 +242,13 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
       call_id,
       output: `RESULT-${nth}`,
     }))
-    const reply = await replyOf(
+    const response = await responseOf(
       postTo(gateway, {
         input: [user('scenario:parallel'), ...first.output, ...results],
         tools: [lookup],
       }),
     )
-    expect(textOf(reply)).toBe('Found RESULT-0 and RESULT-1')
+    expect(textOf(response)).toBe('Found RESULT-0 and RESULT-1')
   })
 
   test.each(['text', 'tool', 'parallel', 'long'])('streams consistent ids and numbers for scenario %s', async name => {
@@ -266,7 +266,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
   })
 
   test('counts the same tokens in a stream and in a complete response', async () => {
-    const { usage } = await replyOf(postTo(gateway, ask('text')))
+    const { usage } = await responseOf(postTo(gateway, ask('text')))
     expect(usage).toMatchObject({
       input_tokens: 20,
       input_tokens_details: { cached_tokens: 12 },
@@ -277,10 +277,10 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
   })
 
   test('goes on after previous_response_id when the gateway keeps replies', async () => {
-    const first = await replyOf(postTo(keeping, ask('tool', { tools: [lookup] })))
+    const first = await responseOf(postTo(keeping, ask('tool', { tools: [lookup] })))
     const { call_id } = first.output.find(({ type }) => type === 'function_call') ?? {}
     const input = [{ type: 'function_call_output', call_id, output: 'RESULT-one' }]
-    const second = await replyOf(
+    const second = await responseOf(
       postTo(keeping, {
         input,
         previous_response_id: first.id,
@@ -293,7 +293,7 @@ describe.each(protocolNames.filter(name => name !== 'responses'))('/v1/responses
 
   test.each<[string, () => Promise<string>]>([
     ['is unknown', () => Promise.resolve('resp_unknown')],
-    ['was not stored', async () => (await replyOf(postTo(keeping, ask('text', { store: false })))).id],
+    ['was not stored', async () => (await responseOf(postTo(keeping, ask('text', { store: false })))).id],
   ])('refuses a previous_response_id that %s', async (_, idOf) => {
     const response = await postTo(keeping, ask('text', { previous_response_id: await idOf() }))
     expect(response.status).toBe(400)

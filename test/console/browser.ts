@@ -1,9 +1,9 @@
 import { accessSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const usual = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable', '/snap/bin/chromium']
+const common = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome', '/usr/bin/google-chrome-stable', '/snap/bin/chromium']
 
-const executablePath = [process.env['CHROMIUM_PATH'], ...usual].find(path => path !== undefined && isThere(path))
+const executablePath = [process.env['CHROMIUM_PATH'], ...common].find(path => path !== undefined && isThere(path))
 
 export const browserTitle = `in Chromium${executablePath ? '' : ' (skipped: no Chromium, say where one is in CHROMIUM_PATH)'}`
 

@@ -134,7 +134,7 @@ export function twins(protocol: ProtocolName): { scenario: string; whole: string
 }
 
 /** Every whole reply that real clients got. What stands for its request's own words stays as it is. */
-export function recordedReplies(protocol: ProtocolName): { name: string; body: unknown; status: number }[] {
+export function recordedResponses(protocol: ProtocolName): { name: string; body: unknown; status: number }[] {
   if (!shared) return []
   const root = join(shared, 'recordings')
   return readdirSync(root, { recursive: true, encoding: 'utf8' })

@@ -30,14 +30,14 @@ type File = { from: ProtocolName; kind: Kind; text: string; name: string }
 
 function translated({ from, kind, text }: File, to: ProtocolName): { notes: string[]; error?: string } {
   const options = { from, to, onUnresolvable: 'note' } as const
-  const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`)
-  if (kind === 'requests') return { notes: tell(translateRequest(JSON.parse(text), options).notes) }
-  if (kind === 'responses') return { notes: tell(translateResponse(JSON.parse(text), options).notes) }
-  if (kind === 'errors') return { notes: tell(translateError({ status: 400, headers: {}, body: text }, options).notes) }
+  const report = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`)
+  if (kind === 'requests') return { notes: report(translateRequest(JSON.parse(text), options).notes) }
+  if (kind === 'responses') return { notes: report(translateResponse(JSON.parse(text), options).notes) }
+  if (kind === 'errors') return { notes: report(translateError({ status: 400, headers: {}, body: text }, options).notes) }
   const translator = createStreamTranslator(options)
   translator.push(text)
   translator.end()
-  return { notes: tell(translator.notes), ...(translator.error && { error: translator.error.message }) }
+  return { notes: report(translator.notes), ...(translator.error && { error: translator.error.message }) }
 }
 
 describe.skipIf(!shared)(`what captured traffic does against its own documents (${skipReason})`, () => {

@@ -3,7 +3,7 @@ import { translateError, translateRequest, translateResponse } from '../../src/a
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { echoKeys } from '../../src/protocols/responses/response/echo.ts'
 import { collectStream } from '../../src/translate/fold.ts'
-import { recordedReplies, recordedRequests, recordedStreams, shared, skipReason } from './data.ts'
+import { recordedRequests, recordedResponses, recordedStreams, shared, skipReason } from './data.ts'
 import { unreported } from './leaves.ts'
 import { tally } from './tally.ts'
 
@@ -64,11 +64,11 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
 
       test(`all of a recorded ${from} reply comes back from ${to}, or a note names it`, async () => {
         const streams = await Promise.all(recordedStreams(from).map(async ({ file, text }) => ({ name: file, body: await whole(text, from), status: 200 })))
-        const replies = [...recordedReplies(from), ...streams.filter(({ body }) => body !== undefined)]
+        const responses = [...recordedResponses(from), ...streams.filter(({ body }) => body !== undefined)]
         const isError = ({ body, status }: { body: unknown; status: number }) => status >= 400 || protocols[from].decodeResponse(body).value.error !== undefined
         await tally(
           `leaves of replies ${from} → ${to}`,
-          replies.filter(reply => !isError(reply)),
+          responses.filter(response => !isError(response)),
           {},
           ({ body }) => {
             const crossed = translateResponse(body, there)
@@ -76,7 +76,7 @@ describe.skipIf(!shared)(`what real clients sent and got, leaf by leaf (${skipRe
             expect(lost.filter(fault => (from !== 'responses' || !isEcho(fault)) && !addsUp(fault)).join('\n')).toBe('')
           },
         )
-        await tally(`leaves of errors ${from} → ${to}`, replies.filter(isError), {}, ({ body, status }) => {
+        await tally(`leaves of errors ${from} → ${to}`, responses.filter(isError), {}, ({ body, status }) => {
           const error = { status, headers: {}, body }
           const crossed = translateError(error, there)
           const returned = translateError(crossed, back)

@@ -19,7 +19,7 @@ export function unreported(body: unknown, there: Translated, back: Translated, e
     .filter(({ place, value }) => !take(returned.get(place), value))
     .filter(({ path, place, value }) => !(hasNewRole(path, there, back) && take(inAnyRole(back.body, place), value)))
     .filter(({ path, value }) => !isNameOfCall(body, path, value))
-    .filter(({ path }) => !covers(there.notes, path) && !isSaidBeside(there.notes, path))
+    .filter(({ path }) => !covers(there.notes, path) && !isSentBeside(there.notes, path))
     .filter(({ value }) => !isNotedOnTheWayBack(value, there.body, back.notes))
     .filter(({ place, value }) => !sayingNothing.some(([at, word]) => at.test(place) && word === value) && !exceptions.some(at => at.test(`${place} ${value}`)))
     .map(({ place, path, value }) => `${place} = ${JSON.stringify(value)?.slice(0, 100)} (${path})`)
@@ -62,7 +62,7 @@ const isNotedOnTheWayBack = (value: unknown, between: unknown, notes: Note[]) =>
   leaves(between).some(one => isDeepStrictEqual(one.value, value) && covers(notes, one.path))
 
 /** The type of an object says of what kind its other values are, and a namespace is half of a name: these are noted. */
-const isSaidBeside = (notes: Note[], path: string) =>
+const isSentBeside = (notes: Note[], path: string) =>
   (path.endsWith('/name') && covers(notes, path.replace(/name$/, 'namespace'))) ||
   (path.endsWith('/type') && notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(path.slice(0, -'type'.length)) && covers(notes, note.path)))
 
@@ -82,8 +82,8 @@ const sayingNothing: [RegExp, unknown][] = [
 function placed(value: unknown, path = '', place = ''): Leaf[] {
   if (value === null || value === undefined) return []
   if (typeof value === 'string' && /\/(content|system|input|instructions|output)$/.test(place) && !/\*(function|custom)_call /.test(place)) {
-    const said = { path, place: textPlace(place), value }
-    return value === '' ? [] : [said]
+    const message = { path, place: textPlace(place), value }
+    return value === '' ? [] : [message]
   }
   if (typeof value !== 'object') return value === '' ? [] : [{ path, place: newer(place), value }]
   if (Array.isArray(value)) return value.flatMap((one, i) => placed(one, `${path}/${i}`, `${place}/*${kindOf(one)}`))

@@ -13,13 +13,13 @@ const emptyMessage = 'its only message is empty, so no message is left to send'
 
 const beginsWithCall = 'it begins with a call, and the target demands a turn of the user before it, which nobody may invent'
 
-const pictures = 'it asks for pictures, which some servers of the target make'
+const images = 'it asks for pictures, which some servers of the target make'
 
 const requestExceptions: Exceptions = {
-  'generate-content/requests/lingua__gemini.imageConfigParam.followup.json → chat-completions': pictures,
-  'generate-content/requests/lingua__gemini.imageConfigParam.json → chat-completions': pictures,
-  'generate-content/requests/pydantic-ai__vertex.test_google.test_google_vertexai_image_generation.json → chat-completions': pictures,
-  'generate-content/requests/pydantic-ai__vertex.test_google.test_google_vertexai_image_generation_with_output_format.json → chat-completions': pictures,
+  'generate-content/requests/lingua__gemini.imageConfigParam.followup.json → chat-completions': images,
+  'generate-content/requests/lingua__gemini.imageConfigParam.json → chat-completions': images,
+  'generate-content/requests/pydantic-ai__vertex.test_google.test_google_vertexai_image_generation.json → chat-completions': images,
+  'generate-content/requests/pydantic-ai__vertex.test_google.test_google_vertexai_image_generation_with_output_format.json → chat-completions': images,
   'chat/requests/lingua__openai.chatCompletionsGcsBackedVideoFileParam.json → generate-content': 'the data of its file is an address, which is no base64',
   'chat/requests/openinference__openai.test_tool_calls.test_tool_calls.json → generate-content': beginsWithCall,
   'responses/requests/pydantic-ai__deepseek.test_deepseek_responses.test_deepseek_responses_replay_interleaved_settled_function_calls.json → generate-content':
@@ -38,7 +38,7 @@ const requestExceptions: Exceptions = {
   'chat/requests/envoy-ai-gateway__openai.chat-detailed-usage.json → generate-content': noMessage,
   'chat/requests/envoy-ai-gateway__openai.chat-streaming-detailed-usage.json → generate-content': noMessage,
 }
-const replyExceptions: Exceptions = {}
+const responseExceptions: Exceptions = {}
 
 const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
 
@@ -66,7 +66,7 @@ describe.skipIf(!shared).each(pairs)(`captured $from traffic in $to (${skipReaso
   })
 
   test('replies are legal', async () => {
-    await tally(`legal replies ${from} → ${to}`, named(corpusFiles(from, 'responses'), to), replyExceptions, ({ text }) => {
+    await tally(`legal replies ${from} → ${to}`, named(corpusFiles(from, 'responses'), to), responseExceptions, ({ text }) => {
       const body: unknown = JSON.parse(text)
       const translated = attempt(() => translateResponse(body, { from, to }))
       if (translated === refused) return
@@ -79,7 +79,7 @@ describe.skipIf(!shared).each(pairs)(`captured $from traffic in $to (${skipReaso
 
   test('streams are legal, and end well only where the source did', async () => {
     const files = [...corpusFiles(from, 'streams'), ...recordedStreams(from)]
-    await tally(`legal streams ${from} → ${to}`, named(files, to), replyExceptions, ({ text }) => {
+    await tally(`legal streams ${from} → ${to}`, named(files, to), responseExceptions, ({ text }) => {
       const translator = createStreamTranslator({ from, to })
       const wires = framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
       expect(strict.checkStream(wires)).toEqual([])

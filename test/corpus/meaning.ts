@@ -6,26 +6,26 @@ import { textOf, toolCallsOf } from '../../src/canonical/read.ts'
 import type { CanonicalRequest } from '../../src/canonical/request.ts'
 import type { CanonicalResponse, Usage } from '../../src/canonical/response.ts'
 import { parse } from '../support/answering.ts'
-import type { Heard } from '../support/clients/index.ts'
+import type { Received } from '../support/clients/index.ts'
 
 /** What must survive a request's way through another protocol and back, whatever the notes say. */
-export type Asked = {
+export type ReceivedRequest = {
   instructions: string[]
-  said: string[]
+  message: string[]
   tools: string[]
   calls: { id: string; name: string; input: unknown }[]
   results: { callId: string; text: string }[]
 }
 
-export function asked({ messages, tools = [] }: CanonicalRequest): Asked {
-  const found: Asked = { instructions: [], said: [], tools: [], calls: [], results: [] }
+export function received({ messages, tools = [] }: CanonicalRequest): ReceivedRequest {
+  const found: ReceivedRequest = { instructions: [], message: [], tools: [], calls: [], results: [] }
   const addTools = (list: NonNullable<CanonicalRequest['tools']>) => {
     for (const tool of list) if (tool.type === 'function' || tool.type === 'freeform') found.tools.push(flat(tool))
   }
   addTools(tools)
   for (const { role, parts } of messages)
     for (const part of parts) {
-      if (part.type === 'text' && part.text.trim() !== '') (role === 'system' || role === 'developer' ? found.instructions : found.said).push(part.text)
+      if (part.type === 'text' && part.text.trim() !== '') (role === 'system' || role === 'developer' ? found.instructions : found.message).push(part.text)
       if (part.type === 'tool-call') found.calls.push({ id: part.id, name: flat(part), input: unwrapped(parse(part.input)) })
       if (part.type === 'tool-result') found.results.push({ callId: part.callId, text: textsOf(part.content).join('') })
       if (part.type === 'control' && part.tools) addTools(part.tools)
@@ -35,12 +35,12 @@ export function asked({ messages, tools = [] }: CanonicalRequest): Asked {
 }
 
 /** Nothing asked for is missing in what came back. */
-export function expectKept(before: Asked, after: Asked): void {
+export function expectKept(before: ReceivedRequest, after: ReceivedRequest): void {
   expect(after.tools).toEqual(before.tools)
   expect(after.calls).toEqual(before.calls)
   expect(new Set(after.results.map(({ callId }) => callId))).toEqual(new Set(before.results.map(({ callId }) => callId)))
-  const all = [...after.instructions, ...after.said, ...after.results.map(({ text }) => text)].join('\n')
-  for (const text of [...before.instructions, ...before.said, ...before.results.map(one => one.text)])
+  const all = [...after.instructions, ...after.message, ...after.results.map(({ text }) => text)].join('\n')
+  for (const text of [...before.instructions, ...before.message, ...before.results.map(one => one.text)])
     if (!all.includes(text)) expect.fail(`lost the text «${text.slice(0, 200)}»`)
 }
 
@@ -55,14 +55,14 @@ function textsOf(parts: Part[]): string[] {
 }
 
 /** What the official client of the target heard is what the source said; ids may differ where a note says so. */
-export function expectHeard(heard: Heard, source: CanonicalResponse, notes: Note[]): void {
+export function expectReceived(received: Received, source: CanonicalResponse, notes: Note[]): void {
   const refusal = (source.candidates[0]?.messages ?? []).flatMap(({ parts }) => parts.flatMap(part => (part.type === 'refusal' ? [part.text] : []))).join('')
   const text = textOf(source)
-  if (heard.text !== text && heard.text !== text + refusal) expect(heard.text).toBe(text)
+  if (received.text !== text && received.text !== text + refusal) expect(received.text).toBe(text)
   const mapped = notes.some(({ code }) => /^tool[-_]call\.id/.test(code))
-  const comparable = (calls: Heard['calls']) => calls.map(({ id, name, input }) => ({ ...(!mapped && { id }), name, input: unwrapped(input) }))
+  const comparable = (calls: Received['calls']) => calls.map(({ id, name, input }) => ({ ...(!mapped && { id }), name, input: unwrapped(input) }))
   const calls = toolCallsOf(source).map(call => ({ id: call.id, name: flat(call), input: parse(call.inputText) }))
-  expect(comparable(heard.calls)).toEqual(comparable(calls))
+  expect(comparable(received.calls)).toEqual(comparable(calls))
 }
 
 /** The ending is the same, or a note tells that it is not. */
@@ -88,7 +88,7 @@ function kept({ candidates: [first], usage }: CanonicalResponse): Kept {
 }
 
 /** Reasoning, counts and citations are the same, or a note tells of the difference. */
-export function expectToldAlike(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
+export function expectReportedAlike(after: CanonicalResponse, before: CanonicalResponse, notes: Note[]): void {
   const [is, was] = [kept(after), kept(before)]
   const noted = (pattern: RegExp) => notes.some(({ code, path }) => pattern.test(code) || pattern.test(path))
   if (!noted(/^reasoning\.(?!dialect-field|signature|joined)/)) expect(is.reasoning).toBe(was.reasoning)

@@ -5,7 +5,7 @@ import type { Note } from '../../src/canonical/note.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
 import { translateCounted } from '../../src/translate/response.ts'
-import { corpusFiles, recordedReplies, shared, skipReason } from './data.ts'
+import { corpusFiles, recordedResponses, shared, skipReason } from './data.ts'
 
 /** Why a fact may be noted of a reply in one form and not in the other. `only`: the form that notes it. */
 const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] = [
@@ -47,8 +47,8 @@ const facts = (notes: Note[]) =>
     .map(({ code, path }) => `${code} ${path}`)
     .map((one, i, all) => (all.indexOf(one) < i ? `${one} again` : one))
 
-const unlisted = (only: 'whole' | 'streamed', told: string[], other: string[]) =>
-  told.filter(one => !other.includes(one) && !differences.some(difference => difference.only === only && difference.note.test(one)))
+const unlisted = (only: 'whole' | 'streamed', reported: string[], other: string[]) =>
+  reported.filter(one => !other.includes(one) && !differences.some(difference => difference.only === only && difference.note.test(one)))
 
 function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: string[]; streamed: string[] } | undefined {
   const { value } = protocols[from].decodeResponse(body)
@@ -68,11 +68,11 @@ describe.skipIf(!shared)(`notes on replies of real servers (${skipReason})`, () 
     const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: file, body: JSON.parse(text) as unknown }))
     const faults: unknown[] = []
     let tried = 0
-    for (const { name, body } of [...files, ...recordedReplies(from)]) {
-      const told = notesOf(body, from, to)
-      if (!told) continue
+    for (const { name, body } of [...files, ...recordedResponses(from)]) {
+      const reported = notesOf(body, from, to)
+      if (!reported) continue
       tried++
-      const only = { whole: unlisted('whole', told.whole, told.streamed), streamed: unlisted('streamed', told.streamed, told.whole) }
+      const only = { whole: unlisted('whole', reported.whole, reported.streamed), streamed: unlisted('streamed', reported.streamed, reported.whole) }
       if (only.whole.length + only.streamed.length > 0) faults.push({ name, only })
     }
     expect(tried, 'there is something to try').toBeGreaterThan(300)

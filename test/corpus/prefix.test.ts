@@ -16,10 +16,10 @@ describe.skipIf(!shared)(`requests of real clients that go on (${skipReason})`, 
       )
 
       test(`recorded ${from} requests begin in ${to} with the bytes they had before`, async () => {
-        const steps = bodies.flatMap(({ name, bodies: asked }) =>
-          asked.flatMap((later, index) => [
+        const steps = bodies.flatMap(({ name, bodies: received }) =>
+          received.flatMap((later, index) => [
             ...cutsOf(pair.from, later).map((earlier, cut) => ({ name: `${name}#${index + 1} cut ${cut}`, earlier, later })),
-            ...asked
+            ...received
               .slice(0, index)
               .flatMap((earlier, k) => (goesOn(pair.from, earlier, later) ? [{ name: `${name}#${k + 1}-${index + 1}`, earlier, later }] : [])),
           ]),

@@ -8,7 +8,7 @@ import { encodeStream } from '../../src/testing/streams.ts'
 import { createStreamReader } from '../../src/translate/stream-reader.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { corpusFiles, shared, skipReason } from './data.ts'
-import { expectEnding, expectHeard, expectToldAlike } from './meaning.ts'
+import { expectEnding, expectReceived, expectReportedAlike } from './meaning.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const noCustomCalls = 'the newest openai client for Node 20 cannot accumulate a streamed call of a custom tool, its own included'
@@ -53,10 +53,10 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
             await expect(clientOf(to).readStream(out)).rejects.toThrow()
             return
           }
-          expectHeard(await clientOf(to).readStream(out), source.response, translator.notes)
+          expectReceived(await clientOf(to).readStream(out), source.response, translator.notes)
           const back = collectText(to, out).response
           expectEnding(back, source.response, translator.notes)
-          expectToldAlike(back, source.response, translator.notes)
+          expectReportedAlike(back, source.response, translator.notes)
         })
       })
 
@@ -78,14 +78,14 @@ describe.skipIf(!shared)(`replies of real servers (${skipReason})`, () => {
             return
           }
           const { wire, notes } = protocols[to].encodeResponse(value, { now: 1_750_000_000 })
-          expectHeard(await clientOf(to).readResponse(wire), value, notes)
-          expectToldAlike(protocols[to].decodeResponse(wire).value, value, notes)
+          expectReceived(await clientOf(to).readResponse(wire), value, notes)
+          expectReportedAlike(protocols[to].decodeResponse(wire).value, value, notes)
           const options = { now: 1_750_000_000, alwaysUsage: true }
           const streamed = encodeStream(protocols[to], explode(value), options)
-          expectHeard(await clientOf(to).readStream(streamed.text), value, streamed.notes)
+          expectReceived(await clientOf(to).readStream(streamed.text), value, streamed.notes)
           const back = collectText(to, streamed.text).response
           expectEnding(back, value, streamed.notes)
-          expectToldAlike(back, value, streamed.notes)
+          expectReportedAlike(back, value, streamed.notes)
         })
       })
     }

@@ -4,7 +4,7 @@ import type { TranslationContext } from '../../src/protocol.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { recordedRequests, shared, skipReason } from './data.ts'
-import { asked, expectKept } from './meaning.ts'
+import { expectKept, received } from './meaning.ts'
 import { type Exceptions, tally } from './tally.ts'
 
 const exceptions: Exceptions = {}
@@ -30,7 +30,10 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
           // What the reference stood for is missing, and with it the calls that results answer.
           expect(reference ? faults.filter(fault => !fault.includes('answers no call')) : faults).toEqual([])
           const back = translateRequest(there.body, { from: to, to: from, ...sentTo(there.context), ...(reference && { repair: 'keep' as const }) })
-          expectKept(asked(protocols[from].decodeRequest(body, { path }).value), asked(protocols[from].decodeRequest(back.body, sentTo(back.context)).value))
+          expectKept(
+            received(protocols[from].decodeRequest(body, { path }).value),
+            received(protocols[from].decodeRequest(back.body, sentTo(back.context)).value),
+          )
         })
       })
     }

@@ -20,16 +20,16 @@ const chosen = new Set(['at', 'ext', 'citations', 'logprobs', 'signature', 'reda
 function outline({ id, createdAt, candidates, usage, error, promptBlocked }: CanonicalResponse) {
   const parts: Record<string, string[]> = {}
   for (const { messages } of candidates)
-    for (const { role, origin, parts: said } of messages)
-      for (const part of said) {
+    for (const { role, origin, parts: message } of messages)
+      for (const part of message) {
         const kind = `${role} ${part.type}`
-        const told = Object.keys(part).filter(key => !chosen.has(key))
-        parts[kind] = [...new Set([...(parts[kind] ?? []), `origin ${origin}`, ...told])].sort()
+        const reported = Object.keys(part).filter(key => !chosen.has(key))
+        parts[kind] = [...new Set([...(parts[kind] ?? []), `origin ${origin}`, ...reported])].sort()
       }
   // Servers put the ending in words now and then.
-  const told = { id: id !== undefined, created: createdAt !== undefined, error: error?.kind, promptBlocked: promptBlocked?.reason }
+  const notes = { id: id !== undefined, created: createdAt !== undefined, error: error?.kind, promptBlocked: promptBlocked?.reason }
   return {
-    told,
+    told: notes,
     parts,
     ends: candidates.map(({ index, finish: { message: _, ...finish } = {} as Finish }) => ({ index, ...finish })),
     counts: Object.keys(usage ?? {}),

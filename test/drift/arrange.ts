@@ -60,10 +60,10 @@ function inCompany(body: JsonObject, { key, call, tool }: List): { body: JsonObj
   const before = first && call(first)
   // A conversation in which the user says nothing may be refused.
   const tools = Array.isArray(body['tools']) && body['tools'].length > 0 ? body['tools'] : [tool]
-  return { body: { ...body, [key]: [...(before ? [before] : []), ...items, asked(key)], tools }, shifted: before !== undefined }
+  return { body: { ...body, [key]: [...(before ? [before] : []), ...items, received(key)], tools }, shifted: before !== undefined }
 }
 
-const asked = (key: string): JsonObject => (key === 'contents' ? { role: 'user', parts: [{ text: 'a' }] } : { role: 'user', content: 'a' })
+const received = (key: string): JsonObject => (key === 'contents' ? { role: 'user', parts: [{ text: 'a' }] } : { role: 'user', content: 'a' })
 
 /** What a response has to be a complete one. */
 function completed(protocol: string, body: unknown): unknown {

@@ -52,7 +52,7 @@ const isShare = /^(temperature|top_?p|presence_?penalty|frequency_?penalty)$/i
 const isIndex = /^(index|candidate_?index|output_index|content_index|summary_index|annotation_index|partIndex|parameter_index)$/i
 
 /** What the smallest value of a definition has if nothing is required there, although the wire wants it. */
-const usual = new Map([
+const common = new Map([
   ['Content', ['role', 'parts']],
   ['Part', ['text']],
   ['Blob_2', ['data', 'mimeType']],
@@ -84,9 +84,9 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
   return sites
 
   function add(site: Site): void {
-    const told = JSON.stringify([site.path, site.body])
-    if (!known.has(told)) sites.push(site)
-    known.add(told)
+    const reported = JSON.stringify([site.path, site.body])
+    if (!known.has(reported)) sites.push(site)
+    known.add(reported)
   }
 
   function take(place: Place): void {
@@ -129,8 +129,8 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
       const isFlag = membersOf(inner).every(isBoolean)
       const values = isFlag ? [true, false] : [leastOf(inner, key), ...otherOf(inner, key)]
       const [body, ...others] = values.map(embed)
-      const isSaidByWords = membersOf(inner).length > 1 && membersOf(inner).every(isWord) && !isFlag
-      if (!isEmpty(values[0]) && !isLabel(inner) && !isSaidByWords) add({ name, path, trail, body, others: isOptional(property) && !isFlag ? absent : others })
+      const isInText = membersOf(inner).length > 1 && membersOf(inner).every(isWord) && !isFlag
+      if (!isEmpty(values[0]) && !isLabel(inner) && !isInText) add({ name, path, trail, body, others: isOptional(property) && !isFlag ? absent : others })
       queue.push({ type: inner, path, trail: [...trail, name], name, key, embed, absent })
     }
     const values = checker.getIndexTypeOfType(type, ts.IndexKind.String)
@@ -149,9 +149,9 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
   }
 
   /** The smallest value of a type. */
-  function leastOf(type: ts.Type, key: string, inside: readonly ts.Type[] = [], isUsual = false): unknown {
+  function leastOf(type: ts.Type, key: string, inside: readonly ts.Type[] = [], isCommon = false): unknown {
     const members = membersOf(type)
-    if (inside.length > 0 && isNullable(type) && !isUsual) return null
+    if (inside.length > 0 && isNullable(type) && !isCommon) return null
     const wanted = members.find(member => !inside.includes(member) && isText(member)) ?? members.find(member => !inside.includes(member)) ?? members[0]
     if (!wanted) return null
     if (wanted.isStringLiteral() || wanted.isNumberLiteral()) return wanted.value
@@ -161,7 +161,7 @@ export function sitesOf({ checker }: { checker: ts.TypeChecker }, root: ts.Type,
     const item = itemOf(wanted)
     if (item) return inside.includes(item) ? [] : [leastOf(item, key, [...inside, wanted])]
     if (!(wanted.flags & objects) || isForeign(wanted)) return { [key === 'annotation' ? 'type' : mark]: mark }
-    const named = usual.get(nameOf(wanted) ?? '')
+    const named = common.get(nameOf(wanted) ?? '')
     const required = checker.getPropertiesOfType(wanted).filter(property => isData(property) && (named?.includes(property.name) ?? !isOptional(property)))
     return Object.fromEntries(
       required.map(property => [property.name, leastOf(checker.getTypeOfSymbol(property), property.name, [...inside, wanted], named !== undefined)]),

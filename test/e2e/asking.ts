@@ -30,7 +30,7 @@ export const ask: Record<Protocol, (base: string, asking: Asking) => Promise<str
     const params = { model, contents: 'Hi' }
     if (!stream) return (await models.generateContent(params)).text ?? ''
     let text = ''
-    for await (const piece of await models.generateContentStream(params)) text += piece.text ?? ''
+    for await (const chunk of await models.generateContentStream(params)) text += chunk.text ?? ''
     return text
   },
 }

@@ -8,12 +8,12 @@ import { type Script, startUpstream, wireOf } from '../support/upstreams/index.t
 
 /** Conversations over two gateways that are more than a tool loop of one client. */
 
-const proven = protocolNames.filter(name => wireOf(name).proof !== undefined)
+const proven = protocolNames.filter(name => wireOf(name).signature !== undefined)
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }
 
 /** Two calls, one after the other, each with its thoughts. */
-function play(asked: unknown): Script {
-  const length = new Set(JSON.stringify(asked).match(/RESULT-\w+/g)).size
+function play(received: unknown): Script {
+  const length = new Set(JSON.stringify(received).match(/RESULT-\w+/g)).size
   if (length > 1) return { text: 'Found both', ending: 'stop', turn: length }
   return { reasoning: 'Thinking it over.', calls: [{ id: `call_${length}`, name: 'lookup', args: `{"q":"q${length}"}` }], ending: 'stop', turn: length }
 }
@@ -30,17 +30,17 @@ async function playing(served: ProtocolName) {
   return seen
 }
 
-async function asked(base: string, protocol: ProtocolName, body: Body): Promise<unknown> {
+async function requested(base: string, protocol: ProtocolName, body: Body): Promise<unknown> {
   const response = await fetch(base + pathOf(protocol), post(body))
-  const said: unknown = await response.json()
-  expect(response.status, JSON.stringify(said)).toBe(200)
-  return said
+  const message: unknown = await response.json()
+  expect(response.status, JSON.stringify(message)).toBe(200)
+  return message
 }
 
 /** Does the upstream have both of its proofs back, as it gave them? */
-function expectProofs(served: ProtocolName, request: unknown): void {
+function expectSignatures(served: ProtocolName, request: unknown): void {
   const text = JSON.stringify(request)
-  expect(text.split(wireOf(served).proof ?? '').length - 1).toBe(2)
+  expect(text.split(wireOf(served).signature ?? '').length - 1).toBe(2)
   expect(text).not.toMatch(/xs1\.|eHMxLm/)
 }
 
@@ -56,13 +56,13 @@ test.each(switches)(
     const seen = await playing(served)
     const base = await chain(seen.url, between, served)
     const opened = clientOf(first).open({ model: 'm', ask: 'Look twice.', tools: [lookup] })
-    const received = await clientOf(first).receive({ body: await asked(base, first, opened) })
+    const received = await clientOf(first).receive({ body: await requested(base, first, opened) })
     const before = clientOf(first).goOn(opened, received, { runTool: () => 'RESULT-q0', ask: '' })
     const changed = translateRequest(before, { from: first, to: second, foreignSignatures: 'wrap' }).body as Body
-    const again = await clientOf(second).receive({ body: await asked(base, second, changed) })
-    const said = await asked(base, second, clientOf(second).goOn(changed, again, { runTool: () => 'RESULT-q1', ask: '' }))
-    expect((await clientOf(second).readResponse(said)).text).toBe('Found both')
-    expectProofs(served, seen.requests.at(-1))
+    const again = await clientOf(second).receive({ body: await requested(base, second, changed) })
+    const message = await requested(base, second, clientOf(second).goOn(changed, again, { runTool: () => 'RESULT-q1', ask: '' }))
+    expect((await clientOf(second).readResponse(message)).text).toBe('Found both')
+    expectSignatures(served, seen.requests.at(-1))
   },
 )
 
@@ -84,14 +84,14 @@ describe.each(keeping)('over $between to $served', ({ between, served }) => {
       const text = await response.text()
       expect(response.status, text).toBe(200)
       const last = stream ? dataOf(text).findLast(one => (one as { type?: string }).type === 'response.completed') : undefined
-      const reply = (last ? (last as { response: unknown }).response : JSON.parse(text)) as { id: string; output: { type: string; call_id: string }[] }
-      const call = reply.output.find(({ type }) => type === 'function_call')
-      if (!result) expect(JSON.stringify(reply.output)).toContain('Found both')
+      const modelResponse = (last ? (last as { response: unknown }).response : JSON.parse(text)) as { id: string; output: { type: string; call_id: string }[] }
+      const call = modelResponse.output.find(({ type }) => type === 'function_call')
+      if (!result) expect(JSON.stringify(modelResponse.output)).toContain('Found both')
       expect(call === undefined).toBe(result === undefined)
-      previous = reply.id
+      previous = modelResponse.id
       input = [{ type: 'function_call_output', call_id: call?.call_id, output: result }]
     }
-    expectProofs(served, seen.requests.at(-1))
+    expectSignatures(served, seen.requests.at(-1))
   })
 })
 
@@ -117,25 +117,25 @@ describe.each([false, true])('a turn that the provider paused, streaming: %s', s
     event({ type: 'message_delta', ...{ delta: { stop_reason, stop_sequence: null }, usage: { output_tokens: 2 } } }),
     event({ type: 'message_stop' }),
   ]
-  const said = (reply: typeof paused | typeof ended) => (stream ? sendStream(framesOf(reply)) : sendJson(200, reply))
+  const sent = (response: typeof paused | typeof ended) => (stream ? sendStream(framesOf(response)) : sendJson(200, response))
   const tools = [{ type: 'web_search_20250305', name: 'web_search' }]
 
   test('goes on over two gateways: the client sends it back as it came, and the provider gets it so', async () => {
-    const seen = await upstream(said(paused), said(ended))
+    const seen = await upstream(sent(paused), sent(ended))
     const base = await chain(seen.url, 'messages', 'messages')
     const question = { role: 'user', content: 'What is the weather?' }
     const ask = async (messages: unknown[]) => (await fetch(base + paths.messages, asking('messages', { stream, tools, messages })[1])).text()
     const first = await ask([question])
     expect(first).toBe(stream ? framesOf(paused).join('') : JSON.stringify(paused))
-    const answer = (await clientOf('messages').receive(stream ? { text: first } : { body: JSON.parse(first) })) as { content: unknown; stop_reason: string }
-    expect(answer.stop_reason).toBe('pause_turn')
-    const second = await ask([question, { role: 'assistant', content: answer.content }])
+    const response = (await clientOf('messages').receive(stream ? { text: first } : { body: JSON.parse(first) })) as { content: unknown; stop_reason: string }
+    expect(response.stop_reason).toBe('pause_turn')
+    const second = await ask([question, { role: 'assistant', content: response.content }])
     expect(second).toContain('It rains.')
     expect(seen.calls[1]?.json['messages']).toEqual([question, { role: 'assistant', content: paused.content }])
   })
 
   test.each(protocolNames.filter(name => name !== 'messages'))('is no end of the answer for clients of %s without a note', async client => {
-    const seen = await upstream(said(paused))
+    const seen = await upstream(sent(paused))
     const behind = await listen(mounted(one(seen.url, 'messages')))
     const notes: { code: string }[] = []
     const base = await listen(mounted(one(behind, 'messages'), { onNotes: made => void notes.push(...made) }))

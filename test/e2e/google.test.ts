@@ -15,11 +15,11 @@ afterAll(() => gateway.close())
 
 const lookup = { name: 'lookup', parametersJsonSchema: { type: 'object', properties: { q: { type: 'string' } } } }
 
-const callable = (asked: string[]): CallableTool => ({
+const callable = (received: string[]): CallableTool => ({
   tool: async () => ({ functionDeclarations: [lookup] }),
   callTool: async calls =>
     calls.map(({ id, name = '', args }) => {
-      asked.push(String(args?.['q']))
+      received.push(String(args?.['q']))
       return { functionResponse: { ...(id && { id }), name, response: { output: `RESULT-${args?.['q']}` } } }
     }),
 })
@@ -33,18 +33,18 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
   })
 
   test('runs functions by itself, over two turns', async () => {
-    const asked: string[] = []
-    const reply = await connect().models.generateContent({ model, contents: 'scenario:tool', config: { tools: [callable(asked)] } })
-    expect(asked).toEqual(['one', 'two'])
-    expect(reply.text).toBe('Found RESULT-one and RESULT-two')
+    const received: string[] = []
+    const response = await connect().models.generateContent({ model, contents: 'scenario:tool', config: { tools: [callable(received)] } })
+    expect(received).toEqual(['one', 'two'])
+    expect(response.text).toBe('Found RESULT-one and RESULT-two')
   })
 
   test('runs functions by itself in a stream', async () => {
-    const asked: string[] = []
+    const received: string[] = []
     let text = ''
-    for await (const piece of await connect().models.generateContentStream({ model, contents: 'scenario:parallel', config: { tools: [callable(asked)] } }))
-      for (const { candidates = [] } of [piece]) for (const part of candidates[0]?.content?.parts ?? []) text += part.thought ? '' : (part.text ?? '')
-    expect(asked).toEqual(['one', 'two'])
+    for await (const chunk of await connect().models.generateContentStream({ model, contents: 'scenario:parallel', config: { tools: [callable(received)] } }))
+      for (const { candidates = [] } of [chunk]) for (const part of candidates[0]?.content?.parts ?? []) text += part.thought ? '' : (part.text ?? '')
+    expect(received).toEqual(['one', 'two'])
     expect(text).toBe('Found RESULT-one and RESULT-two')
   })
 
@@ -56,12 +56,12 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
     }
     await say('scenario:text')
     await say('And again, scenario:text')
-    const said = (contents: Content[]) =>
+    const sent = (contents: Content[]) =>
       contents
         .filter(({ role }) => role === 'model')
         .flatMap(({ parts = [] }) => parts.map(({ text, thought }) => (thought ? '' : (text ?? ''))))
         .join('')
-    expect(said(chat.getHistory(true))).toBe('Hello, wörld 🎉Hello, wörld 🎉')
+    expect(sent(chat.getHistory(true))).toBe('Hello, wörld 🎉Hello, wörld 🎉')
     expect(gateway.upstreams.get(upstream)?.requests.length).toBeGreaterThan(1)
   })
 
@@ -78,25 +78,25 @@ describe.each(protocolNames)("Google's client to an upstream of %s", upstream =>
   })
 
   test('gets a stream as one list where it does not ask for events', async () => {
-    const answer = await fetch(`${gateway.base}/v1beta/models/${model}:streamGenerateContent`, {
+    const response = await fetch(`${gateway.base}/v1beta/models/${model}:streamGenerateContent`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-goog-api-key': 'test' },
       body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'scenario:text' }] }] }),
     })
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-    const events = (await answer.json()) as { candidates: { content: Content; finishReason?: string }[] }[]
+    expect(response.headers.get('content-type')).toMatch(/^application\/json/)
+    const events = (await response.json()) as { candidates: { content: Content; finishReason?: string }[] }[]
     const parts = events.flatMap(({ candidates }) => candidates[0]?.content.parts ?? [])
     expect(parts.map(({ text, thought }) => (thought ? '' : text)).join('')).toBe('Hello, wörld 🎉')
     expect(events.at(-1)?.candidates[0]?.finishReason).toBe('STOP')
   })
 
   test.each(['error', 'cut'])('a list that breaks (%s) ends in an error', async scenario => {
-    const answer = await fetch(`${gateway.base}/v1beta/models/${model}:streamGenerateContent`, {
+    const response = await fetch(`${gateway.base}/v1beta/models/${model}:streamGenerateContent`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-goog-api-key': 'test' },
       body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: `scenario:${scenario}` }] }] }),
     })
-    const events = (await answer.json()) as { error?: { code: number } }[]
+    const events = (await response.json()) as { error?: { code: number } }[]
     expect(events.at(-1)?.error?.code).toBeGreaterThanOrEqual(500)
   })
 })

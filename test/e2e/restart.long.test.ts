@@ -116,13 +116,13 @@ describe('wireglot serve that is told to stop', () => {
       socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${String(body).length}\r\n\r\n${sent}`)
     }
     await until(() => calls(upstreams) === cells.length + 1, patienceMs)
-    const told = Date.now()
+    const reported = Date.now()
     child.kill('SIGTERM')
     expect((await ends).map(({ status }) => status)).toEqual(cells.map(() => 'rejected'))
     const { code, at } = await exit
     expect(code).toBe(0)
     // The grace time, the farewell, and a busy machine.
-    expect(at - told).toBeLessThan(1_000 + 1_000 + 10_000)
+    expect(at - reported).toBeLessThan(1_000 + 1_000 + 10_000)
     await until(() => upstreams.every(({ aborted, calls: list }) => aborted === list.length), patienceMs)
   })
 })
@@ -134,7 +134,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
   })
   afterAll(() => redis.stop())
 
-  type Heard = { servedBy: string; text: Promise<string> }
+  type Received = { servedBy: string; text: Promise<string> }
 
   async function startCluster(database: number, perMinute = 10_000) {
     const seen = await holding('messages')
@@ -155,9 +155,9 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
       for (const end = Date.now() + patienceMs; pids.size < wanted; await new Promise(resolve => setTimeout(resolve, 50))) {
         if (Date.now() > end) throw new Error(`${pids.size} processes listen`)
         // Many at once, or the first process that wakes takes them all.
-        const answers = Array.from({ length: 20 }, () => fetch(`${url}/v1/models`, { headers: { connection: 'close' } }).catch(() => undefined))
-        for (const answer of await Promise.all(answers)) {
-          const pid = answer?.headers.get('x-served-by')
+        const responses = Array.from({ length: 20 }, () => fetch(`${url}/v1/models`, { headers: { connection: 'close' } }).catch(() => undefined))
+        for (const response of await Promise.all(responses)) {
+          const pid = response?.headers.get('x-served-by')
           if (pid) pids.add(pid)
         }
       }
@@ -167,15 +167,15 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
   }
 
   /** A stream under way, and the process that it comes from. */
-  async function opened(client: Protocol, url: string): Promise<Heard> {
-    let tell = (_: string) => {}
+  async function opened(client: Protocol, url: string): Promise<Received> {
+    let report = (_: string) => {}
     const servedBy = new Promise<string>(resolve => {
-      tell = resolve
+      report = resolve
     })
     const spied: typeof fetch = async (input, init) => {
-      const answer = await fetch(input, init)
-      tell(answer.headers.get('x-served-by') ?? '')
-      return answer
+      const response = await fetch(input, init)
+      report(response.headers.get('x-served-by') ?? '')
+      return response
     }
     const text = ask[client](url, { stream: true, model: 'sonnet', key: 'client-secret', retries: 0, fetch: spied })
     text.catch(() => {})
@@ -184,7 +184,7 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
 
   test('loses only its own open streams when it is killed, and is replaced', async () => {
     const { seen, url, pids, ready } = await startCluster(1)
-    const streams: Heard[] = []
+    const streams: Received[] = []
     const serving = () => new Set(streams.map(({ servedBy }) => servedBy))
     for (let round = 0; round < 3 || (serving().size < 2 && round < 20); round++)
       streams.push(...(await Promise.all([...protocolNames, ...protocolNames].map(client => opened(client, url)))))
@@ -217,10 +217,10 @@ describe.skipIf(!redisInstalled)(`several processes behind one port, ${redisTitl
     const [path, init] = asking('messages', { model: 'sonnet' }, { 'x-api-key': 'client-secret', connection: 'close' })
     let good = 0
     for (let round = 0; round < 3 || (served.size < 2 && round < 50); round++) {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => fetch(url + path, init)))
-      for (const { headers } of answers) served.add(headers.get('x-served-by'))
-      good += answers.filter(({ status }) => status === 200).length
-      expect(answers.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
+      const responses = await Promise.all(Array.from({ length: 20 }, () => fetch(url + path, init)))
+      for (const { headers } of responses) served.add(headers.get('x-served-by'))
+      good += responses.filter(({ status }) => status === 200).length
+      expect(responses.filter(({ status }) => status !== 200 && status !== 429)).toEqual([])
     }
     expect(served.size).toBe(2)
     expect(good).toBe(20)

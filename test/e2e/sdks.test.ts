@@ -4,7 +4,7 @@ import { clientOf, type Question } from '../support/clients/index.ts'
 import { type GatewayToAll, modelBehind, startGatewayToAll } from './gateway.ts'
 
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } }, additionalProperties: false } }
-const answerSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
+const responseSchema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
 const pairs = protocolNames.flatMap(caller => protocolNames.flatMap(upstream => [true, false].map(stream => ({ caller, upstream, stream }))))
 
 let gateway: GatewayToAll
@@ -24,7 +24,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
     ...more,
   })
   const results = (_: string, input: unknown) => `RESULT-${(input as { q?: string }).q ?? 'none'}`
-  const asked = () => gateway.upstreams.get(upstream)?.requests.length
+  const received = () => gateway.upstreams.get(upstream)?.requests.length
 
   test('hears a text, every character of it', async () => {
     expect(await client.converse(gateway.base, question('text'))).toMatchObject({ text: 'Hello, wörld 🎉', calls: [] })
@@ -62,7 +62,7 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
   })
 
   test('gets JSON that was asked for with a schema', async () => {
-    const { text } = await client.converse(gateway.base, question('json', { schema: answerSchema }))
+    const { text } = await client.converse(gateway.base, question('json', { schema: responseSchema }))
     expect(JSON.parse(text)).toEqual({ a: 'b' })
     expect(JSON.stringify(gateway.upstreams.get(upstream)?.requests.at(-1))).toMatch(/"json_schema"|"responseJsonSchema"/)
   })
@@ -80,11 +80,11 @@ describe.each(pairs)('the official client of $caller, streaming: $stream, to an 
   })
 
   test('sees a rate limit as one, with the time to wait', async () => {
-    const before = asked()
+    const before = received()
     const error = await client.converse(gateway.base, question('limited')).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ status: 429, message: expect.stringContaining('Slow down') })
-    expect(client.toldToWait(error)).toBe('3')
-    expect(asked()).toBe((before ?? 0) + 1)
+    expect(client.retryAfterOf(error)).toBe('3')
+    expect(received()).toBe((before ?? 0) + 1)
   })
 
   test('sees a refused request as one', async () => {

@@ -36,13 +36,13 @@ type Stage = {
   served: ProtocolName
   url: string
   /** Every request that the upstream took or refused. */
-  asked: unknown[]
+  received: unknown[]
   /** What the upstream says next. */
   next: Script | Failure | undefined
   /** Of the replies that the client got, as far as they have one: those of an upstream may come twice. */
   ids: string[]
   /** The last request without a thread, and the reply to it: what a client goes on from that was refused a thread. */
-  told: Record<string, unknown>
+  reported: Record<string, unknown>
   close(): Promise<void>
 }
 
@@ -62,10 +62,10 @@ async function setStage(served: ProtocolName, { protocol, exchanges }: Session):
     client: protocol,
     served,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked: upstream.requests,
+    received: upstream.requests,
     next: undefined,
     ids: [],
-    told: {},
+    reported: {},
     async close() {
       await mounted.close(100)
       server.closeAllConnections()
@@ -78,20 +78,20 @@ async function setStage(served: ProtocolName, { protocol, exchanges }: Session):
 
 async function replay(stage: Stage, { request: sent, response: recorded }: Exchange, echoes: Map<string, string>, name: string): Promise<void> {
   const strict = strictOf(stage.client)
-  const before = stage.asked.length
-  const said =
+  const before = stage.received.length
+  const message =
     recorded.status === 200 && sent.method === 'POST' && protocols[stage.client].address.match(sent.path)?.operation === 'generate'
       ? await readRecorded(stage.client, recorded)
       : undefined
-  stage.next = said
-    ? scriptOf(stage.client, said)
+  stage.next = message
+    ? scriptOf(stage.client, message)
     : { status: recorded.status, type: 'invalid_request_error', message: 'Told so by the upstream.', retryAfter: recorded.headers['retry-after'] ?? '' }
   const put = isRecord(sent.body) && sent.body['thread'] !== undefined ? await unthreaded(stage, sent, name) : sent.body
   const body = put === undefined ? undefined : JSON.stringify(put, (_, value) => (typeof value === 'string' ? (echoes.get(value) ?? value) : value))
   const got = await send(stage.url, { ...sent, body })
 
   expect(got.status, `${name}: ${got.text.slice(0, 500)}`).toBe(recorded.status)
-  if (!said) {
+  if (!message) {
     if (got.status >= 400 && sent.method === 'POST') {
       expect(strict.checkError(JSON.parse(got.text)), name).toEqual([])
       expect(got.text).toContain('Told so by the upstream.')
@@ -99,8 +99,8 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
     }
     return
   }
-  expect(stage.asked.length, name).toBe(before + 1)
-  expectProofsBack(stage.served, body, stage.asked.at(-1), [...echoes.values()])
+  expect(stage.received.length, name).toBe(before + 1)
+  expectSignaturesBack(stage.served, body, stage.received.at(-1), [...echoes.values()])
 
   const streamed = recorded.events !== undefined
   if (streamed) {
@@ -109,12 +109,13 @@ async function replay(stage: Stage, { request: sent, response: recorded }: Excha
     expect(strict.outcome(wires), name).toBe('success')
   } else expect(strict.checkResponse(JSON.parse(got.text)), name).toEqual([])
   const received = await read(stage.client, streamed ? { text: got.text } : { body: JSON.parse(got.text) })
-  const meant = meaningOf(stage.client, said)
+  const meant = meaningOf(stage.client, message)
   expect(meaningOf(stage.client, received), name).toEqual({ ...meant, reasoning: expect.stringContaining(meant.reasoning) })
   const { id } = normalizeResponse(received, { protocol: stage.client })
   if (id !== undefined) stage.ids.push(id)
-  if (isRecord(put) && isRecord(received)) stage.told = { ...put, messages: [...listOf(put['messages']), { role: 'assistant', content: received['content'] }] }
-  const [theirs, ours] = [echoed(stage.client, said), echoed(stage.client, received)]
+  if (isRecord(put) && isRecord(received))
+    stage.reported = { ...put, messages: [...listOf(put['messages']), { role: 'assistant', content: received['content'] }] }
+  const [theirs, ours] = [echoed(stage.client, message), echoed(stage.client, received)]
   for (const [key, values] of theirs) for (const [i, value] of values.entries()) echoes.set(value, ours.get(key)?.[i] ?? value)
 }
 
@@ -124,18 +125,18 @@ async function unthreaded(stage: Stage, sent: Exchange['request'], name: string)
   const got = await send(stage.url, { ...sent, body: JSON.stringify(sent.body) })
   expect(got.status, name).toBe(400)
   expect(JSON.parse(got.text), name).toMatchObject({ type: 'error', error: { details: { error_code: 'thread_unsupported_request' } } })
-  return { ...stage.told, ...body, messages: [...listOf(stage.told['messages']), ...listOf(body['messages'])] }
+  return { ...stage.reported, ...body, messages: [...listOf(stage.reported['messages']), ...listOf(body['messages'])] }
 }
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 
 /** Proofs that the client sends back reach the upstream as it gave them. */
-function expectProofsBack(served: ProtocolName, sent: string | undefined, asked: unknown, echoes: readonly string[]): void {
+function expectSignaturesBack(served: ProtocolName, sent: string | undefined, received: unknown, echoes: readonly string[]): void {
   if (!echoes.some(value => value.startsWith('xs1.') && sent?.includes(value))) return
-  const text = JSON.stringify(asked)
-  const { proof } = wireOf(served)
+  const text = JSON.stringify(received)
+  const { signature } = wireOf(served)
   // A server that signs nothing has none: the envelopes of its reasoning are empty inside.
-  if (proof !== undefined) expect(text).toContain(proof)
+  if (signature !== undefined) expect(text).toContain(signature)
   expect(text).not.toContain('xs1.')
 }
 
@@ -147,22 +148,22 @@ async function readRecorded(protocol: ProtocolName, { body, events = [] }: Excha
   return read(protocol, { text: text.join('') })
 }
 
-async function read(protocol: ProtocolName, reply: { text: string } | { body: unknown }): Promise<unknown> {
-  return 'body' in reply ? reply.body : (await collectStream([reply.text], { protocol })).body
+async function read(protocol: ProtocolName, response: { text: string } | { body: unknown }): Promise<unknown> {
+  return 'body' in response ? response.body : (await collectStream([response.text], { protocol })).body
 }
 
 /** A reply as something to say in any protocol. */
-function scriptOf(protocol: ProtocolName, said: unknown): Script {
-  const { text, reasoning, calls } = meaningOf(protocol, said)
+function scriptOf(protocol: ProtocolName, message: unknown): Script {
+  const { text, reasoning, calls } = meaningOf(protocol, message)
   const script: Script = { text, ending: 'stop' }
-  if (reasoning !== '' || hasReasoning(protocol, said)) script.reasoning = reasoning || 'Thinking it over.'
+  if (reasoning !== '' || hasReasoning(protocol, message)) script.reasoning = reasoning || 'Thinking it over.'
   if (calls.length > 0)
     script.calls = calls.map(({ id, name, input, freeform }) => ({ id, name, args: typeof input === 'string' ? input : JSON.stringify(input), freeform }))
   return script
 }
 
-function meaningOf(protocol: ProtocolName, reply: unknown) {
-  const response = normalizeResponse(reply, { protocol })
+function meaningOf(protocol: ProtocolName, body: unknown) {
+  const response = normalizeResponse(body, { protocol })
   const calls = toolCallsOf(response).map(({ id, name, namespace, input, kind }) => ({
     id,
     name,
@@ -174,8 +175,8 @@ function meaningOf(protocol: ProtocolName, reply: unknown) {
 }
 
 /** Some show nothing of it but a proof. */
-const hasReasoning = (protocol: ProtocolName, reply: unknown) =>
-  normalizeResponse(reply, { protocol }).candidates.some(({ messages }) =>
+const hasReasoning = (protocol: ProtocolName, response: unknown) =>
+  normalizeResponse(response, { protocol }).candidates.some(({ messages }) =>
     messages.some(({ parts }) => parts.some(part => part.type === 'reasoning' || ('signature' in part && part.signature !== undefined))),
   )
 
@@ -197,9 +198,9 @@ function called(next: Stage['next'], served: ProtocolName, body: unknown): Scrip
 }
 
 /** What a client may send back of a reply without knowing what it means, in order, by where it stands. */
-function echoed(protocol: ProtocolName, reply: unknown): Map<string, string[]> {
+function echoed(protocol: ProtocolName, response: unknown): Map<string, string[]> {
   const found = new Map<string, string[]>()
-  JSON.stringify(reply, function (this: Record<string, unknown>, key, value: unknown) {
+  JSON.stringify(response, function (this: Record<string, unknown>, key, value: unknown) {
     if (typeof value === 'string' && value !== '' && wireOf(protocol).echoed.includes(key)) {
       const place = `${String(this['type'])}/${key}`
       found.set(place, [...(found.get(place) ?? []), value])

@@ -35,9 +35,9 @@ describe.each(stateless)('the official client of responses, with %s behind the g
 
   test('goes on from a stream', async () => {
     const stream = openai.responses.stream({ model, input: 'scenario:text' })
-    const { id, output_text: said } = await stream.finalResponse()
+    const { id, output_text: message } = await stream.finalResponse()
     const next = await openai.responses.create({ model, input: 'scenario:text', previous_response_id: id })
-    expect(said).toBe('Hello, wörld 🎉')
+    expect(message).toBe('Hello, wörld 🎉')
     expect(next.previous_response_id).toBe(id)
     expect(JSON.stringify(gateway.upstreams.get(upstream)?.requests.at(-1))).toContain('Hello, wörld 🎉')
   })

@@ -10,11 +10,11 @@ import { type Script, startUpstream, type Upstream, wireOf } from '../support/up
 /** Official clients before a gateway whose channels are another gateway, before upstreams that want back what they signed. */
 
 const lookup = { name: 'lookup', schema: { type: 'object', properties: { q: { type: 'string' } } } }
-const proven = protocolNames.filter(name => wireOf(name).proof !== undefined)
+const proven = protocolNames.filter(name => wireOf(name).signature !== undefined)
 
 /** Two calls, one after the other, each with its thoughts. */
-function play(asked: unknown): Script {
-  const length = new Set(JSON.stringify(asked).match(/RESULT-\w+/g)).size
+function play(received: unknown): Script {
+  const length = new Set(JSON.stringify(received).match(/RESULT-\w+/g)).size
   if (length > 1) return { text: 'Found both', ending: 'stop' }
   return { reasoning: 'Thinking it over.', calls: [{ id: `call_${length}`, name: 'lookup', args: `{"q":"q${length}"}` }], ending: 'stop' }
 }
@@ -60,15 +60,15 @@ describe.each(chains)(
   'the official client of $client, over $between, to an upstream of $upstream, streaming: $stream',
   ({ client, between, upstream, stream }) => {
     test('gives back what the upstream signed, in every step of a tool loop', async () => {
-      const said = await clientOf(client).converse(
+      const message = await clientOf(client).converse(
         base,
         { model: `${between}--${upstream}`, ask: 'Look twice.', tools: [lookup], stream },
         (_, input) => `RESULT-${(input as { q: string }).q}`,
       )
-      expect(said).toMatchObject({ text: 'Found both', rounds: 3 })
-      const { proof = '' } = wireOf(upstream as ProtocolName)
+      expect(message).toMatchObject({ text: 'Found both', rounds: 3 })
+      const { signature = '' } = wireOf(upstream as ProtocolName)
       const last = JSON.stringify(upstreams.get(upstream)?.requests.at(-1))
-      expect(last.split(proof).length - 1).toBe(2)
+      expect(last.split(signature).length - 1).toBe(2)
       expect(last).not.toMatch(/xs1\.|eHMxLm/)
     })
   },

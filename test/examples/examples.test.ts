@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { explodeResponse, translateRequest, translateResponse } from '../../src/index.ts'
 import { relay } from './stream.ts'
 
-const reply = {
+const response = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -36,7 +36,7 @@ describe('pure functions', () => {
   test('stream.ts relays a stream', async () => {
     let out = ''
     async function* upstream() {
-      yield new TextEncoder().encode(explodeResponse(reply, { protocol: 'messages' }))
+      yield new TextEncoder().encode(explodeResponse(response, { protocol: 'messages' }))
     }
     await relay(upstream(), text => {
       out += text
@@ -47,8 +47,10 @@ describe('pure functions', () => {
 
   test('normalize.ts says the same of one reply in every protocol', async () => {
     const { context } = translateRequest({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }] }, { from: 'messages', to: 'messages' })
-    const others = (['chat-completions', 'responses', 'generate-content'] as const).map(to => translateResponse(reply, { from: 'messages', to, context }).body)
-    const lines = await printedBy('normalize.ts', [reply, ...others].map(body => JSON.stringify(body)).join('\n'))
+    const others = (['chat-completions', 'responses', 'generate-content'] as const).map(
+      to => translateResponse(response, { from: 'messages', to, context }).body,
+    )
+    const lines = await printedBy('normalize.ts', [response, ...others].map(body => JSON.stringify(body)).join('\n'))
     expect(lines.map(line => (JSON.parse(line) as { protocol: string }).protocol)).toEqual(['messages', 'chat-completions', 'responses', 'generate-content'])
     for (const line of lines) expect(JSON.parse(line)).toMatchObject({ text: 'Hi!', calls: [], finish: 'stop', usage: { input: 8, output: 3 } })
   })
@@ -92,7 +94,7 @@ describe('servers', () => {
     try {
       await vi.waitUntil(() => server.listening)
       const { port } = server.address() as AddressInfo
-      await answers(`http://127.0.0.1:${port}${mount}`, fetch)
+      await responses(`http://127.0.0.1:${port}${mount}`, fetch)
     } finally {
       for (const listener of process.listeners('SIGTERM').filter(one => !signals.includes(one))) process.off('SIGTERM', listener)
       server.closeAllConnections()
@@ -102,20 +104,20 @@ describe('servers', () => {
 
   test('hono.ts answers beside the routes of the application', async () => {
     const { default: app } = await import('./hono.ts')
-    await answers('http://hono.test/llm', async (url, init) => app.fetch(new Request(url, init)))
+    await responses('http://hono.test/llm', async (url, init) => app.fetch(new Request(url, init)))
     expect(await (await app.fetch(new Request('http://hono.test/'))).text()).toBe('the application')
   })
 
   test('next.ts answers', async () => {
     const { POST, GET } = await import('./next.ts')
-    await answers('http://next.test/llm', (url, init) => (init?.method === 'POST' ? POST : GET)(new Request(url, init)))
+    await responses('http://next.test/llm', (url, init) => (init?.method === 'POST' ? POST : GET)(new Request(url, init)))
   })
 })
 
-async function answers(base: string, send: (url: string, init?: RequestInit) => Promise<Response>): Promise<void> {
+async function responses(base: string, send: (url: string, init?: RequestInit) => Promise<Response>): Promise<void> {
   const body = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Hello there' }] })
-  const answer = await send(`${base}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  expect(await answer.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' }] })
+  const response = await send(`${base}/v1/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+  expect(await response.json()).toMatchObject({ choices: [{ message: { content: expect.stringContaining('Hello there') }, finish_reason: 'stop' }] })
   expect((await send(`${base}/v1/models`)).status).toBe(200)
 }
 

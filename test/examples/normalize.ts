@@ -3,10 +3,10 @@ import { createInterface } from 'node:readline'
 import { detectProtocol, normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from 'wireglot'
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const reply: unknown = JSON.parse(line)
-  const { protocol, reasons } = detectProtocol(reply)
+  const body: unknown = JSON.parse(line)
+  const { protocol, reasons } = detectProtocol(body)
   if (!protocol) throw new Error(`no reply of a known protocol; its signs: ${reasons.join(', ') || 'none'}`)
-  const response = normalizeResponse(reply, { protocol })
+  const response = normalizeResponse(body, { protocol })
   console.log(
     JSON.stringify({
       protocol,

@@ -9,7 +9,7 @@ console.log(body) // { model: 'some-model', max_tokens: 32000, messages: [ … ]
 for (const { kind, path, code } of notes) console.log(kind, path, code) // synthesized /max_tokens …, dropped /seed …
 
 // … and the upstream's answer goes back the same way.
-const answer = translateResponse(
+const response = translateResponse(
   {
     id: 'msg_1',
     type: 'message',
@@ -22,4 +22,4 @@ const answer = translateResponse(
   },
   { from: 'messages', to: 'chat-completions', context },
 )
-console.log(answer.body) // { id: 'msg_1', object: 'chat.completion', choices: [ … ], … }
+console.log(response.body) // { id: 'msg_1', object: 'chat.completion', choices: [ … ], … }

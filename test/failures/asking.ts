@@ -11,8 +11,8 @@ export type Row = [seen: string, from: ProtocolName, asks: Wire, gets: { [to in 
 type Options = Partial<TranslateOptions>
 
 /** What every request of another protocol is given; `usual.test` holds it, so that all others need not repeat it. */
-const usualCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max-tokens.default'])
-const usualFields = ['model', 'store', 'include', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
+const commonCodes = new Set(['store.default', 'reasoning.include-encrypted', 'max-tokens.default'])
+const commonFields = ['model', 'store', 'include', 'max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
 const bases: Record<ProtocolName, Wire> = {
   'chat-completions': { model: 'm-1' },
@@ -22,7 +22,7 @@ const bases: Record<ProtocolName, Wire> = {
 }
 
 /** A request as the other protocol gets it, whole, and its notes as «kind path code». */
-export function asked(from: ProtocolName, to: ProtocolName, asks: Wire, options: Options = {}): { body: Wire; notes: string[]; faults: string[] } {
+export function received(from: ProtocolName, to: ProtocolName, asks: Wire, options: Options = {}): { body: Wire; notes: string[]; faults: string[] } {
   const source = { ...bases[from], ...asks }
   const before = JSON.stringify(source)
   const { body, notes } = translateRequest(source, { ...(from === 'generate-content' && { path: '/v1beta/models/m-1:generateContent' }), ...options, from, to })
@@ -32,10 +32,10 @@ export function asked(from: ProtocolName, to: ProtocolName, asks: Wire, options:
 }
 
 /** The same without what every request is given. */
-export function told(from: ProtocolName, to: ProtocolName, asks: Wire, options?: Options): { body: Wire; notes: string[]; faults: string[] } {
-  const { body, notes, faults } = asked(from, to, asks, options)
-  const kept = Object.fromEntries(Object.entries(body).filter(([key]) => !usualFields.includes(key)))
-  return { body: kept, notes: notes.filter(note => !usualCodes.has(note.split(' ')[2] ?? '')), faults }
+export function reported(from: ProtocolName, to: ProtocolName, asks: Wire, options?: Options): { body: Wire; notes: string[]; faults: string[] } {
+  const { body, notes, faults } = received(from, to, asks, options)
+  const kept = Object.fromEntries(Object.entries(body).filter(([key]) => !commonFields.includes(key)))
+  return { body: kept, notes: notes.filter(note => !commonCodes.has(note.split(' ')[2] ?? '')), faults }
 }
 
 /** Each row once for each target it names. */
@@ -61,7 +61,7 @@ export const text = (text: string, more: Wire = {}): Wire => ({ type: 'text', te
 /** An assistant message of the chat protocol that calls. */
 export const calling = (...calls: Wire[]): Wire => ({ role: 'assistant', content: null, tool_calls: calls })
 export const call = (id: string, args: unknown = '{}', name = 'look'): Wire => ({ id, type: 'function', function: { name, arguments: args } })
-export const answer = (id: string, content: unknown): Wire => ({ role: 'tool', tool_call_id: id, content })
+export const response = (id: string, content: unknown): Wire => ({ role: 'tool', tool_call_id: id, content })
 
 /** Blocks of the messages protocol. */
 export const use = (id: string, input: unknown = {}, name = 'look'): Wire => ({ type: 'tool_use', id, name, input })

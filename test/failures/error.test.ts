@@ -4,7 +4,7 @@ import { type ProtocolName, protocolNames, protocols } from '../../src/protocols
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { asking, hosts, one, sendJson, sendStream, upstream } from '../gateway/support.ts'
 import { valueAt } from '../support/cross.ts'
-import { begun, chunk, done, frame, others, pairs, responsesReply, responsesStream, tell, textBlock, textEvents, told } from './support.ts'
+import { begun, chunk, done, frame, others, pairs, report, responsesResponse, responsesStream, shown, textBlock, textEvents } from './support.ts'
 
 const all = protocolNames.flatMap(from => protocolNames.map(to => ({ from, to })))
 
@@ -45,7 +45,7 @@ describe('a failure in the middle of an answer', () => {
         {
           type: 'response.failed',
           sequence_number: 5,
-          response: responsesReply([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
+          response: responsesResponse([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
         },
       ],
     },
@@ -56,7 +56,7 @@ describe('a failure in the middle of an answer', () => {
         {
           type: 'response.failed',
           sequence_number: 4,
-          response: responsesReply([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
+          response: responsesResponse([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
         },
       ],
     },
@@ -65,7 +65,7 @@ describe('a failure in the middle of an answer', () => {
   test.each(failures.flatMap(({ from, ...failure }) => others(from).map(to => ({ from, to, ...failure }))))(
     'told by $from as $what is a failure for a client of $to, in its words, after what was said',
     async ({ from, to, wires }) => {
-      const { outcome, events, text, reply } = tell([...half[from], ...wires], { from, to })
+      const { outcome, events, text, response } = report([...half[from], ...wires], { from, to })
       expect(outcome).toBe('failed')
       expect(text).toContain('Half an')
       const failed = events.filter(event => (event as { error?: unknown }).error)
@@ -73,14 +73,14 @@ describe('a failure in the middle of an answer', () => {
       expect(errorOf(failed[0]).message).toBe('Engine on fire')
       expect(text).not.toMatch(/"finish_reason":"|"finishReason"|message_stop|message_delta|response\.completed|response\.incomplete/)
       if (to === 'chat-completions') expect(text).not.toContain('[DONE]')
-      await expect(reply()).rejects.toThrow('Engine on fire')
+      await expect(response()).rejects.toThrow('Engine on fire')
     },
   )
 
   test.each(pairs)('a whole reply of $from that is an error is an error body of $to', ({ from, to }) => {
     const bodies: Record<ProtocolName, object> = {
       'chat-completions': { error: { message: 'Engine on fire', code: 502 } },
-      responses: responsesReply([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
+      responses: responsesResponse([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),
       messages: { type: 'error', error: { type: 'api_error', message: 'Engine on fire' } },
       'generate-content': { error: { code: 500, message: 'Engine on fire', status: 'INTERNAL' } },
     }
@@ -117,7 +117,7 @@ describe('a conversation that became too long', () => {
     expect(errorOf(body).type).toBe('invalid_request_error')
     expect(detector.exec(errorOf(body).message)?.slice(1)).toEqual(['9000', '8192'])
     expect(errorOf(body).message).toContain(message)
-    expect(told(notes)).toContain('approximated /error/message error.reworded')
+    expect(shown(notes)).toContain('approximated /error/message error.reworded')
   })
 
   test.each<[from: ProtocolName, message: string, code: string | null]>([
@@ -176,8 +176,8 @@ const bodyOf: Record<ProtocolName, (type: string, message: string) => object> = 
 
 test.each(pairs)('the status of a proxy between is the same for clients of $to as for those of $from', ({ from, to }) => {
   for (const status of [500, 502, 520]) {
-    const told = translateError({ status, headers: {}, body: '<html>Bad gateway</html>' }, { from, to })
-    expect(told).toMatchObject({ status, notes: [] })
+    const reported = translateError({ status, headers: {}, body: '<html>Bad gateway</html>' }, { from, to })
+    expect(reported).toMatchObject({ status, notes: [] })
   }
 })
 
@@ -193,7 +193,7 @@ test.each(pairs)('what an error of $from says beside its message, and $to has no
   const status = from === 'messages' || (to === 'messages' && from !== 'generate-content') ? ['approximated /status error.status'] : []
   const words: Record<ProtocolName, string[]> = { messages: ['param', 'code'], 'generate-content': ['code'], 'chat-completions': [], responses: [] }
   const named = from === 'chat-completions' || from === 'responses' ? words[to].map(word => `dropped /error/${word} field.unsupported`) : []
-  expect(new Set(told(notes))).toEqual(
+  expect(new Set(shown(notes))).toEqual(
     new Set([
       ...status,
       ...named,
@@ -302,11 +302,11 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const [what, , message] of odd) {
       const response = await ask()
       expect(response.status, what).toBe(400)
-      const answer: unknown = await response.json()
-      expect(strictOf(to).checkError(answer), what).toEqual([])
-      expect(errorOf(answer).message, what).not.toContain('[object Object]')
-      if (typeof message === 'string') expect(errorOf(answer).message, what).toBe(message)
-      else expect(errorOf(answer).message, what).toMatch(message)
+      const result: unknown = await response.json()
+      expect(strictOf(to).checkError(result), what).toEqual([])
+      expect(errorOf(result).message, what).not.toContain('[object Object]')
+      if (typeof message === 'string') expect(errorOf(result).message, what).toBe(message)
+      else expect(errorOf(result).message, what).toMatch(message)
     }
   })
 

@@ -10,7 +10,7 @@ import { translateError, translateRequest, translateResponse } from '../support/
 
 const others = protocolNames.filter(name => name !== 'generate-content')
 const path = '/v1beta/models/m-1:generateContent'
-const reply = (parts: object[], more: object = {}) => ({
+const response = (parts: object[], more: object = {}) => ({
   candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }],
   usageMetadata: { promptTokenCount: 10, candidatesTokenCount: 5, totalTokenCount: 15 },
   modelVersion: 'm-1',
@@ -38,14 +38,14 @@ describe.each(others)('in %s', to => {
 
   test.each<[what: string, body: object]>([
     ['a blocked prompt', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' }, modelVersion: 'm-1', responseId: 'r1' }],
-    ['an answer that was blocked whole', { ...reply([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
-    ['a limit that thoughts used up', { ...reply([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
+    ['an answer that was blocked whole', { ...response([]), candidates: [{ finishReason: 'SAFETY', index: 0 }] }],
+    ['a limit that thoughts used up', { ...response([]), candidates: [{ content: { role: 'model' }, finishReason: 'MAX_TOKENS', index: 0 }] }],
   ])('%s is a legal answer (P038)', (_, body) => {
     expect(strict.checkResponse(translateResponse(body, { from: 'generate-content', to }).body)).toEqual([])
   })
 
   test('a malformed call is no silent stop (P038)', () => {
-    const body = { ...reply([]), candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed', index: 0 }] }
+    const body = { ...response([]), candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'Malformed', index: 0 }] }
     const { body: wire } = translateResponse(body, { from: 'generate-content', to })
     expect(wire).toMatchObject({ error: { message: 'Malformed' } })
   })
@@ -61,7 +61,7 @@ describe.each(others)('in %s', to => {
   test('counts that every chunk repeats are not added up (P052)', () => {
     const translator = createStreamTranslator({ from: 'generate-content', to })
     const frame = (parts: object[], counts: object, more: object = {}) =>
-      `data: ${JSON.stringify({ ...reply(parts), candidates: [{ index: 0, content: { role: 'model', parts }, ...more }], usageMetadata: counts })}\r\n\r\n`
+      `data: ${JSON.stringify({ ...response(parts), candidates: [{ index: 0, content: { role: 'model', parts }, ...more }], usageMetadata: counts })}\r\n\r\n`
     const text =
       translator.push(frame([{ text: 'plan', thought: true }], { promptTokenCount: 8, totalTokenCount: 8 })) +
       translator.push(frame([{ text: 'Now.' }], { promptTokenCount: 8, candidatesTokenCount: 2, thoughtsTokenCount: 5, totalTokenCount: 15 })) +
@@ -79,7 +79,7 @@ describe.each(others)('in %s', to => {
 
   test('a stream for generate-content has no sentinel, and its calls are whole (P112)', () => {
     const native = createStreamTranslator({ from: 'generate-content', to })
-    const there = native.push(`data: ${JSON.stringify(reply([{ functionCall: { id: 'g1', name: 'w', args: { q: 'A' } } }]))}\n\n`) + native.end()
+    const there = native.push(`data: ${JSON.stringify(response([{ functionCall: { id: 'g1', name: 'w', args: { q: 'A' } } }]))}\n\n`) + native.end()
     const back = createStreamTranslator({ from: to, to: 'generate-content' })
     const text = back.push(there) + back.end()
     expect(text).not.toContain('[DONE]')
@@ -89,7 +89,7 @@ describe.each(others)('in %s', to => {
 
 test('tokens of thought are counted (P036)', () => {
   const usageMetadata = { promptTokenCount: 10, candidatesTokenCount: 5, thoughtsTokenCount: 20, cachedContentTokenCount: 4, totalTokenCount: 35 }
-  expect(toChat(reply([{ text: 'x' }], { usageMetadata })).body).toMatchObject({
+  expect(toChat(response([{ text: 'x' }], { usageMetadata })).body).toMatchObject({
     usage: {
       prompt_tokens: 10,
       completion_tokens: 25,
@@ -101,7 +101,7 @@ test('tokens of thought are counted (P036)', () => {
 })
 
 test('calls without ids are told apart, and STOP is a stop for them (P039)', () => {
-  const { body } = toChat(reply([{ functionCall: { name: 'w', args: { q: 'A' } } }, { functionCall: { name: 'w', args: { q: 'B' } } }]))
+  const { body } = toChat(response([{ functionCall: { name: 'w', args: { q: 'A' } } }, { functionCall: { name: 'w', args: { q: 'B' } } }]))
   const [choice] = (body as { choices: { finish_reason: string; message: { tool_calls: { id: string; function: { arguments: string } }[] } }[] }).choices
   expect(choice?.finish_reason).toBe('tool_calls')
   expect(choice?.message.tool_calls.map(({ function: { arguments: args } }) => args)).toEqual(['{"q":"A"}', '{"q":"B"}'])
@@ -138,7 +138,7 @@ test('results have the name of their function, in whatever order they come (P024
 })
 
 test.each(others)('a proof of a call comes back to it through a client of %s (P025)', client => {
-  const body = reply([{ functionCall: { id: 'g1', name: 'w', args: {} }, thoughtSignature: 'QUJD' }, { functionCall: { id: 'g2', name: 'w', args: {} } }])
+  const body = response([{ functionCall: { id: 'g1', name: 'w', args: {} }, thoughtSignature: 'QUJD' }, { functionCall: { id: 'g2', name: 'w', args: {} } }])
   const there = translateResponse(body, { from: 'generate-content', to: client }).body
   const back = translateResponse(there, { from: client, to: 'generate-content' }).body
   const [candidate] = (back as { candidates: { content: { parts: { functionCall?: { id: string }; thoughtSignature?: string }[] } }[] }).candidates

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
-import { asked, told, user, type Wire } from './asking.ts'
+import { received, reported, user, type Wire } from './asking.ts'
 import { others } from './support.ts'
 
 /** What a client says although it says nothing: the value that holds without it, too. */
@@ -134,10 +134,10 @@ const nothing: Record<ProtocolName, string[]> = {
 }
 
 describe.each(protocolNames)('%s', from => {
-  const said = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
-  test.each(said)('%s loses nothing, so nothing is told of it', (_, more) => {
+  const message = [...neutral[from], ...nothing[from].map(key => ({ [key]: null }))].map(more => [JSON.stringify(more), more] as const)
+  test.each(message)('%s loses nothing, so nothing is told of it', (_, more) => {
     for (const to of others(from)) {
-      const { notes, faults } = told(from, to, { ...asks[from], ...more })
+      const { notes, faults } = reported(from, to, { ...asks[from], ...more })
       expect({ to, notes, faults }).toEqual({ to, notes: [], faults: [] })
     }
   })
@@ -148,15 +148,15 @@ test.each<[from: ProtocolName, more: Wire]>([
   ['chat-completions', { max_completion_tokens: -1 }],
   ['responses', { max_output_tokens: -1 }],
 ])('%s: a limit of -1 is none', (from, more) => {
-  const without = (to: ProtocolName, body: Wire) => asked(from, to, { ...asks[from], ...body }).body
+  const without = (to: ProtocolName, body: Wire) => received(from, to, { ...asks[from], ...body }).body
   for (const to of others(from)) expect({ to, body: without(to, more) }).toEqual({ to, body: without(to, {}) })
 })
 
 // Servers of messages refuse it with 400: a client that sends it is told that it had no effect.
 test.each([-1, -7])('messages: a limit of %i is none, and noted', max_tokens => {
   for (const to of others('messages')) {
-    const { body, notes } = asked('messages', to, { ...asks.messages, max_tokens })
-    const without = asked('messages', to, { ...asks.messages, max_tokens: undefined })
+    const { body, notes } = received('messages', to, { ...asks.messages, max_tokens })
+    const without = received('messages', to, { ...asks.messages, max_tokens: undefined })
     expect({ to, body, notes }).toEqual({ to, body: without.body, notes: ['dropped /max_tokens field.unknown', ...without.notes] })
   }
 })
@@ -167,5 +167,5 @@ test.each<[to: ProtocolName, model: string, notes: string[]]>([
   ['generate-content', 'gemini-2.5-flash', []],
   ['generate-content', 'm-1', ['approximated /thinking/type reasoning.effort']],
 ])('thinking that is off stays off, and what always thinks is told to think least: %s with %s', (to, model, notes) => {
-  expect(told('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes).toEqual(notes)
+  expect(reported('messages', to, { ...asks.messages, model, thinking: { type: 'disabled' } }).notes).toEqual(notes)
 })

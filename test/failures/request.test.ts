@@ -2,7 +2,26 @@ import { describe, expect, test } from 'vitest'
 import { translateRequest } from '../../src/api.ts'
 import { TranslationError } from '../../src/errors.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
-import { answer, asked, assistant, call, calling, content, each, item, pdf, png, type Row, result, spoken, text, told, use, user, type Wire } from './asking.ts'
+import {
+  assistant,
+  call,
+  calling,
+  content,
+  each,
+  item,
+  pdf,
+  png,
+  type Row,
+  received,
+  reported,
+  response,
+  result,
+  spoken,
+  text,
+  use,
+  user,
+  type Wire,
+} from './asking.ts'
 
 const x: Record<ProtocolName, Wire> = {
   'chat-completions': { messages: [user('x')] },
@@ -125,13 +144,13 @@ const rows: Row[] = [
   [
     'text of nothing beside a call is no block that is refused for ever',
     'chat-completions',
-    { messages: [user('x'), { ...calling(call('a')), content: '' }, answer('a', [text(''), text('r')])] },
+    { messages: [user('x'), { ...calling(call('a')), content: '' }, response('a', [text(''), text('r')])] },
     { messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'r')])] }] },
   ],
   [
     'text of blanks alone is left out, and told',
     'chat-completions',
-    { messages: [user('x'), { ...calling(call('a')), content: ' \n' }, answer('a', 'r')] },
+    { messages: [user('x'), { ...calling(call('a')), content: ' \n' }, response('a', 'r')] },
     { messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'r')])] }, 'dropped /messages/1/content text.blank'] },
   ],
   [
@@ -261,7 +280,7 @@ const rows: Row[] = [
 ]
 
 test.each(each(rows))('$seen: $from → $to', ({ from, to, asks, options, wanted }) => {
-  expect(told(from, to, asks, options)).toEqual(wanted)
+  expect(reported(from, to, asks, options)).toEqual(wanted)
 })
 
 const between = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
@@ -274,7 +293,7 @@ describe.each(between)('$from → $to', ({ from, to }) => {
     'generate-content': { generationConfig: { responseMimeType: 'application/json', responseJsonSchema: shape } },
   }
   test('a schema for the answer is never lost', () => {
-    const { body, notes, faults } = told(from, to, { ...x[from], ...formats[from] })
+    const { body, notes, faults } = reported(from, to, { ...x[from], ...formats[from] })
     const names = (protocol: ProtocolName) => JSON.stringify(formats[protocol]).includes('"answer"')
     const named = JSON.parse(JSON.stringify(formats[to]).replace('"answer"', names(from) ? '"answer"' : '"response"')) as Wire
     expect(body).toMatchObject(named)
@@ -290,14 +309,14 @@ describe.each(between)('$from → $to', ({ from, to }) => {
   }
   const limited = (limit: Wire): Wire => (from === 'generate-content' ? { generationConfig: limit } : limit)
   test('the limit of the answer arrives once, under the name that the target knows', () => {
-    const { body, faults } = asked(from, to, { ...x[from], ...limited({ [limits[from]]: 1_234 }) })
+    const { body, faults } = received(from, to, { ...x[from], ...limited({ [limits[from]]: 1_234 }) })
     const places = { ...body, ...(body['generationConfig'] as Wire | undefined) }
     const found = ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'maxOutputTokens'].flatMap(key => (key in places ? [[key, places[key]]] : []))
     expect({ found, faults }).toEqual({ found: [[limits[to], 1_234]], faults: [] })
   })
 
   test('what every request is given: a limit where one is demanded, nothing that is stored', () => {
-    const { body, notes } = asked(from, to, x[from])
+    const { body, notes } = received(from, to, x[from])
     const { messages: _m, input: _i, contents: _c, ...rest } = body
     const given = {
       'chat-completions': [from === 'messages' ? { max_completion_tokens: 1_000 } : {}],
@@ -349,10 +368,10 @@ test.each<[field: string, value: unknown, lost: ProtocolName[]]>([
 ])('%s does nothing elsewhere only where that is told, and strict refuses it there', (field, value, lost) => {
   for (const to of protocolNames.filter(name => name !== 'chat-completions')) {
     const asks = { ...x['chat-completions'], [field]: value }
-    const { notes } = told('chat-completions', to, asks)
+    const { notes } = reported('chat-completions', to, asks)
     const dropped = notes.filter(note => note.startsWith(`dropped /${field} `))
     expect({ to, dropped: dropped.length, all: notes.length }).toEqual(lost.includes(to) ? { to, dropped: 1, all: 1 } : { to, dropped: 0, all: 0 })
-    const refused = () => told('chat-completions', to, asks, { strict: true })
+    const refused = () => reported('chat-completions', to, asks, { strict: true })
     if (lost.includes(to)) expect(refused).toThrow(TranslationError)
     else expect(refused).not.toThrow()
   }

@@ -5,22 +5,22 @@ import { translateRequest, translateResponse } from '../support/untyped.ts'
 import {
   begun,
   callItem,
-  chatReply,
+  chatResponse,
   chunk,
   done,
   ended,
   frame,
   messageItem,
-  messagesReply,
+  messagesResponse,
   others,
   pairs,
-  piece,
-  responsesReply,
+  part,
+  report,
+  responsesResponse,
   responsesStream,
-  tell,
+  shown,
   textBlock,
   textEvents,
-  told,
   toolBlock,
   typesOf,
 } from './support.ts'
@@ -28,17 +28,17 @@ import {
 type Body = Record<string, unknown>
 
 const translate = (body: object, from: ProtocolName, to: ProtocolName) => {
-  const { body: reply, notes } = translateResponse(body, { from, to, now: 1_760_000_000 })
-  expect(strictOf(to).checkResponse(reply)).toEqual([])
-  return { reply: reply as Body, notes: told(notes) }
+  const { body: response, notes } = translateResponse(body, { from, to, now: 1_760_000_000 })
+  expect(strictOf(to).checkResponse(response)).toEqual([])
+  return { reply: response as Body, notes: shown(notes) }
 }
 
 /** How a reply ended, in the words of each protocol. */
-const endOf: Record<ProtocolName, (reply: Body) => unknown> = {
-  'chat-completions': reply => (reply['choices'] as Body[])[0]?.['finish_reason'],
-  responses: reply => (reply['incomplete_details'] as { reason: string } | null)?.reason ?? reply['status'],
-  messages: reply => reply['stop_reason'],
-  'generate-content': reply => (reply['candidates'] as Body[])[0]?.['finishReason'],
+const endOf: Record<ProtocolName, (result: Body) => unknown> = {
+  'chat-completions': response => (response['choices'] as Body[])[0]?.['finish_reason'],
+  responses: response => (response['incomplete_details'] as { reason: string } | null)?.reason ?? response['status'],
+  messages: response => response['stop_reason'],
+  'generate-content': response => (response['candidates'] as Body[])[0]?.['finishReason'],
 }
 
 /** The note of an ending that has no exact word, by who writes it. */
@@ -48,14 +48,14 @@ describe('how an answer ended', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{"q":"a"}' } }
 
   test('«stop» beside tool calls is an answer that waits for the tools', async () => {
-    const reply = chatReply({ content: 'Let me look.', tool_calls: [call] }, 'stop')
-    expect(endOf.messages(translate(reply, 'chat-completions', 'messages').reply)).toBe('tool_use')
-    expect(translate(reply, 'chat-completions', 'responses').reply).toMatchObject({
+    const response = chatResponse({ content: 'Let me look.', tool_calls: [call] }, 'stop')
+    expect(endOf.messages(translate(response, 'chat-completions', 'messages').reply)).toBe('tool_use')
+    expect(translate(response, 'chat-completions', 'responses').reply).toMatchObject({
       status: 'completed',
       output: [{ type: 'message' }, { type: 'function_call', call_id: 'call_1' }],
     })
-    const wires = [chunk({ role: 'assistant', content: 'Let me look.' }), piece(0, '{"q":"a"}', { id: 'call_1', name: 'look' }), chunk({}, 'stop'), done]
-    expect(await tell(wires, { from: 'chat-completions', to: 'messages' }).reply()).toMatchObject({ stop_reason: 'tool_use' })
+    const wires = [chunk({ role: 'assistant', content: 'Let me look.' }), part(0, '{"q":"a"}', { id: 'call_1', name: 'look' }), chunk({}, 'stop'), done]
+    expect(await report(wires, { from: 'chat-completions', to: 'messages' }).response()).toMatchObject({ stop_reason: 'tool_use' })
   })
 
   test.each<[stop: string, content: object[], chat: string, responses: string, google: string, exact: ProtocolName[]]>([
@@ -70,20 +70,20 @@ describe('how an answer ended', () => {
     ['sensitive', [], 'content_filter', 'content_filter', 'SAFETY', others('messages')],
     ['something_new', [], 'stop', 'completed', 'OTHER', []],
   ])('messages says «%s»: a word that clients know, and a note where it is not the same', async (stop, content, chat, responses, google, exact) => {
-    const said = [{ type: 'text', text: 'So far', citations: null }]
+    const message = [{ type: 'text', text: 'So far', citations: null }]
     const words: Record<string, string> = { 'chat-completions': chat, responses, 'generate-content': google }
     for (const to of others('messages')) {
       const more = stop === 'stop_sequence' ? { stop_sequence: 'END' } : {}
-      const { body, notes } = translateResponse(messagesReply([...said, ...content], stop, more), { from: 'messages', to })
+      const { body, notes } = translateResponse(messagesResponse([...message, ...content], stop, more), { from: 'messages', to })
       if (words[to] !== 'pause_turn') expect(strictOf(to).checkResponse(body)).toEqual([])
       expect(endOf[to](body as Body)).toBe(words[to])
-      expect(ending(told(notes)).some(note => note.startsWith('approximated'))).toBe(!exact.includes(to))
+      expect(ending(shown(notes)).some(note => note.startsWith('approximated'))).toBe(!exact.includes(to))
       if (content.length > 0) continue
       const wires = [begun(), ...textBlock(0, 'So far'), ...ended(stop)]
-      const streamed = tell(wires, { from: 'messages', to })
+      const streamed = report(wires, { from: 'messages', to })
       expect(streamed.outcome).toBe('success')
-      expect(endOf[to](await streamed.reply())).toBe(words[to])
-      if (exact.includes(to)) expect(ending(told(streamed.notes))).toEqual([])
+      expect(endOf[to](await streamed.response())).toBe(words[to])
+      if (exact.includes(to)) expect(ending(shown(streamed.notes))).toEqual([])
     }
   })
 
@@ -98,51 +98,51 @@ describe('how an answer ended', () => {
   ])('chat completions says «%s»: a word that clients know, whole and streamed', async (finish, messages, responses, google, noted) => {
     const words: Record<string, string> = { messages, responses, 'generate-content': google }
     for (const to of others('chat-completions')) {
-      const { reply, notes } = translate(chatReply({ content: 'So far' }, finish), 'chat-completions', to)
-      expect(endOf[to](reply)).toBe(words[to])
+      const { reply: response, notes } = translate(chatResponse({ content: 'So far' }, finish), 'chat-completions', to)
+      expect(endOf[to](response)).toBe(words[to])
       expect(ending(notes).length > 0).toBe(noted.includes(to))
-      const streamed = tell([chunk({ role: 'assistant', content: 'So far' }), chunk({}, finish), done], { from: 'chat-completions', to })
-      expect(endOf[to](await streamed.reply())).toBe(words[to])
-      expect(ending(told(streamed.notes)).length > 0).toBe(noted.includes(to))
+      const streamed = report([chunk({ role: 'assistant', content: 'So far' }), chunk({}, finish), done], { from: 'chat-completions', to })
+      expect(endOf[to](await streamed.response())).toBe(words[to])
+      expect(ending(shown(streamed.notes)).length > 0).toBe(noted.includes(to))
     }
   })
 
   test('an answer that was cut off is not shown as finished', async () => {
     for (const finish of ['length', 'content_filter']) {
-      const { events, reply } = tell([chunk({ role: 'assistant', content: '*** a/file' }), chunk({}, finish), done], {
+      const { events, response } = report([chunk({ role: 'assistant', content: '*** a/file' }), chunk({}, finish), done], {
         from: 'chat-completions',
         to: 'responses',
       })
       expect(typesOf(events)).not.toContain('response.completed')
       expect(typesOf(events).slice(-2)).toEqual(['response.incomplete', done])
       const reason = finish === 'length' ? 'max_output_tokens' : finish
-      expect(await reply()).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
-      const whole = translate(chatReply({ content: '*** a/file' }, finish), 'chat-completions', 'responses').reply
+      expect(await response()).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
+      const whole = translate(chatResponse({ content: '*** a/file' }, finish), 'chat-completions', 'responses').reply
       expect(whole).toMatchObject({ status: 'incomplete', incomplete_details: { reason }, output: [{ status: 'incomplete' }] })
     }
   })
 
   test.each(['max_output_tokens', 'content_filter'])('an incomplete response (%s) stays so for other clients', async reason => {
-    const reply = responsesReply([messageItem('So far', { status: 'incomplete' })], { status: 'incomplete', incomplete_details: { reason } })
+    const response = responsesResponse([messageItem('So far', { status: 'incomplete' })], { status: 'incomplete', incomplete_details: { reason } })
     const chat = reason === 'content_filter' ? reason : 'length'
-    expect(endOf['chat-completions'](translate(reply, 'responses', 'chat-completions').reply)).toBe(chat)
-    expect(endOf.messages(translate(reply, 'responses', 'messages').reply)).toBe(reason === 'content_filter' ? 'refusal' : 'max_tokens')
-    const wires = responsesStream(textEvents(0, 'So far'), reply, 'response.incomplete')
-    expect(endOf['chat-completions'](await tell(wires, { from: 'responses', to: 'chat-completions' }).reply())).toBe(chat)
+    expect(endOf['chat-completions'](translate(response, 'responses', 'chat-completions').reply)).toBe(chat)
+    expect(endOf.messages(translate(response, 'responses', 'messages').reply)).toBe(reason === 'content_filter' ? 'refusal' : 'max_tokens')
+    const wires = responsesStream(textEvents(0, 'So far'), response, 'response.incomplete')
+    expect(endOf['chat-completions'](await report(wires, { from: 'responses', to: 'chat-completions' }).response())).toBe(chat)
   })
 })
 
 describe('an answer that was blocked', () => {
   test.each(others('chat-completions'))('without any text is a refusal for a client of %s, not an empty success', to => {
-    const { reply } = translate(chatReply({ content: null }, 'content_filter'), 'chat-completions', to)
-    expect(endOf[to](reply)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'completed', 'chat-completions': undefined }[to])
-    if (to === 'responses') expect(reply).toMatchObject({ output: [{ content: [{ type: 'refusal', refusal: 'The request was refused.' }] }] })
+    const { reply: response } = translate(chatResponse({ content: null }, 'content_filter'), 'chat-completions', to)
+    expect(endOf[to](response)).toBe({ messages: 'refusal', 'generate-content': 'SAFETY', responses: 'completed', 'chat-completions': undefined }[to])
+    if (to === 'responses') expect(response).toMatchObject({ output: [{ content: [{ type: 'refusal', refusal: 'The request was refused.' }] }] })
   })
 
   test.each<[what: string, body: object]>([
-    ['choices that are null', { ...chatReply({}, 'stop'), choices: null }],
-    ['no choices', { ...chatReply({}, 'stop'), choices: [] }],
-    ['a choice that is null', { ...chatReply({}, 'stop'), choices: [null] }],
+    ['choices that are null', { ...chatResponse({}, 'stop'), choices: null }],
+    ['no choices', { ...chatResponse({}, 'stop'), choices: [] }],
+    ['a choice that is null', { ...chatResponse({}, 'stop'), choices: [null] }],
   ])('as %s is an error, and no crash', (_, body) => {
     for (const to of others('chat-completions')) {
       try {
@@ -154,20 +154,20 @@ describe('an answer that was blocked', () => {
   })
 
   test('by a classifier, with its explanation, says so where refusals are told', () => {
-    const reply = messagesReply([], 'refusal', { stop_details: { type: 'refusal', category: null, explanation: 'Not this.' } })
-    expect(translate(reply, 'messages', 'chat-completions').reply).toMatchObject({
+    const response = messagesResponse([], 'refusal', { stop_details: { type: 'refusal', category: null, explanation: 'Not this.' } })
+    expect(translate(response, 'messages', 'chat-completions').reply).toMatchObject({
       choices: [{ finish_reason: 'content_filter', message: { content: null, refusal: 'Not this.' } }],
     })
-    expect(translate(reply, 'messages', 'responses').reply).toMatchObject({
+    expect(translate(response, 'messages', 'responses').reply).toMatchObject({
       status: 'completed',
       output: [{ type: 'message', content: [{ type: 'refusal', refusal: 'Not this.' }] }],
     })
   })
 
   test('by the model itself, in words, is text that clients see', () => {
-    const chat = translate(chatReply({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'messages')
+    const chat = translate(chatResponse({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'messages')
     expect(chat.reply).toMatchObject({ content: [{ type: 'text', text: 'I will not.' }], stop_reason: 'refusal' })
-    expect(translate(chatReply({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'responses').reply).toMatchObject({
+    expect(translate(chatResponse({ content: null, refusal: 'I will not.' }, 'stop'), 'chat-completions', 'responses').reply).toMatchObject({
       status: 'completed',
       output: [{ content: [{ type: 'refusal', refusal: 'I will not.' }] }],
     })
@@ -185,13 +185,13 @@ describe('a list of items', () => {
   ]
 
   test.each(others('responses'))('is told to a client of %s item by item: text, calls by their call ids, and a note for what has no place', to => {
-    const { reply, notes } = translate(responsesReply(items), 'responses', to)
-    const text = JSON.stringify(reply)
-    expect(endOf[to](reply)).toBe({ messages: 'tool_use', 'chat-completions': 'tool_calls', 'generate-content': 'STOP', responses: undefined }[to])
+    const { reply: response, notes } = translate(responsesResponse(items), 'responses', to)
+    const text = JSON.stringify(response)
+    expect(endOf[to](response)).toBe({ messages: 'tool_use', 'chat-completions': 'tool_calls', 'generate-content': 'STOP', responses: undefined }[to])
     expect(text).toContain('call_9')
     expect(text).not.toMatch(/fc_8|nv_1/)
     if (to === 'messages')
-      expect(reply).toMatchObject({
+      expect(response).toMatchObject({
         content: [
           { type: 'thinking', thinking: 'PRIVATE' },
           { type: 'text', text: 'I see. ' },
@@ -202,34 +202,34 @@ describe('a list of items', () => {
         ],
       })
     else if (to === 'generate-content')
-      expect(reply).toMatchObject({
+      expect(response).toMatchObject({
         candidates: [{ content: { parts: [{ text: 'PRIVATE', thought: true }, { text: 'I see. ' }, { functionCall: { id: 'call_9' } }, { text: 'More.' }] } }],
       })
-    else expect(reply).toMatchObject({ choices: [{ message: { content: 'I see. More.', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'call_9' }] } }] })
+    else expect(response).toMatchObject({ choices: [{ message: { content: 'I see. More.', reasoning_content: 'PRIVATE', tool_calls: [{ id: 'call_9' }] } }] })
     const kinds = { '/output/4': to === 'messages' ? 'approximated' : 'dropped', '/output/5': 'dropped' }
     for (const [at, kind] of Object.entries(kinds)) expect(notes.filter(note => note.startsWith(`${kind} ${at}`))).toHaveLength(1)
   })
 
   test('that holds nothing but reasoning is an answer with reasoning, not an empty one', () => {
-    const { reply } = translate(responsesReply(items.slice(0, 1)), 'responses', 'messages')
-    expect(reply).toMatchObject({ content: [{ type: 'thinking', thinking: 'PRIVATE' }], stop_reason: 'end_turn' })
+    const { reply: response } = translate(responsesResponse(items.slice(0, 1)), 'responses', 'messages')
+    expect(response).toMatchObject({ content: [{ type: 'thinking', thinking: 'PRIVATE' }], stop_reason: 'end_turn' })
   })
 })
 
 describe.each(['chat-completions', 'messages'] as const)('ids for a client of responses, from %s', from => {
-  const reply =
+  const response =
     from === 'messages'
-      ? messagesReply(
+      ? messagesResponse(
           [
             { type: 'text', text: 'a', citations: null },
             { type: 'tool_use', id: 'toolu_1', name: 'look', input: { q: 1 } },
           ],
           'tool_use',
         )
-      : chatReply({ content: 'a', tool_calls: [{ id: 'toolu_1', type: 'function', function: { name: 'look', arguments: '{"q":1}' } }] }, 'tool_calls')
+      : chatResponse({ content: 'a', tool_calls: [{ id: 'toolu_1', type: 'function', function: { name: 'look', arguments: '{"q":1}' } }] }, 'tool_calls')
 
   test('have the prefix of what they name, and times are whole seconds', () => {
-    expect(translate(reply, from, 'responses').reply).toMatchObject({
+    expect(translate(response, from, 'responses').reply).toMatchObject({
       id: expect.stringMatching(/^resp_/),
       created_at: 1_760_000_000,
       model: 'm-7',
@@ -243,14 +243,14 @@ describe.each(['chat-completions', 'messages'] as const)('ids for a client of re
   test('are the same in every event about the same thing', () => {
     const wires =
       from === 'messages' ? [begun(), ...textBlock(0, 'a'), ...ended('end_turn')] : [chunk({ role: 'assistant', content: 'a' }), chunk({}, 'stop'), done]
-    const { events } = tell(wires, { from, to: 'responses' })
+    const { events } = report(wires, { from, to: 'responses' })
     const idsOf = (pick: (event: Body) => unknown) => [...new Set(events.map(event => pick(event as Body)).filter(Boolean))]
     expect(idsOf(event => (event['response'] as Body | undefined)?.['id'])).toHaveLength(1)
     expect(idsOf(event => event['item_id'] ?? (event['item'] as Body | undefined)?.['id'])).toHaveLength(1)
   })
 
   test('may be sent back: the next request is legal on either side', () => {
-    const { output } = translate(reply, from, 'responses').reply as { output: Body[] }
+    const { output } = translate(response, from, 'responses').reply as { output: Body[] }
     const input = [{ role: 'user', content: 'x' }, ...output, { type: 'function_call_output', call_id: 'toolu_1', output: 'green' }]
     expect(strictOf('responses').checkRequest({ model: 'm-7', input })).toEqual([])
     for (const to of others('responses')) {
@@ -264,17 +264,17 @@ describe.each(['chat-completions', 'messages'] as const)('ids for a client of re
 test.each(pairs)('a reply of $from that does not say how it ended is refused for a client of $to, not finished in its name', ({ from, to }) => {
   const open: Record<ProtocolName, object> = {
     'chat-completions': {
-      ...chatReply({ content: 'So' }, 'stop'),
+      ...chatResponse({ content: 'So' }, 'stop'),
       choices: [{ index: 0, message: { role: 'assistant', content: 'So' }, finish_reason: null }],
     },
-    responses: responsesReply([messageItem('So')], { status: 'in_progress' }),
-    messages: { ...messagesReply([{ type: 'text', text: 'So' }], 'end_turn'), stop_reason: null },
+    responses: responsesResponse([messageItem('So')], { status: 'in_progress' }),
+    messages: { ...messagesResponse([{ type: 'text', text: 'So' }], 'end_turn'), stop_reason: null },
     'generate-content': frame([{ text: 'So' }]),
   }
   let ended: unknown
   try {
     const { body, notes } = translateResponse(open[from], { from, to })
-    ended = told(notes).some(note => /finish/.test(note)) ? 'noted' : endOf[to](body as Body)
+    ended = shown(notes).some(note => /finish/.test(note)) ? 'noted' : endOf[to](body as Body)
   } catch (error) {
     ended = (error as { code?: string }).code
   }
@@ -286,9 +286,9 @@ test.each([
   ['a span behind the text', { start_index: 900, end_index: 950 }],
 ])('a source that a server cites with %s is still shown to a client of messages, for the whole text', (_, span) => {
   const annotations = [{ type: 'url_citation', url_citation: { url: 'https://tides.test', title: 'Tides', ...span } }]
-  const { reply, notes } = translate(chatReply({ content: 'High at noon.', annotations }, 'stop'), 'chat-completions', 'messages')
+  const { reply: response, notes } = translate(chatResponse({ content: 'High at noon.', annotations }, 'stop'), 'chat-completions', 'messages')
   const citation = { type: 'web_search_result_location', url: 'https://tides.test', title: 'Tides', cited_text: '', encrypted_index: '' }
-  expect(reply).toMatchObject({ content: [{ type: 'text', text: 'High at noon.', citations: [citation] }] })
+  expect(response).toMatchObject({ content: [{ type: 'text', text: 'High at noon.', citations: [citation] }] })
   expect(notes.filter(note => note.includes('citation'))).toEqual([
     expect.stringMatching(/^approximated \S+ citation\.span$/),
     'synthesized /content citation.encrypted-index',
@@ -297,8 +297,8 @@ test.each([
 
 test.each(others('messages'))('an answer that ended although it holds a call is noted for a client of %s, who would run the call', async to => {
   const call = { type: 'tool_use', id: 'toolu_1', name: 'look', input: {} }
-  const { notes } = translate(messagesReply([call], 'end_turn'), 'messages', to)
+  const { notes } = translate(messagesResponse([call], 'end_turn'), 'messages', to)
   expect(ending(notes)).toEqual([expect.stringMatching(/^approximated \S* finish\.approximated$/)])
-  const streamed = tell([begun(), ...toolBlock(0, 'toolu_1', 'look', '{}'), ...ended('end_turn')], { from: 'messages', to })
-  expect(ending(told(streamed.notes))).toEqual([expect.stringMatching(/^approximated \S* finish\.approximated$/)])
+  const streamed = report([begun(), ...toolBlock(0, 'toolu_1', 'look', '{}'), ...ended('end_turn')], { from: 'messages', to })
+  expect(ending(shown(streamed.notes))).toEqual([expect.stringMatching(/^approximated \S* finish\.approximated$/)])
 })

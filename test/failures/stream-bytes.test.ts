@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../src/api.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
-import { begun, chunk, done, ended, frame, messageItem, others, responsesReply, responsesStream, tell, textBlock, textEvents } from './support.ts'
+import { begun, chunk, done, ended, frame, messageItem, others, report, responsesResponse, responsesStream, textBlock, textEvents } from './support.ts'
 
 const words = 'Grüße 世界 👩‍🚀!'
 
 const streams: Record<ProtocolName, unknown[]> = {
   'chat-completions': [chunk({ role: 'assistant', content: words }), chunk({}, 'stop'), done],
-  responses: responsesStream(textEvents(0, words), responsesReply([messageItem(words)])),
+  responses: responsesStream(textEvents(0, words), responsesResponse([messageItem(words)])),
   messages: [begun(), ...textBlock(0, words), ...ended('end_turn')],
   'generate-content': [frame([{ text: words }]), frame([{ text: '' }], 'STOP')],
 }
@@ -23,12 +23,12 @@ const framed = (protocol: ProtocolName, write: (frame: { name: string | undefine
 
 const plain = (protocol: ProtocolName) => framed(protocol, ({ name, data }) => `${name ? `event: ${name}\n` : ''}data: ${data}\n\n`)
 
-const heardText = async (from: ProtocolName, to: ProtocolName, text: string) => JSON.stringify(await tell(text, { from, to }).reply())
+const receivedText = async (from: ProtocolName, to: ProtocolName, text: string) => JSON.stringify(await report(text, { from, to }).response())
 
 describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('text of $from for a client of $to', ({ from, to }) => {
   test('is the same at any split of the bytes: no letter is broken', () => {
     const bytes = new TextEncoder().encode(plain(from))
-    const whole = tell([bytes], { from, to }).text
+    const whole = report([bytes], { from, to }).text
     expect(whole).toContain(words)
     for (let at = 1; at < bytes.length; at++) {
       const translator = createStreamTranslator({ from, to, now: 1_760_000_000 })
@@ -36,7 +36,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
       if (text !== whole) expect.fail(`split after ${at} of ${bytes.length} bytes`)
     }
     expect(
-      tell(
+      report(
         [...bytes].map(byte => Uint8Array.of(byte)),
         { from, to },
       ).text,
@@ -55,12 +55,12 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
     ['a last frame without the blank line', plain(from).trimEnd()],
     ['no names on its frames', framed(from, ({ data }) => `data: ${data}\n\n`)],
   ])('is whole with %s', async (_, text) => {
-    expect(await heardText(from, to, text)).toContain(words)
+    expect(await receivedText(from, to, text)).toContain(words)
   })
 
   test('is whole when a frame is no JSON, and a note tells of the frame', async () => {
-    const { reply, notes } = tell(plain(from).replace('\n\n', '\n\ndata: <html>\n\n'), { from, to })
-    expect(JSON.stringify(await reply())).toContain(words)
+    const { response, notes } = report(plain(from).replace('\n\n', '\n\ndata: <html>\n\n'), { from, to })
+    expect(JSON.stringify(await response())).toContain(words)
     expect(notes.map(({ code }) => code)).toContain('stream.unreadable-frame')
   })
 })
@@ -69,7 +69,7 @@ describe.each(protocolNames)('text of %s for a client of the same', protocol => 
   test('passes byte by byte, also where a letter is split', () => {
     const bytes = new TextEncoder().encode(plain(protocol))
     const translator = createStreamTranslator({ from: protocol, to: protocol })
-    const pieces = [...bytes].map(byte => translator.push(Uint8Array.of(byte)))
-    expect(pieces.join('') + translator.end()).toBe(plain(protocol))
+    const chunks = [...bytes].map(byte => translator.push(Uint8Array.of(byte)))
+    expect(chunks.join('') + translator.end()).toBe(plain(protocol))
   })
 })

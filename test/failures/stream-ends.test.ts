@@ -13,13 +13,13 @@ import {
   frame,
   messageItem,
   others,
-  piece,
-  responsesReply,
+  part,
+  report,
+  responsesResponse,
   responsesStream,
-  tell,
+  shown,
   textBlock,
   textEvents,
-  told,
   toolBlock,
 } from './support.ts'
 
@@ -33,8 +33,8 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
     ['a finish reason without [DONE], as many servers do', 'success', opening, chunk({ content: 'Half' }), chunk({}, 'stop')],
     ['nothing after its text', 'failed', opening, chunk({ content: 'Half' })],
     ['nothing after its first chunk', 'failed', opening],
-    ['nothing in the middle of a call', 'failed', opening, piece(0, '{"sum":10', { id: 'call_q', name: 'pay' })],
-    ['nothing after a whole call', 'failed', opening, piece(0, '{"sum":100}', { id: 'call_q', name: 'pay' })],
+    ['nothing in the middle of a call', 'failed', opening, part(0, '{"sum":10', { id: 'call_q', name: 'pay' })],
+    ['nothing after a whole call', 'failed', opening, part(0, '{"sum":100}', { id: 'call_q', name: 'pay' })],
     [
       'an error without a frame around it, and [DONE]',
       'failed',
@@ -55,7 +55,7 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
     ['nothing at all', 'failed'],
   ],
   responses: [
-    ['response.completed', 'success', ...responsesStream(textEvents(0, 'Half'), responsesReply([messageItem('Half')]))],
+    ['response.completed', 'success', ...responsesStream(textEvents(0, 'Half'), responsesResponse([messageItem('Half')]))],
     ['nothing after a whole text', 'failed', ...responsesStream(textEvents(0, 'Half'), undefined)],
     ['nothing after half a text', 'failed', ...responsesStream(textEvents(0, 'Half').slice(0, 3), undefined)],
     ['nothing in the middle of a call', 'failed', ...responsesStream(callEvents(0, call, '{"sum":10').slice(0, 2), undefined)],
@@ -94,20 +94,20 @@ const endings: Record<ProtocolName, [what: string, outcome: 'success' | 'failed'
 
 describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }))))('an answer of $from for a client of $to', ({ from, to }) => {
   test.each(endings[from])('that ends with %s: %s', async (_, outcome, ...wires) => {
-    const { outcome: is, reply, events, notes } = tell(wires, { from, to })
+    const { outcome: is, response, events, notes } = report(wires, { from, to })
     expect(is).toBe(outcome)
-    if (outcome === 'success') expect(await reply()).toBeDefined()
+    if (outcome === 'success') expect(await response()).toBeDefined()
     else {
-      await expect(reply()).rejects.toThrow()
+      await expect(response()).rejects.toThrow()
       // Neither a normal end nor a call that a client would run.
       expect(JSON.stringify(events)).not.toMatch(/"finish_reason":"|"finishReason"|"message_stop"|"response\.completed"|"response\.incomplete"/)
-      expect(told(notes).filter(note => note.includes('finish'))).toEqual([])
+      expect(shown(notes).filter(note => note.includes('finish'))).toEqual([])
     }
   })
 
   test('that is cut off inside the arguments of a call never closes the call', () => {
     const [, , ...wires] = endings[from].find(([what]) => what.includes('middle of a call')) ?? []
-    const text = JSON.stringify(tell(wires, { from, to }).events)
+    const text = JSON.stringify(report(wires, { from, to }).events)
     // One wire has no halves of calls to write; what it has read of one may be told.
     if (to === 'generate-content') expect(text).not.toContain('sum')
     else if (from !== 'generate-content') expect(text).toContain('sum')
@@ -116,7 +116,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
 
   test('that is cut off can be told as the length limit, for those who ask, with a note', async () => {
     const [, , ...wires] = endings[from].find(([what]) => /^nothing after (its text|half)/.test(what)) ?? []
-    const { reply, notes, outcome } = tell(wires, { from, to, truncated: 'length' })
+    const { response, notes, outcome } = report(wires, { from, to, truncated: 'length' })
     expect(outcome).toBe('success')
     const limits: Record<ProtocolName, object> = {
       'chat-completions': { choices: [{ finish_reason: 'length' }] },
@@ -124,7 +124,7 @@ describe.each(protocolNames.flatMap(from => others(from).map(to => ({ from, to }
       messages: { stop_reason: 'max_tokens' },
       'generate-content': { candidates: [{ finishReason: 'MAX_TOKENS' }] },
     }
-    expect(await reply()).toMatchObject(limits[to])
+    expect(await response()).toMatchObject(limits[to])
     expect(notes.map(({ code }) => code)).toContain('finish.truncated-as-length')
   })
 })
@@ -148,20 +148,20 @@ describe('the end that servers of chat completions mean', () => {
   test.each(others('chat-completions'))(
     '[DONE] without a finish reason ends the answer for a client of %s, and a note says that the reason is a guess',
     async to => {
-      const { outcome, notes, reply } = tell([opening, chunk({ content: 'All of it.' }), done], { from: 'chat-completions', to })
+      const { outcome, notes, response } = report([opening, chunk({ content: 'All of it.' }), done], { from: 'chat-completions', to })
       expect(outcome).toBe('success')
-      expect(await reply()).toBeDefined()
+      expect(await response()).toBeDefined()
       expect(notes.map(({ code }) => code)).toContainEqual(expect.stringMatching(/^finish\.(missing|approximated)$/))
     },
   )
 
   test.each(others('chat-completions'))('[DONE] without a finish reason is a failure for a client of %s where that is asked for', async to => {
-    const { outcome, reply } = tell([opening, chunk({ content: 'All of it.' }), done], {
+    const { outcome, response } = report([opening, chunk({ content: 'All of it.' }), done], {
       from: 'chat-completions',
       to,
       chatCompletions: { doneWithoutFinish: 'error' },
     })
     expect(outcome).toBe('failed')
-    await expect(reply()).rejects.toThrow()
+    await expect(response()).rejects.toThrow()
   })
 })

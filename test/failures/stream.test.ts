@@ -14,13 +14,13 @@ import {
   messageItem,
   others,
   pairs,
-  piece,
-  responsesReply,
+  part,
+  report,
+  responsesResponse,
   responsesStream,
-  tell,
+  shown,
   textBlock,
   textEvents,
-  told,
   toolBlock,
   typesOf,
   usageChunk,
@@ -82,35 +82,35 @@ const calls: Record<ProtocolName, (...calls: [id: string, name: string, input: o
 
 describe('what servers of chat completions do', () => {
   describe.each(others('chat-completions'))('for a client of %s', to => {
-    const heard = (...wires: unknown[]) => tell(wires, { from: 'chat-completions', to })
+    const received = (...wires: unknown[]) => report(wires, { from: 'chat-completions', to })
 
     test('text beside an empty list of calls is text, and no call appears', async () => {
-      const { reply, events, notes } = heard(
+      const { response, events, notes } = received(
         chunk({ role: 'assistant', content: '', tool_calls: [] }),
         chunk({ content: 'Good ', tool_calls: [] }),
         chunk({ content: 'day', tool_calls: [] }),
         chunk({ tool_calls: [] }, 'stop'),
         done,
       )
-      expect(await reply()).toMatchObject(says[to]('Good day'))
+      expect(await response()).toMatchObject(says[to]('Good day'))
       expect(JSON.stringify(events)).not.toMatch(/input_json_delta|function_call/)
-      expect(told(notes).filter(note => note.includes('tool'))).toEqual([])
+      expect(shown(notes).filter(note => note.includes('tool'))).toEqual([])
     })
 
     test('calls that arrive mixed are two calls, each with its own arguments', async () => {
-      const { reply, notes } = heard(
+      const { response, notes } = received(
         opening,
-        piece(0, '', { id: 'call_n', name: 'north' }),
-        piece(1, '', { id: 'call_s', name: 'south' }),
-        piece(0, '{"km"'),
-        piece(1, '{"km":'),
-        piece(0, ':1}'),
-        piece(1, '22}'),
+        part(0, '', { id: 'call_n', name: 'north' }),
+        part(1, '', { id: 'call_s', name: 'south' }),
+        part(0, '{"km"'),
+        part(1, '{"km":'),
+        part(0, ':1}'),
+        part(1, '22}'),
         chunk({}, 'tool_calls'),
         done,
       )
-      expect(await reply()).toMatchObject(calls[to](['call_n', 'north', { km: 1 }], ['call_s', 'south', { km: 22 }]))
-      expect(told(notes.filter(({ kind }) => kind !== 'synthesized'))).toEqual(to === 'messages' ? ['dropped /created field.unsupported'] : [])
+      expect(await response()).toMatchObject(calls[to](['call_n', 'north', { km: 1 }], ['call_s', 'south', { km: 22 }]))
+      expect(shown(notes.filter(({ kind }) => kind !== 'synthesized'))).toEqual(to === 'messages' ? ['dropped /created field.unsupported'] : [])
     })
 
     test.each<[what: string, ...wires: object[]]>([
@@ -122,24 +122,24 @@ describe('what servers of chat completions do', () => {
       ],
       [
         'begin at a later index',
-        piece(3, '', { id: 'call_a', name: 'find' }),
-        piece(3, '{"q":"x"}'),
-        piece(7, '', { id: 'call_b', name: 'open' }),
-        piece(7, '{"n":2}'),
+        part(3, '', { id: 'call_a', name: 'find' }),
+        part(3, '{"q":"x"}'),
+        part(7, '', { id: 'call_b', name: 'open' }),
+        part(7, '{"n":2}'),
       ],
-      ['all have the same index', piece(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), piece(0, '{"n":2}', { id: 'call_b', name: 'open' })],
+      ['all have the same index', part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), part(0, '{"n":2}', { id: 'call_b', name: 'open' })],
       [
         'get their names after their arguments have begun',
         chunk({ tool_calls: [{ index: 0, id: 'call_a', function: { arguments: '{"q"' } }] }),
         chunk({ tool_calls: [{ index: 0, type: 'function', function: { name: 'find', arguments: ':"x"}' } }] }),
-        piece(1, '{"n":2}', { id: 'call_b', name: 'open' }),
+        part(1, '{"n":2}', { id: 'call_b', name: 'open' }),
       ],
       [
         'repeat their name and id in every piece',
-        piece(0, '{"q":', { id: 'call_a', name: 'find' }),
-        piece(0, '"x"}', { id: 'call_a', name: 'find' }),
-        piece(1, '', { id: 'call_b', name: 'open' }),
-        piece(1, '{"n":2}', { id: 'call_b', name: 'open' }),
+        part(0, '{"q":', { id: 'call_a', name: 'find' }),
+        part(0, '"x"}', { id: 'call_a', name: 'find' }),
+        part(1, '', { id: 'call_b', name: 'open' }),
+        part(1, '{"n":2}', { id: 'call_b', name: 'open' }),
       ],
       [
         'have null for a type and an empty id after the first piece',
@@ -149,35 +149,35 @@ describe('what servers of chat completions do', () => {
       ],
       [
         'go on after the finish reason',
-        piece(0, '{"q":"x"}', { id: 'call_a', name: 'find' }),
-        piece(1, '{"n":', { id: 'call_b', name: 'open' }),
+        part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }),
+        part(1, '{"n":', { id: 'call_b', name: 'open' }),
         chunk({}, 'tool_calls'),
-        piece(1, '2}'),
+        part(1, '2}'),
       ],
-      ['end with «stop»', piece(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), piece(1, '{"n":2}', { id: 'call_b', name: 'open' }), chunk({}, 'stop')],
+      ['end with «stop»', part(0, '{"q":"x"}', { id: 'call_a', name: 'find' }), part(1, '{"n":2}', { id: 'call_b', name: 'open' }), chunk({}, 'stop')],
     ])('calls that %s arrive whole all the same', async (_, ...wires) => {
       const finished = JSON.stringify(wires).includes('"finish_reason":"')
-      const { reply } = heard(opening, ...wires, ...(finished ? [] : [chunk({}, 'tool_calls')]), done)
-      expect(await reply()).toMatchObject(calls[to](['call_a', 'find', { q: 'x' }], ['call_b', 'open', { n: 2 }]))
+      const { response } = received(opening, ...wires, ...(finished ? [] : [chunk({}, 'tool_calls')]), done)
+      expect(await response()).toMatchObject(calls[to](['call_a', 'find', { q: 'x' }], ['call_b', 'open', { n: 2 }]))
     })
 
     test('what is sent after the end is not appended, and there is one end', async () => {
-      const { reply, events } = heard(opening, chunk({ content: 'All.' }), chunk({}, 'stop'), done, chunk({ content: ' GHOST' }), chunk({}, 'stop'), done)
-      expect(await reply()).toMatchObject(says[to]('All.'))
+      const { response, events } = received(opening, chunk({ content: 'All.' }), chunk({}, 'stop'), done, chunk({ content: ' GHOST' }), chunk({}, 'stop'), done)
+      expect(await response()).toMatchObject(says[to]('All.'))
       expect(JSON.stringify(events)).not.toContain('GHOST')
       expect(events.filter(event => /message_stop|response\.completed|finishReason/.test(JSON.stringify(event)))).toHaveLength(1)
     })
 
     test('a first chunk without any choice does not break the start, and the names come from the next', async () => {
       const filter = [{ prompt_index: 0, content_filter_results: {} }]
-      const { reply, events } = heard(
+      const { response, events } = received(
         { ...chunk({}), id: '', created: 0, model: '', choices: [], prompt_filter_results: filter },
         opening,
         chunk({ content: 'Hi' }),
         chunk({}, 'stop'),
         done,
       )
-      expect(await reply()).toMatchObject({ ...says[to]('Hi'), [to === 'generate-content' ? 'modelVersion' : 'model']: 'm-7' })
+      expect(await response()).toMatchObject({ ...says[to]('Hi'), [to === 'generate-content' ? 'modelVersion' : 'model']: 'm-7' })
       if (to === 'messages')
         expect(events[0]).toMatchObject({
           type: 'message_start',
@@ -187,19 +187,19 @@ describe('what servers of chat completions do', () => {
 
     test('counts in every chunk are not added up', async () => {
       const count = (completion: number) => ({ usage: { prompt_tokens: 9, completion_tokens: completion, total_tokens: 9 + completion } })
-      const { reply } = heard(
+      const { response } = received(
         chunk({ role: 'assistant', content: 'One' }, null, count(1)),
         chunk({ content: ' two' }, null, count(2)),
         chunk({}, 'stop', count(3)),
         done,
       )
-      expect(await reply()).toMatchObject(
+      expect(await response()).toMatchObject(
         to === 'generate-content' ? { usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 3 } } : { usage: { input_tokens: 9, output_tokens: 3 } },
       )
     })
 
     test('reasoning, text and a call in one chunk stay three things', async () => {
-      const { reply } = heard(
+      const { response } = received(
         chunk({
           role: 'assistant',
           reasoning_content: 'plan',
@@ -209,10 +209,10 @@ describe('what servers of chat completions do', () => {
         chunk({}, 'tool_calls'),
         done,
       )
-      const answer = await reply()
-      expect(answer).toMatchObject(calls[to](['call_w', 'w', { q: 1 }]))
+      const result = await response()
+      expect(result).toMatchObject(calls[to](['call_w', 'w', { q: 1 }]))
       if (to === 'generate-content') {
-        const [{ content }] = answer['candidates'] as [{ content: { parts: { text?: string; thought?: boolean; functionCall?: { id: string } }[] } }]
+        const [{ content }] = result['candidates'] as [{ content: { parts: { text?: string; thought?: boolean; functionCall?: { id: string } }[] } }]
         const parts = content.parts.map(({ text, thought, functionCall }) => [text ?? functionCall?.id, thought === true])
         // The end of the answer is an empty text of its own.
         expect(parts).toEqual([
@@ -223,7 +223,7 @@ describe('what servers of chat completions do', () => {
         ])
         return
       }
-      const items = (answer['output'] ?? answer['content']) as { type: string }[]
+      const items = (result['output'] ?? result['content']) as { type: string }[]
       expect(items.map(({ type }) => type)).toEqual(to === 'responses' ? ['reasoning', 'message', 'function_call'] : ['thinking', 'text', 'tool_use'])
       expect(JSON.stringify(items[1])).not.toContain('plan')
     })
@@ -232,10 +232,10 @@ describe('what servers of chat completions do', () => {
 
 describe('what servers of messages do', () => {
   describe.each(others('messages'))('for a client of %s', to => {
-    const heard = (...wires: unknown[]) => tell(wires, { from: 'messages', to })
+    const received = (...wires: unknown[]) => report(wires, { from: 'messages', to })
 
     test('a ping and an event of tomorrow do not break the answer; the event is noted', async () => {
-      const { reply, notes, text } = heard(
+      const { response, notes, text } = received(
         begun(),
         { type: 'ping' },
         { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
@@ -245,7 +245,7 @@ describe('what servers of messages do', () => {
         { type: 'content_block_stop', index: 0 },
         ...ended('end_turn'),
       )
-      expect(await reply()).toMatchObject(says[to]('Hi'))
+      expect(await response()).toMatchObject(says[to]('Hi'))
       expect(notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)).toEqual(['event.unknown'])
       // What keeps the connection of a client alive; before anything is said it would settle the status. Clients of generate-content read comments as JSON.
       expect(text.match(to === 'generate-content' ? /(?<=\r\n\r\n)\r\n\r\n/g : /(?<=\n\n): ping\n\n/g)).toHaveLength(1)
@@ -253,7 +253,7 @@ describe('what servers of messages do', () => {
     })
 
     test('a second reply spliced into the first is an error, and none of it is told', async () => {
-      const { reply, events, outcome } = heard(
+      const { response, events, outcome } = received(
         begun(),
         ...textBlock(0, 'First'),
         begun({ input_tokens: 12, output_tokens: 1 }, 'msg_8'),
@@ -262,12 +262,12 @@ describe('what servers of messages do', () => {
       )
       expect(outcome).toBe('failed')
       expect(JSON.stringify(events)).not.toContain('SECOND')
-      await expect(reply()).rejects.toThrow()
+      await expect(response()).rejects.toThrow()
     })
 
     test('the same start sent twice is told once', async () => {
-      const { reply, events } = heard(begun(), begun(), ...textBlock(0, 'Hi'), ...ended('end_turn'))
-      expect(await reply()).toMatchObject(says[to]('Hi'))
+      const { response, events } = received(begun(), begun(), ...textBlock(0, 'Hi'), ...ended('end_turn'))
+      expect(await response()).toMatchObject(says[to]('Hi'))
       // Here every event is a beginning of its own.
       if (to === 'generate-content') return
       expect(events.filter(event => JSON.stringify(event).includes('response.created') || JSON.stringify(event).includes('"role"'))).toHaveLength(
@@ -277,7 +277,7 @@ describe('what servers of messages do', () => {
 
     test('a tool that the provider runs does not break the answer, and is noted', async () => {
       const result = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [] }
-      const { reply, notes } = heard(
+      const { response, notes } = received(
         begun(),
         ...block(
           0,
@@ -288,19 +288,19 @@ describe('what servers of messages do', () => {
         ...textBlock(2, 'High at noon.'),
         ...ended('end_turn'),
       )
-      expect(await reply()).toMatchObject(says[to]('High at noon.'))
-      expect(told(notes).filter(note => /server-tool|part\.unsupported/.test(note))).toHaveLength(2)
+      expect(await response()).toMatchObject(says[to]('High at noon.'))
+      expect(shown(notes).filter(note => /server-tool|part\.unsupported/.test(note))).toHaveLength(2)
     })
 
     test('arguments of a block that never began are passed over with a note, and the answer goes on', async () => {
-      const { reply, notes } = heard(
+      const { response, notes } = received(
         begun(),
         { type: 'content_block_delta', index: 4, delta: { type: 'input_json_delta', partial_json: '{"query":' } },
         ...textBlock(0, 'Still here.'),
         ...ended('end_turn'),
       )
-      expect(await reply()).toMatchObject(says[to]('Still here.'))
-      expect(told(notes)).toContainEqual(expect.stringMatching(/^dropped \S* stream\.stray-delta$/))
+      expect(await response()).toMatchObject(says[to]('Still here.'))
+      expect(shown(notes)).toContainEqual(expect.stringMatching(/^dropped \S* stream\.stray-delta$/))
     })
   })
 
@@ -315,10 +315,10 @@ describe('what servers of messages do', () => {
     ],
     ['at once', toolBlock(0, 'toolu_a', 'find', '{"q":"x"}'), toolBlock(1, 'toolu_b', 'open', '{"n":2}')],
   ])('calls %s are counted from 0, without holes', async (_, ...blocks) => {
-    const { reply, events } = tell([begun(), ...blocks.flat(), ...ended('tool_use')], { from: 'messages', to: 'chat-completions' })
+    const { response, events } = report([begun(), ...blocks.flat(), ...ended('tool_use')], { from: 'messages', to: 'chat-completions' })
     const indices = events.flatMap(event => ((event as ReturnType<typeof chunk>).choices?.[0]?.delta as { tool_calls?: { index: number }[] })?.tool_calls ?? [])
     expect([...new Set(indices.map(({ index }) => index))]).toEqual([0, 1])
-    expect(await reply()).toMatchObject(calls['chat-completions'](['toolu_a', 'find', { q: 'x' }], ['toolu_b', 'open', { n: 2 }]))
+    expect(await response()).toMatchObject(calls['chat-completions'](['toolu_a', 'find', { q: 'x' }], ['toolu_b', 'open', { n: 2 }]))
   })
 })
 
@@ -326,11 +326,11 @@ describe('what servers of responses do', () => {
   const call = callItem('call_q', 'find', '{"q":"x"}')
 
   describe.each(others('responses'))('for a client of %s', to => {
-    const heard = (...wires: unknown[]) => tell(wires, { from: 'responses', to })
+    const received = (...wires: unknown[]) => report(wires, { from: 'responses', to })
 
     test('arguments that come only when they are done arrive', async () => {
-      const { reply, notes } = heard(...responsesStream(callEvents(0, call), responsesReply([call])))
-      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      const { response, notes } = received(...responsesStream(callEvents(0, call), responsesResponse([call])))
+      expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
       const lost = notes.filter(({ kind }) => kind !== 'synthesized').map(({ code }) => code)
       // What has no place there is named; neither the call nor its arguments are among it.
       expect(lost).toEqual(
@@ -341,23 +341,23 @@ describe('what servers of responses do', () => {
     })
 
     test('an item that comes only when it is done arrives', async () => {
-      const { reply } = heard(...responsesStream(callEvents(0, call).slice(-1), responsesReply([call])))
-      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      const { response } = received(...responsesStream(callEvents(0, call).slice(-1), responsesResponse([call])))
+      expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
     test('items that come only with the whole reply arrive', async () => {
-      const { reply } = heard(...responsesStream([], responsesReply([call])))
-      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      const { response } = received(...responsesStream([], responsesResponse([call])))
+      expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
     test('an item whose id changes with every event is one call', async () => {
       const rotating = callEvents(0, call, '{"q":', '"x"}').map((event, i) =>
         'item_id' in event ? { ...event, item_id: `fc_x${i}` } : { ...event, item: { ...event.item, id: `fc_x${i}` } },
       )
-      const { reply } = heard(...responsesStream(rotating, responsesReply([{ ...call, id: 'fc_last' }])))
-      const answer = await reply()
-      expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
-      expect(JSON.stringify(answer).match(/call_q/g)).toHaveLength(1)
+      const { response } = received(...responsesStream(rotating, responsesResponse([{ ...call, id: 'fc_last' }])))
+      const result = await response()
+      expect(result).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      expect(JSON.stringify(result).match(/call_q/g)).toHaveLength(1)
     })
 
     test.each<[what: string, index: (event: { output_index?: number }) => number]>([
@@ -368,15 +368,15 @@ describe('what servers of responses do', () => {
       const other = callItem('call_o', 'open', '{"n":2}')
       const events = [...textEvents(0, 'Fine.'), ...callEvents(1, call, '{"q":', '"x"}'), ...callEvents(2, other, '{"n":2}')]
       for (const listed of [[], [messageItem('Fine.', { id: 'msg_last' }), { ...call, id: 'fc_last' }, other]]) {
-        const { reply } = heard(
+        const { response } = received(
           ...responsesStream(
             events.map(event => ({ ...event, output_index: index(event) })),
-            responsesReply(listed),
+            responsesResponse(listed),
           ),
         )
-        const answer = await reply()
-        expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
-        expect(JSON.stringify(answer).match(/Fine\./g)).toHaveLength(1)
+        const result = await response()
+        expect(result).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
+        expect(JSON.stringify(result).match(/Fine\./g)).toHaveLength(1)
       }
     })
 
@@ -384,29 +384,29 @@ describe('what servers of responses do', () => {
       const other = callItem('call_o', 'open', '{"n":2}')
       const [begins, ...goesOn] = callEvents(0, call, '{"q":"x"}')
       const [alsoBegins, ...alsoGoesOn] = callEvents(0, other, '{"n":2}')
-      const { reply } = heard(
+      const { response } = received(
         ...responsesStream(
           [begins, alsoBegins, ...goesOn, ...alsoGoesOn].flatMap(event => event ?? []),
-          responsesReply([]),
+          responsesResponse([]),
         ),
       )
-      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
+      expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }], ['call_o', 'open', { n: 2 }]))
     })
 
     test('reasoning that is told under the index of the message is reasoning, and the text comes once', async () => {
-      const [added, part, ...said] = textEvents(0, 'Fine.')
+      const [added, part, ...message] = textEvents(0, 'Fine.')
       const thought = (delta: string) => ({ type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: `rs_${delta.length}`, delta })
       const listed = [{ type: 'reasoning', id: 'rs_last', summary: [{ type: 'summary_text', text: 'Well now' }] }, messageItem('Fine.', { id: 'msg_last' })]
-      const events = [added, part, thought('Well '), thought('now'), ...said].flatMap(event => event ?? [])
-      const { text, reply } = heard(...responsesStream(events, responsesReply(listed)))
+      const events = [added, part, thought('Well '), thought('now'), ...message].flatMap(event => event ?? [])
+      const { text, response } = received(...responsesStream(events, responsesResponse(listed)))
       expect((await clientOf(to).readStream(text)).text).toBe('Fine.')
-      expect(JSON.stringify(await reply())).toContain('Well now')
+      expect(JSON.stringify(await response())).toContain('Well now')
     })
 
     test('a place that is counted up with every delta is one text and one thought', async () => {
       const item_id = 'rs_7'
       const thought = { type: 'reasoning', id: item_id, summary: [], content: [{ type: 'reasoning_text', text: 'Well now' }] }
-      const [added, part, , ...said] = textEvents(1, 'Fine.')
+      const [added, part, , ...message] = textEvents(1, 'Fine.')
       const events = [
         { type: 'response.output_item.added', output_index: 0, item: { ...thought, content: [] } },
         ...['Well', ' ', 'now'].map((delta, content_index) => ({ type: 'response.reasoning_text.delta', output_index: 0, content_index, item_id, delta })),
@@ -415,11 +415,11 @@ describe('what servers of responses do', () => {
         added,
         { ...part, content_index: 3 },
         ...['Fi', 'ne', '.'].map((delta, i) => ({ type: 'response.output_text.delta', output_index: 1, content_index: 3 + i, item_id: 'msg_7', delta })),
-        ...said.map(event => ({ ...event, ...('content_index' in event && { content_index: 6 }) })),
+        ...message.map(event => ({ ...event, ...('content_index' in event && { content_index: 6 }) })),
       ].flatMap(event => event ?? [])
-      const { text, reply } = heard(...responsesStream(events, responsesReply([thought, messageItem('Fine.')])))
+      const { text, response } = received(...responsesStream(events, responsesResponse([thought, messageItem('Fine.')])))
       expect((await clientOf(to).readStream(text)).text).toBe('Fine.')
-      expect(JSON.stringify(await reply()).match(/Well now/g)).not.toBeNull()
+      expect(JSON.stringify(await response()).match(/Well now/g)).not.toBeNull()
     })
 
     test.each([
@@ -427,14 +427,14 @@ describe('what servers of responses do', () => {
       ['as an empty object first', '{}'],
     ])('arguments that are told %s are told once', async (_, first) => {
       const [added, ...rest] = callEvents(0, call, '{"q":"x"}')
-      const { reply } = heard(...responsesStream([{ ...added, item: { ...call, arguments: first } }, ...rest], responsesReply([call])))
-      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      const { response } = received(...responsesStream([{ ...added, item: { ...call, arguments: first } }, ...rest], responsesResponse([call])))
+      expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
     test('arguments that come only with the call arrive', async () => {
       const [added] = callEvents(0, call)
-      const { reply } = heard(...responsesStream([{ ...added, item: call }], responsesReply([])))
-      expect(await reply()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      const { response } = received(...responsesStream([{ ...added, item: call }], responsesResponse([])))
+      expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
     test('what was told stays when the events of the end are empty', async () => {
@@ -448,34 +448,34 @@ describe('what servers of responses do', () => {
         { type: 'response.function_call_arguments.done', output_index: 1, item_id: call.id, arguments: '' },
         { type: 'response.output_item.done', output_index: 1, item: { ...call, arguments: '' } },
       ]
-      const { reply } = heard(...responsesStream(events, responsesReply([])))
-      const answer = await reply()
-      expect(answer).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
-      expect(JSON.stringify(answer)).toContain('Well now')
+      const { response } = received(...responsesStream(events, responsesResponse([])))
+      const result = await response()
+      expect(result).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
+      expect(JSON.stringify(result)).toContain('Well now')
     })
 
     test('events without numbers and without the mark of the end are an answer all the same', async () => {
-      const wires = responsesStream(textEvents(0, 'Fine.'), responsesReply([messageItem('Fine.')])).map(({ sequence_number: _, ...event }) => event)
-      expect(await heard(...wires).reply()).toMatchObject(says[to]('Fine.'))
+      const wires = responsesStream(textEvents(0, 'Fine.'), responsesResponse([messageItem('Fine.')])).map(({ sequence_number: _, ...event }) => event)
+      expect(await received(...wires).response()).toMatchObject(says[to]('Fine.'))
     })
   })
 })
 
 test('a time with fractions of a second is a whole second for clients of chat completions, who read no other', () => {
-  const reply = responsesReply([messageItem('Fine.')], { created_at: 1_760_000_000.5 })
+  const response = responsesResponse([messageItem('Fine.')], { created_at: 1_760_000_000.5 })
   const events = [
-    { type: 'response.created', response: { ...reply, status: 'in_progress', output: [] } },
+    { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
     ...textEvents(0, 'Fine.'),
-    { type: 'response.completed', response: reply },
+    { type: 'response.completed', response },
   ]
-  const heard = tell(events, { from: 'responses', to: 'chat-completions' })
-  for (const event of heard.events) if (event !== '[DONE]') expect(event).toMatchObject({ created: 1_760_000_000 })
-  expect(translateResponse(reply, { from: 'responses', to: 'chat-completions' }).body).toMatchObject({ created: 1_760_000_000 })
+  const received = report(events, { from: 'responses', to: 'chat-completions' })
+  for (const event of received.events) if (event !== '[DONE]') expect(event).toMatchObject({ created: 1_760_000_000 })
+  expect(translateResponse(response, { from: 'responses', to: 'chat-completions' }).body).toMatchObject({ created: 1_760_000_000 })
 })
 
 describe('what a client of responses must be told', () => {
   test('every event of a text, in order and numbered, and the whole answer at the end', async () => {
-    const { events, reply } = tell(
+    const { events, response } = report(
       [
         opening,
         chunk({ content: 'Bon' }),
@@ -507,11 +507,11 @@ describe('what a client of responses must be told', () => {
         usage: { input_tokens: 5, output_tokens: 2, total_tokens: 7 },
       },
     })
-    expect(await reply()).toMatchObject(says.responses('Bonjour'))
+    expect(await response()).toMatchObject(says.responses('Bonjour'))
   })
 
   test('every event of a call, with the name and the arguments where clients look for them', () => {
-    const { events } = tell([begun(), ...toolBlock(0, 'toolu_a', 'find', '{"q":', '"x"}'), ...ended('tool_use')], { from: 'messages', to: 'responses' })
+    const { events } = report([begun(), ...toolBlock(0, 'toolu_a', 'find', '{"q":', '"x"}'), ...ended('tool_use')], { from: 'messages', to: 'responses' })
     expect(typesOf(events)).toEqual([
       'response.created',
       'response.in_progress',
@@ -532,20 +532,20 @@ describe('what a client of responses must be told', () => {
 describe.each(pairs.filter(({ to }) => to === 'messages'))('what a client of messages must be told of $from', ({ from }) => {
   const wires =
     from === 'responses'
-      ? responsesStream(textEvents(0, 'Hi'), responsesReply([messageItem('Hi')]))
+      ? responsesStream(textEvents(0, 'Hi'), responsesResponse([messageItem('Hi')]))
       : from === 'generate-content'
         ? [frame([{ text: 'Hi' }]), frame([{ text: '' }], 'STOP')]
         : [opening, chunk({ content: 'Hi' }), chunk({}, 'stop'), done]
 
   test('each event of its life once and in order, the last one message_stop, and no foreign mark after it', async () => {
-    const { events, text, reply } = tell(wires, { from, to: 'messages' })
+    const { events, text, response } = report(wires, { from, to: 'messages' })
     expect(typesOf(events)).toEqual(['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'])
     expect(text).not.toContain('[DONE]')
-    expect(await reply()).toMatchObject(says.messages('Hi'))
+    expect(await response()).toMatchObject(says.messages('Hi'))
   })
 
   test('a start that clients can read: empty content, no stop reason yet, counts that are numbers', () => {
-    const { events } = tell(wires, { from, to: 'messages' })
+    const { events } = report(wires, { from, to: 'messages' })
     expect(events[0]).toMatchObject({
       type: 'message_start',
       message: {

@@ -13,17 +13,17 @@ export const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to
 export const others = (from: ProtocolName) => protocolNames.filter(to => to !== from)
 
 /** What a user gets of a stream: its events, what the official client makes of it, and what was noted. */
-export type Told = {
+export type Reported = {
   text: string
   events: unknown[]
   notes: Note[]
   outcome: 'success' | 'failed' | 'cut'
   /** The official accumulator's reply; rejects when the client throws. */
-  reply(): Promise<Record<string, unknown>>
+  response(): Promise<Record<string, unknown>>
 }
 
 /** A stream of one protocol in another. Whatever came, what goes out is legal. */
-export function tell(wires: unknown[] | string | Uint8Array[], options: TranslateOptions & { from: ProtocolName; to: ProtocolName }): Told {
+export function report(wires: unknown[] | string | Uint8Array[], options: TranslateOptions & { from: ProtocolName; to: ProtocolName }): Reported {
   const translator = createStreamTranslator({ now: 1_760_000_000, ...options })
   const text = (Array.isArray(wires) ? wires : [wires]).map(wire => translator.push(written(wire, options.from))).join('') + translator.end()
   const events = framesOf(text).map(({ wire }) => wire)
@@ -34,7 +34,7 @@ export function tell(wires: unknown[] | string | Uint8Array[], options: Translat
     events,
     notes: translator.notes,
     outcome: strict.outcome(events),
-    reply: async () => (await clientOf(options.to).foldStream(text)) as Record<string, unknown>,
+    response: async () => (await clientOf(options.to).foldStream(text)) as Record<string, unknown>,
   }
 }
 
@@ -55,11 +55,11 @@ export const frame = (parts: object[], finishReason?: string, more: object = {})
   ...more,
 })
 
-export const generatedReply = (parts: object[], finishReason = 'STOP', more: object = {}) =>
+export const generatedResponse = (parts: object[], finishReason = 'STOP', more: object = {}) =>
   frame(parts, finishReason, { usageMetadata: { promptTokenCount: 12, candidatesTokenCount: 4, totalTokenCount: 16 }, ...more })
 
 /** The notes as `kind path code`. */
-export const told = (notes: Note[]) => notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)
+export const shown = (notes: Note[]) => notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)
 
 export const done = '[DONE]'
 
@@ -84,12 +84,12 @@ export const chatUsage = (prompt: number, completion: number, more: object = {})
 export const usageChunk = (usage: object) => ({ ...chunk({}), choices: [], usage })
 
 /** A piece of a call in a chat stream. */
-export const piece = (index: number, args: string, head?: { id: string; name: string }) =>
+export const part = (index: number, args: string, head?: { id: string; name: string }) =>
   chunk({
     tool_calls: [{ index, ...(head && { id: head.id, type: 'function' }), function: { ...(head && { name: head.name }), arguments: args } }],
   })
 
-export const chatReply = (message: object, finish: string, more: object = {}) => ({
+export const chatResponse = (message: object, finish: string, more: object = {}) => ({
   id: 'chatcmpl-7',
   object: 'chat.completion',
   created: 1_760_000_000,
@@ -99,7 +99,7 @@ export const chatReply = (message: object, finish: string, more: object = {}) =>
   ...more,
 })
 
-export const messagesReply = (content: object[], stop: string, more: object = {}) => ({
+export const messagesResponse = (content: object[], stop: string, more: object = {}) => ({
   id: 'msg_7',
   type: 'message',
   role: 'assistant',
@@ -128,10 +128,10 @@ export const block = (index: number, content_block: object, ...deltas: object[])
   { type: 'content_block_stop', index },
 ]
 
-export const textBlock = (index: number, ...pieces: string[]) => block(index, { type: 'text', text: '' }, ...pieces.map(text => ({ type: 'text_delta', text })))
+export const textBlock = (index: number, ...chunks: string[]) => block(index, { type: 'text', text: '' }, ...chunks.map(text => ({ type: 'text_delta', text })))
 
-export const toolBlock = (index: number, id: string, name: string, ...pieces: string[]) =>
-  block(index, { type: 'tool_use', id, name, input: {} }, ...pieces.map(partial_json => ({ type: 'input_json_delta', partial_json })))
+export const toolBlock = (index: number, id: string, name: string, ...chunks: string[]) =>
+  block(index, { type: 'tool_use', id, name, input: {} }, ...chunks.map(partial_json => ({ type: 'input_json_delta', partial_json })))
 
 export const responsesUsage = (input: number, output: number, { cached = 0, written: cache_write_tokens = 0, reasoning = 0 } = {}) => ({
   input_tokens: input,
@@ -141,7 +141,7 @@ export const responsesUsage = (input: number, output: number, { cached = 0, writ
   total_tokens: input + output,
 })
 
-export const responsesReply = (output: object[], more: object = {}) => ({
+export const responsesResponse = (output: object[], more: object = {}) => ({
   id: 'resp_7',
   object: 'response',
   created_at: 1_760_000_000,
@@ -157,7 +157,7 @@ export const responsesReply = (output: object[], more: object = {}) => ({
 /** A responses stream: `created`, these events and the terminal one, numbered. */
 export const responsesStream = (events: object[], end: object | undefined, type = 'response.completed') =>
   [
-    { type: 'response.created', response: { ...responsesReply([], { status: 'in_progress' }), usage: null } },
+    { type: 'response.created', response: { ...responsesResponse([], { status: 'in_progress' }), usage: null } },
     ...events,
     ...(end ? [{ type, response: end }] : []),
   ].map((event, sequence_number) => ({ ...event, sequence_number }))
@@ -195,9 +195,9 @@ export const textEvents = (output_index: number, text: string, id = 'msg_7') => 
 }
 
 /** The events of a call; without pieces its arguments come only at the end. */
-export const callEvents = (output_index: number, item: ReturnType<typeof callItem>, ...pieces: string[]) => [
+export const callEvents = (output_index: number, item: ReturnType<typeof callItem>, ...chunks: string[]) => [
   { type: 'response.output_item.added', output_index, item: { ...item, arguments: '', status: 'in_progress' } },
-  ...pieces.map(delta => ({ type: 'response.function_call_arguments.delta', output_index, item_id: item.id, delta })),
+  ...chunks.map(delta => ({ type: 'response.function_call_arguments.delta', output_index, item_id: item.id, delta })),
   { type: 'response.function_call_arguments.done', output_index, item_id: item.id, name: item.name, arguments: item.arguments },
   { type: 'response.output_item.done', output_index, item },
 ]

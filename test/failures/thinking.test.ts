@@ -6,19 +6,19 @@ import {
   begun,
   block,
   callItem,
-  chatReply,
+  chatResponse,
   chunk,
   done,
   ended,
-  generatedReply,
+  generatedResponse,
   messageItem,
-  messagesReply,
+  messagesResponse,
   others,
   pairs,
-  responsesReply,
-  tell,
+  report,
+  responsesResponse,
+  shown,
   textBlock,
-  told,
   toolBlock,
 } from './support.ts'
 
@@ -87,11 +87,11 @@ describe.each(pairs)('a conversation of $from continued with $to', ({ from, to }
     if (to === 'generate-content') {
       // It takes thoughts without a proof, as what they are: only the proof is lost, where there was one.
       expect(body).toMatchObject({ contents: [{}, { parts: [{ text: 'PRIVATE', thought: true }, { text: 'Left.' }] }, {}] })
-      expect(told(notes).filter(note => note.includes('foreign-signature'))).toHaveLength(from === 'chat-completions' ? 0 : 1)
+      expect(shown(notes).filter(note => note.includes('foreign-signature'))).toHaveLength(from === 'chat-completions' ? 0 : 1)
       return
     }
     expect(JSON.stringify(body)).not.toContain('PRIVATE')
-    expect(told(notes).filter(note => note.includes(' reasoning.') && note.startsWith('dropped'))).toEqual([
+    expect(shown(notes).filter(note => note.includes(' reasoning.') && note.startsWith('dropped'))).toEqual([
       expect.stringMatching(new RegExp(`^dropped ${placeOfReasoning[from]} reasoning\\.(dropped|foreign-signature|unsigned)$`)),
     ])
   })
@@ -160,11 +160,11 @@ describe('how much to think', () => {
           expect(thinking.budget_tokens).toBeLessThan(limit)
         }
         if (effort === 'none') expect(thinking).toEqual({ type: 'disabled' })
-        else if (!thinking) expect(told(notes)).toContain('dropped /reasoning_effort reasoning.no-room')
-        else if (thinking.type === 'enabled') expect(told(notes)).toContain('approximated /reasoning_effort reasoning.effort-as-budget')
+        else if (!thinking) expect(shown(notes)).toContain('dropped /reasoning_effort reasoning.no-room')
+        else if (thinking.type === 'enabled') expect(shown(notes)).toContain('approximated /reasoning_effort reasoning.effort-as-budget')
         else {
           expect([thinking, output_config]).toEqual([{ type: 'adaptive' }, { effort: effort === 'minimal' ? 'low' : effort }])
-          expect(told(notes)).toEqual(effort === 'minimal' ? ['approximated /reasoning_effort reasoning.effort'] : [])
+          expect(shown(notes)).toEqual(effort === 'minimal' ? ['approximated /reasoning_effort reasoning.effort'] : [])
         }
       }
     },
@@ -232,15 +232,15 @@ describe('reasoning of compatible servers', () => {
   ]
 
   test.each(spellings)('in %s is thinking beside the answer, once', (_, fields) => {
-    const reply = chatReply({ content: 'Left.', ...fields }, 'stop')
-    const messages = translateResponse(reply, { from: 'chat-completions', to: 'messages' })
+    const response = chatResponse({ content: 'Left.', ...fields }, 'stop')
+    const messages = translateResponse(response, { from: 'chat-completions', to: 'messages' })
     expect(messages.body).toMatchObject({
       content: [
         { type: 'thinking', thinking: 'because', signature: '' },
         { type: 'text', text: 'Left.' },
       ],
     })
-    const responses = translateResponse(reply, { from: 'chat-completions', to: 'responses' }).body as { output: Body[] }
+    const responses = translateResponse(response, { from: 'chat-completions', to: 'responses' }).body as { output: Body[] }
     expect(responses.output).toMatchObject([{ type: 'reasoning' }, { type: 'message', content: [{ type: 'output_text', text: 'Left.' }] }])
     expect(JSON.stringify(responses).match(/because/g)).toHaveLength(1)
     expect(JSON.stringify(responses.output[0])).toContain('because')
@@ -248,15 +248,15 @@ describe('reasoning of compatible servers', () => {
 
   test.each(spellings)('streamed in %s has a place of its own before the text', async (_, fields) => {
     const wires = [chunk({ role: 'assistant', content: '' }), chunk(fields), chunk({ content: 'Left.' }), chunk({}, 'stop'), done]
-    const messages = await tell(wires, { from: 'chat-completions', to: 'messages' }).reply()
+    const messages = await report(wires, { from: 'chat-completions', to: 'messages' }).response()
     expect(messages).toMatchObject({
       content: [
         { type: 'thinking', thinking: 'because' },
         { type: 'text', text: 'Left.' },
       ],
     })
-    const { reply, events } = tell(wires, { from: 'chat-completions', to: 'responses' })
-    expect(await reply()).toMatchObject({ output: [{ type: 'reasoning' }, { type: 'message', content: [{ text: 'Left.' }] }] })
+    const { response, events } = report(wires, { from: 'chat-completions', to: 'responses' })
+    expect(await response()).toMatchObject({ output: [{ type: 'reasoning' }, { type: 'message', content: [{ text: 'Left.' }] }] })
     expect(events.filter(event => JSON.stringify(event).includes('"delta":"because"'))).toHaveLength(1)
   })
 })
@@ -276,16 +276,16 @@ describe('thinking in a stream', () => {
   ]
 
   test('is an item of its own before the message, and what proves it comes with its end', async () => {
-    const { reply, events } = tell(wires, { from: 'messages', to: 'responses' })
+    const { response, events } = report(wires, { from: 'messages', to: 'responses' })
     const added = events.filter(event => (event as Body)['type'] === 'response.output_item.added') as { output_index: number; item: Body }[]
     expect(added.map(({ output_index, item }) => [output_index, item['type']])).toEqual([
       [0, 'reasoning'],
       [1, 'message'],
     ])
-    const answer = (await reply()) as { output: Body[] }
-    expect(answer.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: expect.stringMatching(/^xs1\./) })
-    expect(JSON.stringify(answer.output[0])).toContain('because')
-    expect(JSON.stringify(answer.output[1])).not.toContain('because')
+    const result = (await response()) as { output: Body[] }
+    expect(result.output[0]).toMatchObject({ type: 'reasoning', encrypted_content: expect.stringMatching(/^xs1\./) })
+    expect(JSON.stringify(result.output[0])).toContain('because')
+    expect(JSON.stringify(result.output[1])).not.toContain('because')
   })
 
   test('several summaries of one item are one thinking block, each told once', async () => {
@@ -299,17 +299,17 @@ describe('thinking in a stream', () => {
       { type: 'response.reasoning_summary_part.done', ...at, summary_index, part: { type: 'summary_text', text } },
     ])
     const events = [
-      { type: 'response.created', response: responsesReply([], { status: 'in_progress' }) },
+      { type: 'response.created', response: responsesResponse([], { status: 'in_progress' }) },
       { type: 'response.output_item.added', output_index: 0, item: { ...item, summary: [], encrypted_content: '' } },
       ...summary,
       { type: 'response.output_item.done', output_index: 0, item },
-      { type: 'response.completed', response: responsesReply([item]) },
+      { type: 'response.completed', response: responsesResponse([item]) },
     ].map((event, sequence_number) => ({ ...event, sequence_number }))
-    const { reply, notes } = tell(events, { from: 'responses', to: 'messages' })
-    expect(await reply()).toMatchObject({ content: [{ type: 'thinking', thinking: 'First.\n\nSecond.', signature: expect.stringMatching(/^xs1\./) }] })
+    const { response, notes } = report(events, { from: 'responses', to: 'messages' })
+    expect(await response()).toMatchObject({ content: [{ type: 'thinking', thinking: 'First.\n\nSecond.', signature: expect.stringMatching(/^xs1\./) }] })
     // Where they are joined travels along, so that nothing is lost and nothing is noted.
     expect(notes.map(({ code }) => code)).not.toContain('reasoning.joined')
-    const { content } = (await reply()) as { content: Body[] }
+    const { content } = (await response()) as { content: Body[] }
     const back = translateRequest(
       {
         model: 'm-7',
@@ -327,9 +327,9 @@ describe('thinking in a stream', () => {
 })
 
 describe('what proves reasoning finds its way back', () => {
-  const replies: Record<ProtocolName, { body: object; sealed: (request: unknown) => unknown }> = {
+  const responses: Record<ProtocolName, { body: object; sealed: (request: unknown) => unknown }> = {
     'chat-completions': {
-      body: chatReply(
+      body: chatResponse(
         {
           tool_calls: [
             { id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' }, extra_content: { google: { thought_signature: 'SEALED' } } },
@@ -341,7 +341,7 @@ describe('what proves reasoning finds its way back', () => {
       sealed: request => (request as { messages: { tool_calls?: Body[] }[] }).messages[1]?.tool_calls?.map(call => call['extra_content']),
     },
     responses: {
-      body: responsesReply([
+      body: responsesResponse([
         { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'SEALED' },
         callItem('call_1', 'look', '{}'),
         callItem('call_2', 'look', '{"far":true}'),
@@ -349,7 +349,7 @@ describe('what proves reasoning finds its way back', () => {
       sealed: request => (request as { input: Body[] }).input.map(item => item['encrypted_content']).filter(Boolean),
     },
     messages: {
-      body: messagesReply(
+      body: messagesResponse(
         [
           { type: 'thinking', thinking: 'hm', signature: 'SEALED' },
           { type: 'redacted_thinking', data: 'BLACK' },
@@ -361,7 +361,7 @@ describe('what proves reasoning finds its way back', () => {
       sealed: request => (request as { messages: { content: Body[] }[] }).messages[1]?.content.map(({ signature, data }) => signature ?? data).filter(Boolean),
     },
     'generate-content': {
-      body: generatedReply([
+      body: generatedResponse([
         { functionCall: { id: 'call_1', name: 'look', args: {} }, thoughtSignature: 'SEALED' },
         { functionCall: { id: 'call_2', name: 'look', args: { far: true } } },
       ]),
@@ -377,48 +377,48 @@ describe('what proves reasoning finds its way back', () => {
   }
 
   /** The next request of a client that sends back what it got. */
-  const next: Record<ProtocolName, (reply: Body) => Body> = {
-    'chat-completions': reply => ({
+  const next: Record<ProtocolName, (response: Body) => Body> = {
+    'chat-completions': response => ({
       model: 'm-7',
       messages: [
         { role: 'user', content: 'x' },
-        (reply['choices'] as { message: Body }[])[0]?.message,
+        (response['choices'] as { message: Body }[])[0]?.message,
         { role: 'tool', tool_call_id: 'call_1', content: 'a' },
         { role: 'tool', tool_call_id: 'call_2', content: 'b' },
       ],
     }),
-    responses: reply => ({
+    responses: response => ({
       model: 'm-7',
       store: false,
       input: [
         { role: 'user', content: 'x' },
-        ...(reply['output'] as Body[]),
+        ...(response['output'] as Body[]),
         { type: 'function_call_output', call_id: 'call_1', output: 'a' },
         { type: 'function_call_output', call_id: 'call_2', output: 'b' },
       ],
     }),
-    messages: reply => ({
+    messages: response => ({
       model: 'm-7',
       max_tokens: 2000,
       messages: [
         { role: 'user', content: 'x' },
-        { role: 'assistant', content: reply['content'] },
+        { role: 'assistant', content: response['content'] },
         { role: 'user', content: ['call_1', 'call_2'].map(id => ({ type: 'tool_result', tool_use_id: id, content: 'a' })) },
       ],
     }),
-    'generate-content': reply => ({
+    'generate-content': response => ({
       contents: [
         { role: 'user', parts: [{ text: 'x' }] },
-        (reply['candidates'] as { content: Body }[])[0]?.content,
+        (response['candidates'] as { content: Body }[])[0]?.content,
         { role: 'user', parts: ['call_1', 'call_2'].map(id => ({ functionResponse: { id, name: 'look', response: { output: 'a' } } })) },
       ],
     }),
   }
 
   test.each(pairs)('to $from through a client of $to, at the same place', ({ from, to }) => {
-    const { body } = translateResponse(replies[from].body, { from, to })
+    const { body } = translateResponse(responses[from].body, { from, to })
     const back = translateRequest(next[to](body as Body), { from: to, to: from })
-    expect(replies[from].sealed(back.body)).toEqual(expected[from])
+    expect(responses[from].sealed(back.body)).toEqual(expected[from])
     expect(JSON.stringify(back.body)).not.toContain('xs1.')
   })
 
@@ -436,8 +436,8 @@ describe('what proves reasoning finds its way back', () => {
       ...toolBlock(3, 'call_2', 'look', '{"far":true}'),
       ...ended('tool_use'),
     ]
-    const reply = await tell(wires, { from: 'messages', to }).reply()
-    const back = translateRequest(next[to](reply), { from: to, to: 'messages' })
-    expect(replies.messages.sealed(back.body)).toEqual(expected.messages)
+    const response = await report(wires, { from: 'messages', to }).response()
+    const back = translateRequest(next[to](response), { from: to, to: 'messages' })
+    expect(responses.messages.sealed(back.body)).toEqual(expected.messages)
   })
 })

@@ -4,7 +4,7 @@ import { TranslationError } from '../../src/errors.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { translateRequest, translateResponse } from '../support/untyped.ts'
-import { call, called, calling, content, each, item, type Row, told, use, user, type Wire } from './asking.ts'
+import { call, called, calling, content, each, item, type Row, reported, use, user, type Wire } from './asking.ts'
 
 const schema = { type: 'object', properties: { q: { type: 'string' } }, required: ['q'] }
 
@@ -46,7 +46,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
   const tools = (protocol: ProtocolName) => ({ ...say[protocol], tools: ['f', 'g'].map(define[protocol]) })
 
   test.each(choices)('%s is still that', (_, spelled) => {
-    const { body, notes, faults } = told(from, to, { ...tools(from), [choiceIn(from)]: spelled[from] })
+    const { body, notes, faults } = reported(from, to, { ...tools(from), [choiceIn(from)]: spelled[from] })
     expect({ choice: body[choiceIn(to)], notes, faults }).toEqual({ choice: spelled[to], notes: [], faults: [] })
     expect(body['parallel_tool_calls']).toBe(undefined)
   })
@@ -55,7 +55,7 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
   if (to === 'generate-content')
     test('one call at a time is noted', () => {
       const flag = from === 'messages' ? { tool_choice: { type: 'auto', disable_parallel_tool_use: true } } : { parallel_tool_calls: false }
-      expect(told(from, to, { ...tools(from), ...flag }).notes).toEqual([
+      expect(reported(from, to, { ...tools(from), ...flag }).notes).toEqual([
         `dropped /${from === 'messages' ? 'tool_choice/disable_parallel_tool_use' : 'parallel_tool_calls'} field.unsupported`,
       ])
     })
@@ -68,14 +68,14 @@ describe.each(pairs)('choices of $from for $to', ({ from, to }) => {
         // No call at all is no two calls.
         return { tool_choice: what === 'no tool' ? choice : { type: 'auto', ...(choice as Wire | undefined), disable_parallel_tool_use: true } }
       }
-      const { body, notes } = told(from, to, { ...tools(from), ...one(from) })
+      const { body, notes } = reported(from, to, { ...tools(from), ...one(from) })
       const { tool_choice, parallel_tool_calls } = one(to) as Wire
-      const unsaid = from === 'messages' && what === 'no tool'
+      const unreported = from === 'messages' && what === 'no tool'
       // Messages has no place for the flag but in a choice.
       const wanted = from === 'messages' && what === 'nothing' ? 'auto' : tool_choice
       expect({ choice: body['tool_choice'], parallel: body['parallel_tool_calls'], notes }).toEqual({
         choice: wanted,
-        parallel: unsaid ? undefined : parallel_tool_calls,
+        parallel: unreported ? undefined : parallel_tool_calls,
         notes: [],
       })
     })
@@ -316,7 +316,7 @@ const rows: Row[] = [
 ]
 
 test.each(each(rows))('$seen: $from → $to', ({ from, to, asks, options, wanted }) => {
-  expect(told(from, to, asks, options)).toEqual(wanted)
+  expect(reported(from, to, asks, options)).toEqual(wanted)
 })
 
 test.each<[seen: string, from: ProtocolName, asks: Wire]>([
@@ -328,7 +328,7 @@ test.each<[seen: string, from: ProtocolName, asks: Wire]>([
   for (const { to } of pairs.filter(pair => pair.from === from)) {
     let thrown: unknown
     try {
-      told(from, to, asks)
+      reported(from, to, asks)
     } catch (error) {
       thrown = error
     }
@@ -358,7 +358,7 @@ describe('names that do not fit', () => {
       .flatMap(tool => (tool['functionDeclarations'] as Wire[] | undefined) ?? [tool])
       .map(tool => String((tool['function'] as Wire | undefined)?.['name'] ?? tool['name']))
 
-  const replies: Record<ProtocolName, (names: string[]) => Wire> = {
+  const responses: Record<ProtocolName, (names: string[]) => Wire> = {
     'chat-completions': names => ({
       id: 'chatcmpl-1',
       object: 'chat.completion',
@@ -397,7 +397,7 @@ describe('names that do not fit', () => {
   describe.each(pairs)('$from → $to', ({ from, to }) => {
     test.each(odd)('%s: the target takes them, and the client gets back its own', (_, ...names) => {
       const asks = { ...say[from], tools: names.map(define[from]) }
-      const { body, notes, faults } = told(from, to, asks)
+      const { body, notes, faults } = reported(from, to, asks)
       const written = namesIn(body)
       expect(faults).toEqual([])
       expect(new Set(written).size).toBe(names.length)
@@ -406,9 +406,9 @@ describe('names that do not fit', () => {
 
       const { context } = translateRequest({ model: 'm-1', ...(from === 'messages' && { max_tokens: 9 }), ...asks }, { from, to })
       const kept = JSON.parse(JSON.stringify(context)) as typeof context
-      const reply = translateResponse(replies[to](written), { from: to, to: from, context: kept, now: 1 }).body
-      const { tools: _tools, ...answer } = reply as Wire
-      expect(calledIn(answer)).toEqual(names)
+      const response = translateResponse(responses[to](written), { from: to, to: from, context: kept, now: 1 }).body
+      const { tools: _tools, ...result } = response as Wire
+      expect(calledIn(result)).toEqual(names)
     })
   })
 
@@ -433,7 +433,7 @@ describe('names that do not fit', () => {
 test('a call of a tool that takes text comes back with its text, and one of a namespace with its namespace', () => {
   const asks = { model: 'm-1', ...say.responses, tools: [patch, space] }
   const { context } = translateRequest(asks, { from: 'responses', to: 'messages' })
-  const reply = {
+  const response = {
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
@@ -443,7 +443,7 @@ test('a call of a tool that takes text comes back with its text, and one of a na
     stop_sequence: null,
     usage: { input_tokens: 1, output_tokens: 1 },
   }
-  const { body } = translateResponse(reply, { from: 'messages', to: 'responses', context, now: 1 })
+  const { body } = translateResponse(response, { from: 'messages', to: 'responses', context, now: 1 })
   expect((body as { output: Wire[] }).output).toMatchObject([
     { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: '*** "é"\n' },
     { type: 'function_call', call_id: 'c2', name: 'get', namespace: 'mcp', arguments: '{"q":"a"}' },

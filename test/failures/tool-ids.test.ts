@@ -2,8 +2,6 @@ import { describe, expect, test } from 'vitest'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { translateResponse } from '../support/untyped.ts'
 import {
-  answer,
-  asked,
   assistant,
   call,
   called,
@@ -13,10 +11,12 @@ import {
   item,
   output,
   type Row,
+  received,
+  reported,
+  response,
   result,
   spoken,
   text,
-  told,
   use,
   user,
   type Wire,
@@ -29,7 +29,7 @@ const empty: Row[] = [
     [
       `a call without arguments (${JSON.stringify(args)}) does not make the next request fail`,
       'chat-completions',
-      { messages: [user('now?'), calling({ ...call('a'), function: { name: 'look', arguments: args } }), answer('a', 'noon')] },
+      { messages: [user('now?'), calling({ ...call('a'), function: { name: 'look', arguments: args } }), response('a', 'noon')] },
       {
         messages: [{ messages: [user('now?'), assistant([use('a')]), user([result('a', 'noon')])] }],
         responses: [{ input: [item('user', 'now?'), called('a'), output('a', 'noon')] }, 'synthesized /input/1/arguments tool-call.empty-input'],
@@ -42,7 +42,7 @@ const empty: Row[] = [
       {
         messages: [{ messages: [user('now?'), assistant([use('a')]), user([result('a', 'noon')])] }],
         'chat-completions': [
-          { messages: [user('now?'), calling(call('a')), answer('a', 'noon')] },
+          { messages: [user('now?'), calling(call('a')), response('a', 'noon')] },
           'synthesized /messages/1/tool_calls/0/function/arguments tool-call.empty-input',
         ],
       },
@@ -53,7 +53,7 @@ const empty: Row[] = [
     'messages',
     { messages: [user('now?'), assistant([use('a')]), user([result('a', 'noon')])] },
     {
-      'chat-completions': [{ messages: [user('now?'), calling(call('a')), answer('a', 'noon')] }],
+      'chat-completions': [{ messages: [user('now?'), calling(call('a')), response('a', 'noon')] }],
       responses: [{ input: [item('user', 'now?'), called('a'), output('a', 'noon')] }],
     },
   ],
@@ -64,7 +64,7 @@ const empty: Row[] = [
       { messages: [user('now?'), assistant([{ type: 'tool_use', id: 'a', name: 'look', input }]), user([result('a', 'noon')])] },
       {
         'chat-completions': [
-          { messages: [user('now?'), calling(call('a')), answer('a', 'noon')] },
+          { messages: [user('now?'), calling(call('a')), response('a', 'noon')] },
           'synthesized /messages/1/tool_calls/0/function/arguments tool-call.empty-input',
         ],
         responses: [{ input: [item('user', 'now?'), called('a'), output('a', 'noon')] }, 'synthesized /input/1/arguments tool-call.empty-input'],
@@ -75,7 +75,7 @@ const empty: Row[] = [
     [
       `arguments that are no object (${args}) are not lost, and the model sees its own fault`,
       'chat-completions',
-      { messages: [user('x'), calling(call('a', args)), answer('a', 'r')] },
+      { messages: [user('x'), calling(call('a', args)), response('a', 'r')] },
       {
         messages: [
           { messages: [user('x'), assistant([use('a', { __raw: args })]), user([result('a', 'r')])] },
@@ -93,7 +93,7 @@ const empty: Row[] = [
           { messages: [user('x'), assistant([use('a', { __raw: args })]), user([result('a', 'r')])] },
           'approximated /input/1/arguments tool-call.input',
         ],
-        'chat-completions': [{ messages: [user('x'), calling(call('a', args)), answer('a', 'r')] }],
+        'chat-completions': [{ messages: [user('x'), calling(call('a', args)), response('a', 'r')] }],
       },
     ],
   ]),
@@ -101,7 +101,7 @@ const empty: Row[] = [
 
 /** Two calls with these ids, and their results. */
 const history: Record<ProtocolName, (one: string, other: string) => Wire> = {
-  'chat-completions': (one, other) => ({ messages: [user('x'), calling(call(one), call(other)), answer(one, '1'), answer(other, '2')] }),
+  'chat-completions': (one, other) => ({ messages: [user('x'), calling(call(one), call(other)), response(one, '1'), response(other, '2')] }),
   responses: (one, other) => ({ input: [user('x'), called(one), called(other), output(one, '1'), output(other, '2')] }),
   messages: (one, other) => ({ messages: [user('x'), assistant([use(one), use(other)]), user([result(one, '1'), result(other, '2')])] }),
   'generate-content': (one, other) => ({
@@ -161,46 +161,46 @@ const between = protocolNames.flatMap(from => protocolNames.filter(to => to !== 
 
 describe.each(between)('ids of $from for $to', ({ from, to }) => {
   test.each(oddIds)('%s: a result never loses its call', (_, one, other) => {
-    const { body, notes, faults } = told(from, to, history[from](one, other))
+    const { body, notes, faults } = reported(from, to, history[from](one, other))
     const { calls, results } = idsIn[to](body)
     expect(calls).toHaveLength(2)
     expect(new Set(calls).size).toBe(2)
     expect(results).toEqual(calls)
     expect(faults).toEqual([])
-    for (const [index, said] of [one, other].entries()) {
-      const fits = idRules[to].test(said)
-      if (fits) expect(calls[index]).toBe(said)
+    for (const [index, message] of [one, other].entries()) {
+      const fits = idRules[to].test(message)
+      if (fits) expect(calls[index]).toBe(message)
       expect(calls[index]).toMatch(idRules[to])
     }
     expect(notes.filter(note => note.endsWith(' tool-call.id'))).toHaveLength([one, other].filter(id => !idRules[to].test(id)).length)
   })
 
   test('the same id gets the same name in every later request', () => {
-    const again = () => idsIn[to](told(from, to, history[from]('functions.read:0', `call_${'x'.repeat(80)}`)).body)
+    const again = () => idsIn[to](reported(from, to, history[from]('functions.read:0', `call_${'x'.repeat(80)}`)).body)
     expect(again()).toEqual(again())
-    const later = told(from, to, history[from](`call_${'x'.repeat(80)}`, 'functions.read:0')).body
+    const later = reported(from, to, history[from](`call_${'x'.repeat(80)}`, 'functions.read:0')).body
     expect([...idsIn[to](later).calls].reverse()).toEqual(again().calls)
   })
 })
 
 test('an id that was changed for a client is the same when the client sends it back', () => {
-  const reply = {
+  const response = {
     id: 'chatcmpl-1',
     object: 'chat.completion',
     created: 1,
     model: 'm-1',
     choices: [{ index: 0, finish_reason: 'tool_calls', message: { role: 'assistant', content: null, tool_calls: [call('functions.read:0')] } }],
   }
-  const { body } = translateResponse(reply, { from: 'chat-completions', to: 'messages' })
+  const { body } = translateResponse(response, { from: 'chat-completions', to: 'messages' })
   const [block] = (body as { content: Wire[] }).content
   const asks = { messages: [user('x'), assistant([use(String(block?.['id']))]), user([result(String(block?.['id']), 'r')])] }
-  const { notes, faults } = told('messages', 'chat-completions', asks)
+  const { notes, faults } = reported('messages', 'chat-completions', asks)
   expect({ notes, faults }).toEqual({ notes: [], faults: [] })
 })
 
 test('no item is given an id of another kind: what has none says none', () => {
-  const asks = { messages: [user('x'), { ...calling(call('call_1')), content: 'aloud' }, answer('call_1', 'r')] }
-  const { body } = asked('chat-completions', 'responses', asks)
+  const asks = { messages: [user('x'), { ...calling(call('call_1')), content: 'aloud' }, response('call_1', 'r')] }
+  const { body } = received('chat-completions', 'responses', asks)
   expect(body['input']).toEqual([item('user', 'x'), spoken('aloud'), called('call_1'), output('call_1', 'r')])
 })
 
@@ -208,7 +208,7 @@ const pairs: Row[] = [
   [
     'of two results for one call the fresh one is sent, and the stale one is told',
     'chat-completions',
-    { messages: [user('x'), calling(call('a')), answer('a', 'stale'), answer('a', 'fresh')] },
+    { messages: [user('x'), calling(call('a')), response('a', 'stale'), response('a', 'fresh')] },
     {
       messages: [{ messages: [user('x'), assistant([use('a')]), user([result('a', 'fresh')])] }, 'dropped /messages/2 tool-result.duplicate'],
       responses: [{ input: [item('user', 'x'), called('a'), output('a', 'fresh')] }, 'dropped /messages/2 tool-result.duplicate'],
@@ -220,7 +220,7 @@ const pairs: Row[] = [
     { input: [user('x'), called('a'), output('a', '1'), output('a', '2'), output('a', '3')] },
     {
       'chat-completions': [
-        { messages: [user('x'), calling(call('a')), answer('a', '3')] },
+        { messages: [user('x'), calling(call('a')), response('a', '3')] },
         'dropped /input/2 tool-result.duplicate',
         'dropped /input/3 tool-result.duplicate',
       ],
@@ -234,7 +234,7 @@ const pairs: Row[] = [
   [
     'an id that is used again in a later turn is another call',
     'chat-completions',
-    { messages: [user('x'), calling(call('a')), answer('a', '1'), user('again'), calling(call('a')), answer('a', '2')] },
+    { messages: [user('x'), calling(call('a')), response('a', '1'), user('again'), calling(call('a')), response('a', '2')] },
     {
       messages: [
         {
@@ -254,7 +254,7 @@ const pairs: Row[] = [
         'synthesized /messages/2/content/0 tool-result.synthesized',
       ],
       'chat-completions': [
-        { messages: [user('x'), calling(call('a')), answer('a', interrupted), user('never mind')] },
+        { messages: [user('x'), calling(call('a')), response('a', interrupted), user('never mind')] },
         'synthesized /messages/2 tool-result.synthesized',
       ],
     },
@@ -269,7 +269,7 @@ const pairs: Row[] = [
         'synthesized /input/3 tool-result.synthesized',
       ],
       'chat-completions': [
-        { messages: [user('x'), calling(call('a'), call('b')), answer('a', interrupted), answer('b', '2'), user('well')] },
+        { messages: [user('x'), calling(call('a'), call('b')), response('a', interrupted), response('b', '2'), user('well')] },
         'synthesized /messages/2 tool-result.synthesized',
       ],
     },
@@ -277,7 +277,7 @@ const pairs: Row[] = [
   [
     'a result whose call was cut off the history is text of the user',
     'chat-completions',
-    { messages: [user('x'), answer('gone', 'r'), user('y')] },
+    { messages: [user('x'), response('gone', 'r'), user('y')] },
     {
       messages: [{ messages: [user('x'), user('r'), user('y')] }, 'approximated /messages/1 tool-result.orphan-as-text'],
       responses: [{ input: [item('user', 'x'), item('user', 'r'), item('user', 'y')] }, 'approximated /messages/1 tool-result.orphan-as-text'],
@@ -286,5 +286,5 @@ const pairs: Row[] = [
 ]
 
 test.each(each([...empty, ...pairs]))('$seen: $from → $to', ({ from, to, asks, options, wanted }) => {
-  expect(told(from, to, asks, options)).toEqual(wanted)
+  expect(reported(from, to, asks, options)).toEqual(wanted)
 })

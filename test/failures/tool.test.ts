@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { answer, assistant, call, called, calling, each, item, output, pdf, png, type Row, result, spoken, text, told, use, user } from './asking.ts'
+import { assistant, call, called, calling, each, item, output, pdf, png, type Row, reported, response, result, spoken, text, use, user } from './asking.ts'
 
 const dataUrl = `data:image/png;base64,${png}`
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
@@ -13,7 +13,7 @@ const order: Row[] = [
     { messages: [user('go'), assistant([use('a', { at: 'A' }), use('b', { at: 'B' })]), user([result('a', 'one'), result('b', 'two'), text('and?')])] },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a', '{"at":"A"}'), call('b', '{"at":"B"}')), answer('a', 'one'), answer('b', 'two'), user('and?')] },
+        { messages: [user('go'), calling(call('a', '{"at":"A"}'), call('b', '{"at":"B"}')), response('a', 'one'), response('b', 'two'), user('and?')] },
       ],
       responses: [
         { input: [item('user', 'go'), called('a', '{"at":"A"}'), called('b', '{"at":"B"}'), output('a', 'one'), output('b', 'two'), item('user', 'and?')] },
@@ -26,7 +26,7 @@ const order: Row[] = [
     { messages: [user('go'), assistant([use('a')]), user([text('by the way'), result('a', 'one')])] },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a')), answer('a', 'one'), user('by the way')] },
+        { messages: [user('go'), calling(call('a')), response('a', 'one'), user('by the way')] },
         'approximated /messages/2/content/1 tool-result.moved',
       ],
       responses: [{ input: [item('user', 'go'), called('a'), item('user', 'by the way'), output('a', 'one')] }],
@@ -37,7 +37,7 @@ const order: Row[] = [
     'messages',
     { messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', 'one')]), user([result('b', 'two')]), user('and?')] },
     {
-      'chat-completions': [{ messages: [user('go'), calling(call('a'), call('b')), answer('a', 'one'), answer('b', 'two'), user('and?')] }],
+      'chat-completions': [{ messages: [user('go'), calling(call('a'), call('b')), response('a', 'one'), response('b', 'two'), user('and?')] }],
       responses: [{ input: [item('user', 'go'), called('a'), called('b'), output('a', 'one'), output('b', 'two'), item('user', 'and?')] }],
     },
   ],
@@ -47,7 +47,7 @@ const order: Row[] = [
     { messages: [user('go'), assistant([use('a')]), { role: 'system', content: 'be brief' }, user([result('a', 'one')])] },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a')), answer('a', 'one'), user('<system>be brief</system>')] },
+        { messages: [user('go'), calling(call('a')), response('a', 'one'), user('<system>be brief</system>')] },
         'approximated /messages/3/content/0 tool-result.moved',
         'approximated /messages/2 system.mid-conversation-as-user',
       ],
@@ -59,14 +59,14 @@ const order: Row[] = [
     'responses',
     { input: [user('go'), called('a'), user('wait'), output('a', 'one')] },
     {
-      'chat-completions': [{ messages: [user('go'), calling(call('a')), answer('a', 'one'), user('wait')] }, 'approximated /input/3 tool-result.moved'],
+      'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', 'one'), user('wait')] }, 'approximated /input/3 tool-result.moved'],
       messages: [{ messages: [user('go'), assistant([use('a')]), user([result('a', 'one'), text('wait')])] }, 'approximated /input/3 tool-result.moved'],
     },
   ],
   [
     'results of parallel calls come back in one message, in the order of the calls, before the text',
     'chat-completions',
-    { messages: [user('go'), { ...calling(call('a'), call('b')), content: 'ok' }, answer('b', 'two'), answer('a', 'one'), user('so?'), user('hm?')] },
+    { messages: [user('go'), { ...calling(call('a'), call('b')), content: 'ok' }, response('b', 'two'), response('a', 'one'), user('so?'), user('hm?')] },
     {
       messages: [
         {
@@ -83,7 +83,7 @@ const order: Row[] = [
   [
     'calls that came one message each are one turn, and their results one message',
     'chat-completions',
-    { messages: [user('go'), calling(call('a')), calling(call('b')), answer('a', 'one'), answer('b', 'two')] },
+    { messages: [user('go'), calling(call('a')), calling(call('b')), response('a', 'one'), response('b', 'two')] },
     { messages: [{ messages: [user('go'), assistant([use('a'), use('b')]), user([result('a', 'one'), result('b', 'two')])] }] },
   ],
   [
@@ -101,7 +101,7 @@ const order: Row[] = [
     },
     {
       'chat-completions': [
-        { messages: [user('go'), { ...calling(call('a'), call('b')), reasoning_content: 'Two looks.' }, answer('a', 'one'), answer('b', 'two')] },
+        { messages: [user('go'), { ...calling(call('a'), call('b')), reasoning_content: 'Two looks.' }, response('a', 'one'), response('b', 'two')] },
         'dropped /input/1/encrypted_content reasoning.foreign-signature',
         'dropped /input/1/id message.ids',
         'approximated /input/1 reasoning.dialect-field',
@@ -119,7 +119,7 @@ const order: Row[] = [
     {
       'chat-completions': [
         {
-          messages: [user('go'), { ...calling(call('a')), content: 'first' }, answer('a', 'one'), calling(call('b')), answer('b', 'two'), user('so?')],
+          messages: [user('go'), { ...calling(call('a')), content: 'first' }, response('a', 'one'), calling(call('b')), response('b', 'two'), user('so?')],
         },
       ],
       messages: [
@@ -140,7 +140,7 @@ const order: Row[] = [
     'responses',
     { input: [user('go'), { type: 'newest_item', note: 1 }, called('a'), output('a', 'one')] },
     {
-      'chat-completions': [{ messages: [user('go'), calling(call('a')), answer('a', 'one')] }, 'dropped /input/1 part.unknown'],
+      'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', 'one')] }, 'dropped /input/1 part.unknown'],
       messages: [{ messages: [user('go'), assistant([use('a')]), user([result('a', 'one')])] }, 'dropped /input/1 part.unknown'],
     },
   ],
@@ -150,7 +150,7 @@ const order: Row[] = [
     { messages: [user('go'), assistant([text('I look. '), use('a'), text('It runs.')]), user([result('a', 'one')])] },
     {
       'chat-completions': [
-        { messages: [user('go'), { ...calling(call('a')), content: 'I look. It runs.' }, answer('a', 'one')] },
+        { messages: [user('go'), { ...calling(call('a')), content: 'I look. It runs.' }, response('a', 'one')] },
         'approximated /messages/1 parts.order-lost',
       ],
       responses: [{ input: [item('user', 'go'), spoken('I look. '), called('a'), spoken('It runs.'), output('a', 'one')] }],
@@ -162,7 +162,7 @@ const order: Row[] = [
     { input: [user('go'), called('a'), { role: 'assistant', content: 'one more' }, called('b'), output('a', '1'), output('b', '2')] },
     {
       'chat-completions': [
-        { messages: [user('go'), { ...calling(call('a'), call('b')), content: 'one more' }, answer('a', '1'), answer('b', '2')] },
+        { messages: [user('go'), { ...calling(call('a'), call('b')), content: 'one more' }, response('a', '1'), response('b', '2')] },
         'approximated /input/1 parts.order-lost',
       ],
       messages: [{ messages: [user('go'), assistant([use('a'), text('one more'), use('b')]), user([result('a', '1'), result('b', '2')])] }],
@@ -181,8 +181,8 @@ const results: Row[] = [
           messages: [
             user('go'),
             calling(call('a'), call('b')),
-            answer('a', 'shot'),
-            answer('b', ''),
+            response('a', 'shot'),
+            response('b', ''),
             user([text('[image for a]'), chatImage, text('[image for b]'), chatImage]),
             user('so?'),
           ],
@@ -220,7 +220,7 @@ const results: Row[] = [
           messages: [
             user('go'),
             calling(call('a')),
-            answer('a', ''),
+            response('a', ''),
             user([text('[document for a]'), { type: 'file', file: { file_data: `data:application/pdf;base64,${pdf}`, filename: 'file.pdf' } }]),
           ],
         },
@@ -267,7 +267,7 @@ const results: Row[] = [
     { messages: [user('go'), assistant([use('a')]), user([result('a', [text('shot'), image])])] },
     {
       'chat-completions': [
-        { messages: [user('go'), calling(call('a')), answer('a', 'shot')] },
+        { messages: [user('go'), calling(call('a')), response('a', 'shot')] },
         'dropped /messages/2/content/0/content/1 tool-result.media-dropped',
       ],
     },
@@ -279,7 +279,7 @@ const results: Row[] = [
       'messages',
       { messages: [user('go'), assistant([use('a')]), user([result('a', content)])] },
       {
-        'chat-completions': [{ messages: [user('go'), calling(call('a')), answer('a', '')] }],
+        'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', '')] }],
         responses: [{ input: [item('user', 'go'), called('a'), output('a', '')] }],
       },
     ],
@@ -288,7 +288,7 @@ const results: Row[] = [
     (content): Row => [
       `a tool message of nothing (${JSON.stringify(content)}) is still an answer`,
       'chat-completions',
-      { messages: [user('go'), calling(call('a')), answer('a', content)] },
+      { messages: [user('go'), calling(call('a')), response('a', content)] },
       {
         messages: [{ messages: [user('go'), assistant([use('a')]), user([{ type: 'tool_result', tool_use_id: 'a' }])] }],
         responses: [{ input: [item('user', 'go'), called('a'), output('a', '')] }],
@@ -302,7 +302,7 @@ const results: Row[] = [
       { input: [user('go'), called('a'), output('a', content)] },
       {
         messages: [{ messages: [user('go'), assistant([use('a')]), user([{ type: 'tool_result', tool_use_id: 'a' }])] }],
-        'chat-completions': [{ messages: [user('go'), calling(call('a')), answer('a', '')] }],
+        'chat-completions': [{ messages: [user('go'), calling(call('a')), response('a', '')] }],
       },
     ],
   ),
@@ -310,6 +310,6 @@ const results: Row[] = [
 
 describe('calls and results', () => {
   test.each(each([...order, ...results]))('$seen: $from → $to', ({ from, to, asks, options, wanted }) => {
-    expect(told(from, to, asks, options)).toEqual(wanted)
+    expect(reported(from, to, asks, options)).toEqual(wanted)
   })
 })

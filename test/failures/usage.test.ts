@@ -3,24 +3,24 @@ import type { ProtocolName } from '../../src/protocols/index.ts'
 import { translateResponse } from '../support/untyped.ts'
 import {
   begun,
-  chatReply,
+  chatResponse,
   chatUsage,
   chunk,
   done,
   ended,
   frame,
-  generatedReply,
+  generatedResponse,
   messageItem,
-  messagesReply,
+  messagesResponse,
   others,
   pairs,
-  responsesReply,
+  report,
+  responsesResponse,
   responsesStream,
   responsesUsage,
-  tell,
+  shown,
   textBlock,
   textEvents,
-  told,
   typesOf,
   usageChunk,
 } from './support.ts'
@@ -45,18 +45,18 @@ const countsWith = (written: number): Record<ProtocolName, Body> => ({
 })
 const counts = countsWith(100)
 
-const reply = (protocol: ProtocolName, usage: object) =>
+const response = (protocol: ProtocolName, usage: object) =>
   ({
-    'chat-completions': () => chatReply({ content: 'x' }, 'stop', { usage }),
-    responses: () => responsesReply([messageItem('x')], { usage }),
-    messages: () => messagesReply([{ type: 'text', text: 'x' }], 'end_turn', { usage }),
-    'generate-content': () => generatedReply([{ text: 'x' }], 'STOP', { usageMetadata: usage }),
+    'chat-completions': () => chatResponse({ content: 'x' }, 'stop', { usage }),
+    responses: () => responsesResponse([messageItem('x')], { usage }),
+    messages: () => messagesResponse([{ type: 'text', text: 'x' }], 'end_turn', { usage }),
+    'generate-content': () => generatedResponse([{ text: 'x' }], 'STOP', { usageMetadata: usage }),
   })[protocol]()
 
 const stream = (protocol: ProtocolName, usage: Body): unknown[] =>
   ({
     'chat-completions': () => [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), usageChunk(usage), done],
-    responses: () => responsesStream(textEvents(0, 'x'), responsesReply([messageItem('x')], { usage })),
+    responses: () => responsesStream(textEvents(0, 'x'), responsesResponse([messageItem('x')], { usage })),
     messages: () => [begun({ ...usage, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', usage)],
     'generate-content': () => [frame([{ text: 'x' }]), frame([{ text: '' }], 'STOP', { usageMetadata: usage })],
   })[protocol]()
@@ -67,12 +67,12 @@ const inAndOut = (protocol: ProtocolName, input: number, output: number, thought
     ? { promptTokenCount: input, candidatesTokenCount: output - thought, ...(thought > 0 && { thoughtsTokenCount: thought }) }
     : { input_tokens: input, output_tokens: output }
 const usageOf = (body: unknown) => (body as { usage?: Body; usageMetadata?: Body }).usage ?? (body as { usageMetadata: Body }).usageMetadata
-const asked = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
+const received = { context: { from: 'chat-completions', to: 'messages', request: { messages: [], stream: { enabled: true, includeUsage: true } } } }
 
 test('what a request cost is told to clients of messages at the start, where the first event of generate-content says it (3.6)', () => {
   const early = { promptTokenCount: 10, cachedContentTokenCount: 4, totalTokenCount: 10 }
   const late = { ...early, candidatesTokenCount: 3, totalTokenCount: 13 }
-  const { events, notes } = tell([frame([{ text: 'x' }], undefined, { usageMetadata: early }), frame([{ text: '' }], 'STOP', { usageMetadata: late })], {
+  const { events, notes } = report([frame([{ text: 'x' }], undefined, { usageMetadata: early }), frame([{ text: '' }], 'STOP', { usageMetadata: late })], {
     from: 'generate-content',
     to: 'messages',
   })
@@ -86,11 +86,11 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
   const counts = countsWith(from === 'generate-content' || to === 'generate-content' ? 0 : 100)
 
   test('are the same tokens: none twice, none lost, whole or streamed', async () => {
-    const whole = translateResponse(reply(from, counts[from]), { from, to })
+    const whole = translateResponse(response(from, counts[from]), { from, to })
     expect(usageOf(whole.body)).toMatchObject(counts[to])
-    const streamed = tell(stream(from, counts[from]), { from, to, chatCompletions: { alwaysUsage: true } })
-    expect(usageOf(await streamed.reply())).toMatchObject(counts[to])
-    expect([...told(whole.notes), ...told(streamed.notes)].filter(note => note.includes('usage') && !note.includes('usage.late'))).toEqual([])
+    const streamed = report(stream(from, counts[from]), { from, to, chatCompletions: { alwaysUsage: true } })
+    expect(usageOf(await streamed.response())).toMatchObject(counts[to])
+    expect([...shown(whole.notes), ...shown(streamed.notes)].filter(note => note.includes('usage') && !note.includes('usage.late'))).toEqual([])
   })
 
   test('of a cache alone are not negative', () => {
@@ -100,7 +100,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
       messages: { input_tokens: 0, cache_read_input_tokens: 50, cache_creation_input_tokens: 0, output_tokens: 5 },
       'generate-content': { promptTokenCount: 10, cachedContentTokenCount: 50, candidatesTokenCount: 5, totalTokenCount: 15 },
     }
-    const { body } = translateResponse(reply(from, odd[from]), { from, to })
+    const { body } = translateResponse(response(from, odd[from]), { from, to })
     expect(JSON.stringify(usageOf(body))).not.toMatch(/:-\d/)
   })
 
@@ -109,7 +109,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
       'chat-completions': [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'length'), usageChunk(counts['chat-completions']), done],
       responses: responsesStream(
         textEvents(0, 'x'),
-        responsesReply([messageItem('x', { status: 'incomplete' })], {
+        responsesResponse([messageItem('x', { status: 'incomplete' })], {
           status: 'incomplete',
           incomplete_details: { reason: 'max_output_tokens' },
           usage: counts.responses,
@@ -119,7 +119,7 @@ describe.each(pairs)('tokens that $from counted, for a client of $to', ({ from, 
       messages: [begun({ ...counts.messages, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('max_tokens', counts.messages)],
       'generate-content': [frame([{ text: 'x' }]), frame([{ text: '' }], 'MAX_TOKENS', { usageMetadata: counts['generate-content'] })],
     }
-    expect(usageOf(await tell(cut[from], { from, to, chatCompletions: { alwaysUsage: true } }).reply())).toMatchObject(counts[to])
+    expect(usageOf(await report(cut[from], { from, to, chatCompletions: { alwaysUsage: true } }).response())).toMatchObject(counts[to])
   })
 })
 
@@ -130,7 +130,7 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       ...ended('end_turn', { input_tokens: 100, cache_read_input_tokens: 400, output_tokens: 20 }),
     ]
-    const usage = usageOf(await tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).reply())
+    const usage = usageOf(await report(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).response())
     expect(usage).toMatchObject(
       {
         responses: responsesUsage(500, 20, { cached: 400 }),
@@ -147,12 +147,12 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       ...ended('end_turn', { input_tokens: null, cache_read_input_tokens: null, output_tokens: 20 }),
     ]
-    expect(usageOf(await tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).reply())).toMatchObject({ [total(to)]: 520 })
+    expect(usageOf(await report(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).response())).toMatchObject({ [total(to)]: 520 })
   })
 
   test.each(others('messages'))('that grow at the end, as with tools of the provider, are those of the end for a client of %s', async to => {
     const wires = [begun({ input_tokens: 100, output_tokens: 1 }), ...textBlock(0, 'x'), ...ended('end_turn', { input_tokens: 900, output_tokens: 20 })]
-    expect(usageOf(await tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).reply())).toMatchObject({ [total(to)]: 920 })
+    expect(usageOf(await report(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } }).response())).toMatchObject({ [total(to)]: 920 })
   })
 
   test.each(others('messages'))('of an answer that fails then are told to a client of %s, or noted', to => {
@@ -161,23 +161,23 @@ describe('counts of messages', () => {
       ...textBlock(0, 'x'),
       { type: 'error', error: { type: 'api_error', message: 'Engine on fire' } },
     ]
-    const { outcome, events, notes } = tell(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } })
+    const { outcome, events, notes } = report(wires, { from: 'messages', to, chatCompletions: { alwaysUsage: true } })
     expect(outcome).toBe('failed')
     if (to === 'responses') expect(events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 100 } } })
-    else expect(told(notes)).toContainEqual(expect.stringMatching(/^dropped \/usage\S* field\.unsupported$/))
+    else expect(shown(notes)).toContainEqual(expect.stringMatching(/^dropped \/usage\S* field\.unsupported$/))
   })
 
   test('and behind those of the start only the others are noted', () => {
     const counting = (output: number) => ({ usageMetadata: { promptTokenCount: 7, candidatesTokenCount: output, totalTokenCount: 7 + output } })
     const wires = [frame([{ text: 'a' }], undefined, counting(2)), frame([{ text: 'b' }], undefined, counting(5))]
-    const { notes } = tell(wires, { from: 'generate-content', to: 'messages' })
-    expect(told(notes).filter(note => note.includes('sage'))).toEqual(['dropped /usageMetadata/candidatesTokenCount field.unsupported'])
+    const { notes } = report(wires, { from: 'generate-content', to: 'messages' })
+    expect(shown(notes).filter(note => note.includes('sage'))).toEqual(['dropped /usageMetadata/candidatesTokenCount field.unsupported'])
   })
 })
 
 describe('counts that chat completions tells late', () => {
   test('after the finish reason are in the one message_delta, all of them', async () => {
-    const { events, reply, notes } = tell(stream('chat-completions', counts['chat-completions']), { from: 'chat-completions', to: 'messages' })
+    const { events, response, notes } = report(stream('chat-completions', counts['chat-completions']), { from: 'chat-completions', to: 'messages' })
     const deltas = events.filter(event => (event as Body)['type'] === 'message_delta')
     expect(deltas).toHaveLength(1)
     expect(deltas[0]).toMatchObject({
@@ -185,8 +185,8 @@ describe('counts that chat completions tells late', () => {
       usage: { input_tokens: 200, cache_read_input_tokens: 700, cache_creation_input_tokens: 100, output_tokens: 60 },
     })
     expect(typesOf(events).slice(-2)).toEqual(['message_delta', 'message_stop'])
-    expect(usageOf(await reply())).toMatchObject({ input_tokens: 200, output_tokens: 60 })
-    expect(told(notes).filter(note => note.includes('usage'))).toEqual([expect.stringMatching(/^synthesized \S+ usage\.late$/)])
+    expect(usageOf(await response())).toMatchObject({ input_tokens: 200, output_tokens: 60 })
+    expect(shown(notes).filter(note => note.includes('usage'))).toEqual([expect.stringMatching(/^synthesized \S+ usage\.late$/)])
   })
 
   test.each<[where: string, ...wires: object[]]>([
@@ -196,39 +196,39 @@ describe('counts that chat completions tells late', () => {
     ['with the finish reason a second time', chunk({}, 'stop'), chunk({}, 'stop', { usage: chatUsage(9, 3) })],
   ])('%s arrive', async (_, ...wires) => {
     for (const to of others('chat-completions')) {
-      const { reply } = tell([chunk({ role: 'assistant', content: 'x' }), ...wires, done], { from: 'chat-completions', to })
-      expect(usageOf(await reply())).toMatchObject(inAndOut(to, 9, 3))
+      const { response } = report([chunk({ role: 'assistant', content: 'x' }), ...wires, done], { from: 'chat-completions', to })
+      expect(usageOf(await response())).toMatchObject(inAndOut(to, 9, 3))
     }
   })
 
   test('are zero for a client of responses or messages, and noted as unknown', () => {
     const wires = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), done]
-    const responses = tell(wires, { from: 'chat-completions', to: 'responses' })
+    const responses = report(wires, { from: 'chat-completions', to: 'responses' })
     expect(responses.events.at(-2)).toMatchObject({ response: { usage: { input_tokens: 0, output_tokens: 0, total_tokens: 0 } } })
-    expect(told(responses.notes)).toContain('synthesized /usage usage.missing')
-    const { notes } = tell(wires, { from: 'chat-completions', to: 'messages' })
-    expect(told(notes)).toContainEqual(expect.stringMatching(/^synthesized \S* usage\.(unknown|late)$/))
+    expect(shown(responses.notes)).toContain('synthesized /usage usage.missing')
+    const { notes } = report(wires, { from: 'chat-completions', to: 'messages' })
+    expect(shown(notes)).toContainEqual(expect.stringMatching(/^synthesized \S* usage\.(unknown|late)$/))
   })
 })
 
 describe('counts that were left out, for a client of responses', () => {
-  const codes = (notes: Parameters<typeof told>[0]) => told(notes).filter(note => note.includes('usage.missing'))
+  const codes = (notes: Parameters<typeof shown>[0]) => shown(notes).filter(note => note.includes('usage.missing'))
 
   test.each(others('responses'))('are 0 when %s has none at all', from => {
-    const { body, notes } = translateResponse(reply(from, {}), { from, to: 'responses' })
+    const { body, notes } = translateResponse(response(from, {}), { from, to: 'responses' })
     expect(body).toMatchObject({ usage: responsesUsage(0, 0) })
     expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
   })
 
   test.each(['chat-completions', 'generate-content'] as const)('are 0 when a stream of %s has none at all', from => {
-    const { events, notes } = tell(stream(from, {}), { from, to: 'responses' })
+    const { events, notes } = report(stream(from, {}), { from, to: 'responses' })
     expect(events.at(-2)).toMatchObject({ response: { usage: responsesUsage(0, 0) } })
     expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
   })
 
   test('stay null in a response that failed', () => {
     const failure = { error: { message: 'overloaded', type: 'server_error' } }
-    const { events } = tell([chunk({ role: 'assistant', content: 'x' }), failure], { from: 'chat-completions', to: 'responses' })
+    const { events } = report([chunk({ role: 'assistant', content: 'x' }), failure], { from: 'chat-completions', to: 'responses' })
     expect(events.at(-2)).toMatchObject({ type: 'response.failed', response: { usage: null } })
   })
 
@@ -236,7 +236,7 @@ describe('counts that were left out, for a client of responses', () => {
     ['chat-completions', { completion_tokens: 4 }],
     ['messages', { output_tokens: 4 }],
   ] as const)('are 0 where %s told others, and a note says so', (from, usage) => {
-    const { body, notes } = translateResponse(reply(from, usage), { from, to: 'responses' })
+    const { body, notes } = translateResponse(response(from, usage), { from, to: 'responses' })
     expect(body).toMatchObject({ usage: { input_tokens: 0, output_tokens: 4 } })
     expect(codes(notes)).toEqual(['synthesized /usage usage.missing'])
   })
@@ -246,7 +246,7 @@ describe('tokens of thinking', () => {
   test.each([340, 300])('that a server left out of its completion are counted: the sum is right, and a note says where they (%i) do not add up', thought => {
     const usage = { prompt_tokens: 12, completion_tokens: 2, total_tokens: 354, completion_tokens_details: { reasoning_tokens: thought } }
     for (const to of others('chat-completions')) {
-      const { body, notes } = translateResponse(reply('chat-completions', usage), { from: 'chat-completions', to })
+      const { body, notes } = translateResponse(response('chat-completions', usage), { from: 'chat-completions', to })
       expect(usageOf(body)).toMatchObject(inAndOut(to, 12, 342, thought))
       expect(notes.map(({ code }) => code).includes('usage.repaired')).toBe(thought !== 340)
       if (thought === 340) expect(JSON.stringify(usageOf(body))).toMatch(/"((thinking|reasoning)_tokens|thoughtsTokenCount)":340/)
@@ -254,16 +254,16 @@ describe('tokens of thinking', () => {
   })
 
   test('have their field, and the objects that strict clients demand are there', () => {
-    expect(usageOf(translateResponse(reply('messages', counts.messages), { from: 'messages', to: 'chat-completions' }).body)).toMatchObject({
+    expect(usageOf(translateResponse(response('messages', counts.messages), { from: 'messages', to: 'chat-completions' }).body)).toMatchObject({
       completion_tokens_details: { reasoning_tokens: 40 },
     })
-    const bare = translateResponse(reply('messages', { input_tokens: 5, output_tokens: 2 }), { from: 'messages', to: 'responses' })
+    const bare = translateResponse(response('messages', { input_tokens: 5, output_tokens: 2 }), { from: 'messages', to: 'responses' })
     expect(usageOf(bare.body)).toEqual(responsesUsage(5, 2))
   })
 })
 
 test('a client of chat completions that asked for counts gets them in one last chunk, with the id of the answer', () => {
-  const { events } = tell(stream('messages', counts.messages), { from: 'messages', to: 'chat-completions', ...asked })
+  const { events } = report(stream('messages', counts.messages), { from: 'messages', to: 'chat-completions', ...received })
   expect(events.at(-1)).toBe(done)
   expect(events.at(-2)).toMatchObject({ id: expect.stringMatching(/./), choices: [], usage: counts['chat-completions'] })
   expect(events.slice(0, -2).filter(event => (event as Body)['usage'])).toEqual([])

@@ -6,7 +6,7 @@ import { gateway } from '../../src/hosts/connect.ts'
 import { type ProtocolName, protocolNames, protocols } from '../../src/protocols/index.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { clientOf, type Heard } from '../support/clients/index.ts'
+import { clientOf, type Received } from '../support/clients/index.ts'
 import { freePort } from '../support/free-port.ts'
 import type { Expect, Fault } from './faults.ts'
 import { type RawUpstream, scriptOf, startRaw } from './upstream.ts'
@@ -43,7 +43,7 @@ export async function startBench(make = gateway): Promise<Bench> {
   process.on('warning', warned)
   const upstreams: Record<string, RawUpstream> = {}
   for (const name of protocolNames) upstreams[name] = await startRaw(name)
-  const nobody = await freePort()
+  const noClient = await freePort()
   const short = { firstByteMs: 400, idleMs: 400, totalMs: 1_500 }
   const channelsOf = (name: ProtocolName) => {
     const channel = { protocols: [name], apiKey: 'upstream-secret', breaker: { failures: 0 } }
@@ -51,7 +51,7 @@ export async function startBench(make = gateway): Promise<Bench> {
     return [
       { ...channel, name, baseUrl },
       { ...channel, name: `${name} short`, baseUrl, timeouts: short },
-      { ...channel, name: `${name} nobody`, baseUrl: `http://127.0.0.1:${nobody}` },
+      { ...channel, name: `${name} nobody`, baseUrl: `http://127.0.0.1:${noClient}` },
     ]
   }
   const handler = make({
@@ -166,9 +166,9 @@ async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<s
         controller.abort()
       })
     case 'leaves in the middle':
-      return left(bench, path, body, async (controller, answer) => {
-        const { body: reply } = await answer
-        for await (const _ of reply) break
+      return left(bench, path, body, async (controller, response) => {
+        const { body: result } = await response
+        for await (const _ of result) break
         controller.abort()
       })
     case 'stalls':
@@ -182,23 +182,28 @@ async function behave(bench: Bench, cell: Cell, { id, model }: Named): Promise<s
   }
 }
 
-type Outcome = { kind: 'heard'; heard: Heard } | { kind: 'error'; text: string } | { kind: 'wrong'; text: string }
+type Outcome = { kind: 'heard'; received: Received } | { kind: 'error'; text: string } | { kind: 'wrong'; text: string }
 
 async function bySdk({ base }: Bench, { client, stream }: Cell, { id, model }: Named): Promise<Outcome> {
   try {
-    const heard = await clientOf(client).converse(base, { model, ask: `Look up ${id}`, tools: [tool], stream })
-    return { kind: 'heard', heard }
+    const received = await clientOf(client).converse(base, { model, ask: `Look up ${id}`, tools: [tool], stream })
+    return { kind: 'heard', received }
   } catch (error) {
     return { kind: 'error', text: String(error) }
   }
 }
 
 async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell, path: string, body: string): Promise<Outcome> {
-  const { statusCode, body: reply } = await request(base + path, { method: 'POST', dispatcher: agent, headers: { 'content-type': 'application/json' }, body })
+  const { statusCode, body: response } = await request(base + path, {
+    method: 'POST',
+    dispatcher: agent,
+    headers: { 'content-type': 'application/json' },
+    body,
+  })
   let broke = false
   let text = ''
   try {
-    for await (const chunk of reply.setEncoding('utf8')) text += chunk
+    for await (const chunk of response.setEncoding('utf8')) text += chunk
   } catch {
     broke = true
   }
@@ -212,11 +217,11 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
     return faults.length > 0 ? wrong('an illegal error', faults) : { kind: 'error', text }
   }
   if (!stream) {
-    const heard = await clientOf(client)
+    const received = await clientOf(client)
       .readResponse(parsed(text))
       .catch(error => (passed ? undefined : String(error)))
-    if (typeof heard === 'string') return wrong('an illegal reply', heard)
-    return heard ? { kind: 'heard', heard } : { kind: 'error', text }
+    if (typeof received === 'string') return wrong('an illegal reply', received)
+    return received ? { kind: 'heard', received } : { kind: 'error', text }
   }
   const wires = wiresOf(text)
   if (!passed) {
@@ -227,7 +232,7 @@ async function byStrict({ base, agent }: Bench, { client, served, stream }: Cell
   if (outcome === 'failed') return { kind: 'error', text }
   if (outcome === 'cut' && !passed) return wrong('a stream without an end')
   try {
-    return { kind: 'heard', heard: await clientOf(client).readStream(text) }
+    return { kind: 'heard', received: await clientOf(client).readStream(text) }
   } catch (error) {
     return passed ? { kind: 'error', text: String(error) } : wrong('a stream that its client cannot read', String(error))
   }
@@ -254,22 +259,22 @@ function judged({ fault, stream, served }: Cell, id: string, outcome: Outcome): 
   if (outcome.kind === 'wrong') return outcome.text
   if (outcome.kind === 'error') return expect === 'reply' ? `an error instead of the reply: ${outcome.text.slice(-600)}` : undefined
   const { text = '', calls = [] } = scriptOf(id)
-  const { heard } = outcome
-  if (heard.stop === undefined) return `an end that is neither success nor error: ${JSON.stringify(heard)}`
+  const { received } = outcome
+  if (received.stop === undefined) return `an end that is neither success nor error: ${JSON.stringify(received)}`
   const wanted = [text, fault.says?.(text) ?? text]
-  const isWhole = wanted.includes(heard.text) && heard.calls.length === 1 && JSON.stringify(heard.calls[0]?.input) === calls[0]?.args
+  const isWhole = wanted.includes(received.text) && received.calls.length === 1 && JSON.stringify(received.calls[0]?.input) === calls[0]?.args
   if (!isWhole && stream && fault.endless?.includes(served)) return undefined
-  if (!isWhole) return `a false success: ${JSON.stringify(heard)}`
-  return expect === 'error' ? `a success where there was none: ${JSON.stringify(heard)}` : undefined
+  if (!isWhole) return `a false success: ${JSON.stringify(received)}`
+  return expect === 'error' ? `a success where there was none: ${JSON.stringify(received)}` : undefined
 }
 
-type Leaver = (controller: AbortController, answer: Promise<Awaited<ReturnType<typeof request>>>) => Promise<void>
+type Leaver = (controller: AbortController, upstreamResponse: Promise<Awaited<ReturnType<typeof request>>>) => Promise<void>
 
 async function left({ base, agent }: Bench, path: string, body: string, leave: Leaver): Promise<undefined> {
   const controller = new AbortController()
-  const answer = request(base + path, { method: 'POST', dispatcher: agent, headers: { 'content-type': 'application/json' }, body, signal: controller.signal })
-  answer.then(({ body: reply }) => reply.on('error', () => {})).catch(() => {})
-  await leave(controller, answer).catch(() => {})
+  const response = request(base + path, { method: 'POST', dispatcher: agent, headers: { 'content-type': 'application/json' }, body, signal: controller.signal })
+  response.then(({ body: response }) => response.on('error', () => {})).catch(() => {})
+  await leave(controller, response).catch(() => {})
 }
 
 /** By hand: says so much of the request, reads nothing, waits, and goes. */

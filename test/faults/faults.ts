@@ -19,9 +19,9 @@ export type Fault = {
 }
 
 type Framing = 'length' | 'chunked' | 'close'
-type Reply = { status?: string; type?: string | undefined; headers?: string[]; version?: string; framing?: Framing }
+type WireResponse = { status?: string; type?: string | undefined; headers?: string[]; version?: string; framing?: Framing }
 
-const head = (act: Act, length: number, { status = '200 OK', type = act.type, headers = [], version = '1.1', framing }: Reply = {}) =>
+const head = (act: Act, length: number, { status = '200 OK', type = act.type, headers = [], version = '1.1', framing }: WireResponse = {}) =>
   [
     `HTTP/${version} ${status}`,
     ...(type ? [`content-type: ${type}`] : []),
@@ -31,19 +31,19 @@ const head = (act: Act, length: number, { status = '200 OK', type = act.type, he
     '',
   ].join('\r\n')
 
-const usual = (act: Act): Framing => (act.stream ? 'chunked' : 'length')
+const common = (act: Act): Framing => (act.stream ? 'chunked' : 'length')
 const chunk = (bytes: Uint8Array) => Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 const lastChunk = '0\r\n\r\n'
 
 /** A whole answer in one write. */
-const answer =
-  (body: (act: Act) => Uint8Array | string, reply: Reply | ((act: Act) => Reply) = {}): Play =>
+const response =
+  (body: (act: Act) => Uint8Array | string, response: WireResponse | ((act: Act) => WireResponse) = {}): Play =>
   async act => {
     const bytes = Buffer.from(body(act) as string)
-    const told = { framing: usual(act), ...(typeof reply === 'function' ? reply(act) : reply) }
-    const coded = told.framing === 'chunked' ? Buffer.concat([bytes.length > 0 ? chunk(bytes) : Buffer.alloc(0), Buffer.from(lastChunk)]) : bytes
-    await act.send(Buffer.concat([Buffer.from(head(act, bytes.length, told)), coded]))
-    if (told.framing === 'close' || told.version === '1.0') act.socket.end()
+    const reported = { framing: common(act), ...(typeof response === 'function' ? response(act) : response) }
+    const coded = reported.framing === 'chunked' ? Buffer.concat([bytes.length > 0 ? chunk(bytes) : Buffer.alloc(0), Buffer.from(lastChunk)]) : bytes
+    await act.send(Buffer.concat([Buffer.from(head(act, bytes.length, reported)), coded]))
+    if (reported.framing === 'close' || reported.version === '1.0') act.socket.end()
   }
 
 /** The head, so much of the body, and then this. */
@@ -51,7 +51,7 @@ const upTo =
   (share: number, then: (act: Act) => unknown): Play =>
   async act => {
     const bytes = act.body.subarray(0, Math.floor(act.body.length * share))
-    await act.send(head(act, act.body.length, { framing: usual(act) }))
+    await act.send(head(act, act.body.length, { framing: common(act) }))
     if (bytes.length > 0) await act.send(act.stream ? chunk(bytes) : bytes)
     await then(act)
   }
@@ -65,25 +65,25 @@ const page = '<!doctype html><html><body>Bad gateway</body></html>'
 
 /** Piece after piece, as long as somebody takes them. */
 const endless =
-  (piece: (act: Act, number: number) => string | Buffer): Play =>
+  (part: (act: Act, number: number) => string | Buffer): Play =>
   async act => {
     await act.send(head(act, 0, { framing: 'chunked' }))
     if (act.stream) for (const frame of act.frames.slice(0, 2)) await act.send(chunk(frame))
     else await act.send(chunk(Buffer.from('{')))
     for (let number = 0; !act.socket.destroyed && number < 1_000_000; number++) {
-      await act.send(chunk(Buffer.from(piece(act, number) as string)))
+      await act.send(chunk(Buffer.from(part(act, number) as string)))
       await pause()
     }
   }
 
 const trickle =
-  (reply: Reply, change: (body: Buffer) => Buffer = body => body): Play =>
+  (response: WireResponse, change: (body: Buffer) => Buffer = body => body): Play =>
   async act => {
     const body = change(act.body)
-    const told = { framing: usual(act), ...reply }
+    const reported = { framing: common(act), ...response }
     const bytes = Buffer.concat([
-      Buffer.from(head(act, body.length, told)),
-      told.framing === 'chunked' ? Buffer.concat([chunk(body), Buffer.from(lastChunk)]) : body,
+      Buffer.from(head(act, body.length, reported)),
+      reported.framing === 'chunked' ? Buffer.concat([chunk(body), Buffer.from(lastChunk)]) : body,
     ])
     for (let at = 0; at < bytes.length && !act.socket.destroyed; at++) {
       await act.send(bytes.subarray(at, at + 1))
@@ -101,21 +101,21 @@ const before =
   async act => {
     await act.send(line)
     await pause()
-    await answer(({ body }) => body)(act)
+    await response(({ body }) => body)(act)
   }
 
 const redirects = [301, 302, 303, 307, 308].flatMap((status): Fault[] => [
   {
     name: `a redirect ${status} to another host`,
     expect: 'error',
-    play: answer(() => '', { status: `${status} Moved`, headers: ['location: http://127.0.0.1:9/v1'] }),
+    play: response(() => '', { status: `${status} Moved`, headers: ['location: http://127.0.0.1:9/v1'] }),
   },
-  { name: `a redirect ${status} to itself`, expect: 'error', play: answer(() => '', { status: `${status} Moved`, headers: ['location: /v1/messages'] }) },
+  { name: `a redirect ${status} to itself`, expect: 'error', play: response(() => '', { status: `${status} Moved`, headers: ['location: /v1/messages'] }) },
 ])
 
 /** What upstreams, and what stands between, do to an answer. */
 export const faults: Fault[] = [
-  { name: 'nothing', expect: 'reply', play: answer(({ body }) => body) },
+  { name: 'nothing', expect: 'reply', play: response(({ body }) => body) },
   { name: 'a refused connection', expect: 'error', refuses: true, play: () => {} },
   { name: 'a reset before the head', expect: 'error', play: reset },
   { name: 'an end before the head', expect: 'error', play: finish },
@@ -125,7 +125,7 @@ export const faults: Fault[] = [
   { name: 'an end after the head', expect: 'error', play: upTo(0, finish) },
   { name: 'a reset in the middle', expect: 'error', play: upTo(0.5, reset) },
   { name: 'an end in the middle', expect: 'error', play: upTo(0.5, finish) },
-  { name: 'a proper end of HTTP in the middle', expect: 'error', play: answer(({ body }) => body.subarray(0, body.length / 2)) },
+  { name: 'a proper end of HTTP in the middle', expect: 'error', play: response(({ body }) => body.subarray(0, body.length / 2)) },
   { name: 'a reset after the last byte', expect: { whole: 'either', stream: 'either' }, play: upTo(1, reset) },
   { name: 'silence before the head', expect: 'error', impatient: true, play: hang },
   { name: 'silence inside the head', expect: 'error', impatient: true, play: async act => { await act.send('HTTP/1.1 200 OK\r\n'); await hang(act) } },
@@ -146,43 +146,43 @@ export const faults: Fault[] = [
     expect: 'error',
     play: async act => { await act.send(head(act, Math.floor(act.body.length / 2), { framing: 'length' })); await act.send(act.body) },
   },
-  { name: 'two lengths', expect: 'error', play: answer(({ body }) => body, { framing: 'length', headers: ['content-length: 7'] }) },
-  { name: 'a length that is no number', expect: 'error', play: answer(({ body }) => body, { framing: 'close', headers: ['content-length: many'] }) },
-  { name: 'chunks and a length', expect: 'either', play: answer(({ body }) => body, { framing: 'chunked', headers: ['content-length: 5'] }) },
+  { name: 'two lengths', expect: 'error', play: response(({ body }) => body, { framing: 'length', headers: ['content-length: 7'] }) },
+  { name: 'a length that is no number', expect: 'error', play: response(({ body }) => body, { framing: 'close', headers: ['content-length: many'] }) },
+  { name: 'chunks and a length', expect: 'either', play: response(({ body }) => body, { framing: 'chunked', headers: ['content-length: 5'] }) },
   { name: 'a size of a chunk that is none', expect: 'error', play: async act => { await act.send(`${head(act, 0, { framing: 'chunked' })}xyz\r\n`); await act.send(act.body) } },
   { name: 'a chunk that is longer than it says', expect: 'error', play: async act => { await act.send(`${head(act, 0, { framing: 'chunked' })}5\r\n`); await act.send(act.body) } },
-  { name: 'gzip', expect: 'reply', play: answer(({ body }) => gzipSync(body), { headers: ['content-encoding: gzip'] }) },
-  { name: 'deflate', expect: 'reply', play: answer(({ body }) => deflateSync(body), { headers: ['content-encoding: deflate'] }) },
-  { name: 'brotli', expect: 'reply', play: answer(({ body }) => brotliCompressSync(body), { headers: ['content-encoding: br'] }) },
-  { name: 'half of gzip', expect: 'error', play: answer(({ body }) => { const bytes = gzipSync(body); return bytes.subarray(0, bytes.length / 2) }, { headers: ['content-encoding: gzip'] }) },
-  { name: 'plain bytes that say they are gzip', expect: 'error', play: answer(({ body }) => body, { headers: ['content-encoding: gzip'] }) },
-  { name: 'plain bytes that say they are brotli', expect: 'error', play: answer(({ body }) => body, { headers: ['content-encoding: br'] }) },
-  { name: 'gzip that does not say so', expect: 'error', play: answer(({ body }) => gzipSync(body)) },
-  { name: 'an encoding that nobody knows', expect: 'either', play: answer(({ body }) => body, { headers: ['content-encoding: rot13'] }) },
-  { name: 'letters that say they are UTF-16', expect: 'reply', play: answer(({ body }) => body, ({ type }) => ({ type: `${type}; charset=utf-16` })) },
-  { name: 'letters that are UTF-16', expect: 'error', play: answer(({ body }) => Buffer.from(body.toString(), 'utf16le')) },
-  ...[200, 404, 502].map((status): Fault => ({ name: `a web page with ${status}`, expect: 'error', play: answer(() => page, { status: `${status} So`, type: 'text/html' }) })),
-  { name: 'a web page that says it is the usual', expect: 'error', play: answer(() => page) },
-  { name: 'a line of a megabyte', expect: 'reply', play: answer(act => (act.stream ? `: ${'x'.repeat(2 ** 20)}\n\n${act.body}` : `${' '.repeat(2 ** 20)}${act.body}`)) },
-  { name: 'a line without an end', expect: { whole: 'error', stream: 'error' }, play: answer(act => `${act.stream ? 'data: ' : ''}{"a":"${'x'.repeat(3 * 2 ** 20)}`) },
+  { name: 'gzip', expect: 'reply', play: response(({ body }) => gzipSync(body), { headers: ['content-encoding: gzip'] }) },
+  { name: 'deflate', expect: 'reply', play: response(({ body }) => deflateSync(body), { headers: ['content-encoding: deflate'] }) },
+  { name: 'brotli', expect: 'reply', play: response(({ body }) => brotliCompressSync(body), { headers: ['content-encoding: br'] }) },
+  { name: 'half of gzip', expect: 'error', play: response(({ body }) => { const bytes = gzipSync(body); return bytes.subarray(0, bytes.length / 2) }, { headers: ['content-encoding: gzip'] }) },
+  { name: 'plain bytes that say they are gzip', expect: 'error', play: response(({ body }) => body, { headers: ['content-encoding: gzip'] }) },
+  { name: 'plain bytes that say they are brotli', expect: 'error', play: response(({ body }) => body, { headers: ['content-encoding: br'] }) },
+  { name: 'gzip that does not say so', expect: 'error', play: response(({ body }) => gzipSync(body)) },
+  { name: 'an encoding that nobody knows', expect: 'either', play: response(({ body }) => body, { headers: ['content-encoding: rot13'] }) },
+  { name: 'letters that say they are UTF-16', expect: 'reply', play: response(({ body }) => body, ({ type }) => ({ type: `${type}; charset=utf-16` })) },
+  { name: 'letters that are UTF-16', expect: 'error', play: response(({ body }) => Buffer.from(body.toString(), 'utf16le')) },
+  ...[200, 404, 502].map((status): Fault => ({ name: `a web page with ${status}`, expect: 'error', play: response(() => page, { status: `${status} So`, type: 'text/html' }) })),
+  { name: 'a web page that says it is the usual', expect: 'error', play: response(() => page) },
+  { name: 'a line of a megabyte', expect: 'reply', play: response(act => (act.stream ? `: ${'x'.repeat(2 ** 20)}\n\n${act.body}` : `${' '.repeat(2 ** 20)}${act.body}`)) },
+  { name: 'a line without an end', expect: { whole: 'error', stream: 'error' }, play: response(act => `${act.stream ? 'data: ' : ''}{"a":"${'x'.repeat(3 * 2 ** 20)}`) },
   { name: 'text without an end', expect: 'error', impatient: true, play: endless(act => (act.stream ? (act.frames[2] ?? '') : ' '.repeat(64))) },
   { name: 'comments without an end', expect: 'error', impatient: true, play: endless(act => (act.stream ? ': still here\n\n' : '\n')) },
-  { name: 'its end twice', expect: { whole: 'error', stream: 'reply' }, play: answer(act => Buffer.concat([act.body, act.stream ? (act.frames.at(-1) ?? '') as Buffer : Buffer.from('}')])) },
-  { name: 'frames after the end', expect: { whole: 'either', stream: 'reply' }, play: answer(act => Buffer.concat([act.body, Buffer.from(act.stream ? ': bye\n\ndata: {"choices":[]}\n\n' : '\n\n')])) },
-  { name: 'another message after the end', endless: ['generate-content'], expect: { whole: 'error', stream: 'either' }, play: answer(act => Buffer.concat([act.body, act.other])) },
+  { name: 'its end twice', expect: { whole: 'error', stream: 'reply' }, play: response(act => Buffer.concat([act.body, act.stream ? (act.frames.at(-1) ?? '') as Buffer : Buffer.from('}')])) },
+  { name: 'frames after the end', expect: { whole: 'either', stream: 'reply' }, play: response(act => Buffer.concat([act.body, Buffer.from(act.stream ? ': bye\n\ndata: {"choices":[]}\n\n' : '\n\n')])) },
+  { name: 'another message after the end', endless: ['generate-content'], expect: { whole: 'error', stream: 'either' }, play: response(act => Buffer.concat([act.body, act.other])) },
   // Where nothing begins a message, one that goes on in another's words looks like one.
-  { name: 'half of a message and then another', endless: ['chat-completions', 'generate-content'], expect: 'error', play: answer(act => Buffer.concat([act.stream ? Buffer.concat(act.frames.slice(0, act.frames.length / 2)) : act.body.subarray(0, act.body.length / 2), Buffer.from(act.other.toString().replaceAll(/\b(msg|resp)_1\b/g, '$1_2'))])) },
-  { name: 'another reply on the connection, that nobody asked for', expect: 'reply', play: async act => { await answer(({ body }) => body)(act); await answer(({ other }) => other)(act) } },
-  { name: 'letters that are no UTF-8', expect: 'either', says: said => said.replace('ö', '\ufffd\ufffd'), play: answer(({ body }) => replaced(body, 'ö', Buffer.from([0xff, 0xfe]))) },
-  { name: 'comments that are no UTF-8', expect: { whole: 'either', stream: 'reply' }, play: answer(({ body }) => Buffer.concat([Buffer.from([0x3a, 0xff, 0xfe, 0x0a, 0x0a]), body])) },
-  { name: 'a zero byte in the text', expect: 'either', says: said => said.replace('wö', 'w\u0000ö'), play: answer(({ body }) => replaced(body, 'wö', Buffer.from('w\u0000ö'))) },
-  { name: 'zero bytes around', expect: 'either', play: answer(({ body }) => Buffer.concat([Buffer.from('\0\0\n\n'), body, Buffer.from('\0\0')])) },
-  { name: 'a byte order mark', expect: 'reply', play: answer(({ body }) => Buffer.concat([Buffer.from('\ufeff'), body])) },
-  { name: 'lines that end with CR', expect: 'reply', play: answer(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n', '\r'))) },
-  { name: 'lines that end with CRLF', expect: 'reply', play: answer(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n'))) },
-  { name: 'lines that end with either', expect: 'reply', play: answer(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n\n', '\r\n\n'))) },
-  { name: 'HTTP/1.0', expect: 'reply', play: answer(({ body }) => body, { version: '1.0', framing: 'close' }) },
-  { name: 'HTTP/1.0, cut', expect: { whole: 'error', stream: 'error' }, play: answer(({ body }) => body.subarray(0, body.length / 2), { version: '1.0', framing: 'close' }) },
+  { name: 'half of a message and then another', endless: ['chat-completions', 'generate-content'], expect: 'error', play: response(act => Buffer.concat([act.stream ? Buffer.concat(act.frames.slice(0, act.frames.length / 2)) : act.body.subarray(0, act.body.length / 2), Buffer.from(act.other.toString().replaceAll(/\b(msg|resp)_1\b/g, '$1_2'))])) },
+  { name: 'another reply on the connection, that nobody asked for', expect: 'reply', play: async act => { await response(({ body }) => body)(act); await response(({ other }) => other)(act) } },
+  { name: 'letters that are no UTF-8', expect: 'either', says: message => message.replace('ö', '\ufffd\ufffd'), play: response(({ body }) => replaced(body, 'ö', Buffer.from([0xff, 0xfe]))) },
+  { name: 'comments that are no UTF-8', expect: { whole: 'either', stream: 'reply' }, play: response(({ body }) => Buffer.concat([Buffer.from([0x3a, 0xff, 0xfe, 0x0a, 0x0a]), body])) },
+  { name: 'a zero byte in the text', expect: 'either', says: message => message.replace('wö', 'w\u0000ö'), play: response(({ body }) => replaced(body, 'wö', Buffer.from('w\u0000ö'))) },
+  { name: 'zero bytes around', expect: 'either', play: response(({ body }) => Buffer.concat([Buffer.from('\0\0\n\n'), body, Buffer.from('\0\0')])) },
+  { name: 'a byte order mark', expect: 'reply', play: response(({ body }) => Buffer.concat([Buffer.from('\ufeff'), body])) },
+  { name: 'lines that end with CR', expect: 'reply', play: response(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n', '\r'))) },
+  { name: 'lines that end with CRLF', expect: 'reply', play: response(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n', '\r\n'))) },
+  { name: 'lines that end with either', expect: 'reply', play: response(text(body => body.replaceAll('\r\n', '\n').replaceAll('\n\n', '\r\n\n'))) },
+  { name: 'HTTP/1.0', expect: 'reply', play: response(({ body }) => body, { version: '1.0', framing: 'close' }) },
+  { name: 'HTTP/1.0, cut', expect: { whole: 'error', stream: 'error' }, play: response(({ body }) => body.subarray(0, body.length / 2), { version: '1.0', framing: 'close' }) },
   { name: 'a body without a head', expect: 'error', play: async act => { await act.send(act.body); finish(act) } },
   // Nobody asked for it with `expect`: the HTTP client takes that for a broken server.
   { name: '100 before the answer', expect: 'either', play: before('HTTP/1.1 100 Continue\r\n\r\n') },
@@ -190,16 +190,16 @@ export const faults: Fault[] = [
   { name: '101 instead of an answer', expect: 'error', play: async act => { await act.send('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'); finish(act) } },
   ...redirects,
   ...[204, 205, 304].map((status): Fault => ({ name: `${status} without a body`, expect: 'error', play: async act => { await act.send(`HTTP/1.1 ${status} So\r\ncontent-length: 0\r\n\r\n`) } })),
-  { name: 'a status that there is not', expect: 'error', play: answer(({ body }) => body, { status: '999 Odd' }) },
-  { name: 'a status without a word', expect: 'reply', play: answer(({ body }) => body, { status: '200 ' }) },
-  { name: 'an error with status 200', expect: 'error', play: answer(({ stream }) => (stream ? 'data: {"error":{"message":"No more credit"}}\n\n' : '{"error":{"message":"No more credit"}}')) },
-  { name: 'a head of 100 kB', expect: 'error', play: answer(({ body }) => body, { headers: [`x-long: ${'x'.repeat(100_000)}`] }) },
-  { name: 'a thousand headers', expect: 'either', play: answer(({ body }) => body, { headers: Array.from({ length: 1000 }, (_, i) => `x-${i}: y`) }) },
-  { name: 'a header that is folded', expect: 'either', play: answer(({ body }) => body, { headers: ['x-folded: a\r\n b'] }) },
-  { name: 'a header that is none', expect: 'error', play: answer(({ body }) => body, { headers: ['no colon here'] }) },
-  { name: 'a header that ends another', expect: 'either', play: answer(({ body }) => body, { headers: ['retry-after: 1\rset-cookie: x'] }) },
-  { name: 'a JSON that says it is text', expect: 'reply', play: answer(({ body }) => body, { type: 'text/plain' }) },
-  { name: 'no type', expect: 'reply', play: answer(({ body }) => body, { type: '' }) },
+  { name: 'a status that there is not', expect: 'error', play: response(({ body }) => body, { status: '999 Odd' }) },
+  { name: 'a status without a word', expect: 'reply', play: response(({ body }) => body, { status: '200 ' }) },
+  { name: 'an error with status 200', expect: 'error', play: response(({ stream }) => (stream ? 'data: {"error":{"message":"No more credit"}}\n\n' : '{"error":{"message":"No more credit"}}')) },
+  { name: 'a head of 100 kB', expect: 'error', play: response(({ body }) => body, { headers: [`x-long: ${'x'.repeat(100_000)}`] }) },
+  { name: 'a thousand headers', expect: 'either', play: response(({ body }) => body, { headers: Array.from({ length: 1000 }, (_, i) => `x-${i}: y`) }) },
+  { name: 'a header that is folded', expect: 'either', play: response(({ body }) => body, { headers: ['x-folded: a\r\n b'] }) },
+  { name: 'a header that is none', expect: 'error', play: response(({ body }) => body, { headers: ['no colon here'] }) },
+  { name: 'a header that ends another', expect: 'either', play: response(({ body }) => body, { headers: ['retry-after: 1\rset-cookie: x'] }) },
+  { name: 'a JSON that says it is text', expect: 'reply', play: response(({ body }) => body, { type: 'text/plain' }) },
+  { name: 'no type', expect: 'reply', play: response(({ body }) => body, { type: '' }) },
 ] // biome-ignore format: a table
 
 /** Cut after so many bytes. Nothing of a whole reply may be missing; of a stream, only what comes after its end. */
@@ -207,7 +207,7 @@ export const cutAt = (at: number): Fault => ({
   name: `a cut after byte ${at}`,
   expect: { whole: 'error', stream: 'either' },
   play: async act => {
-    await act.send(head(act, act.body.length, { framing: usual(act) }))
+    await act.send(head(act, act.body.length, { framing: common(act) }))
     const bytes = act.body.subarray(0, Math.min(at, act.body.length - 1))
     if (bytes.length > 0) await act.send(act.stream ? chunk(bytes) : bytes)
     await pause()

@@ -25,8 +25,8 @@ const cells = (fault: Fault, some: readonly Behaviour[]): Cell[] =>
 /** Of the longest answer of a protocol; who says less is cut at its last byte. */
 function cuts(): Cell[] {
   return protocolNames.flatMap(served => {
-    const { stream, answer } = wireOf(served)
-    const lengths = { stream: Buffer.byteLength(stream(scriptOf('cxx')).join('')), whole: Buffer.byteLength(JSON.stringify(answer(scriptOf('cxx')))) }
+    const { stream, response } = wireOf(served)
+    const lengths = { stream: Buffer.byteLength(stream(scriptOf('cxx')).join('')), whole: Buffer.byteLength(JSON.stringify(response(scriptOf('cxx')))) }
     return protocolNames.flatMap(client =>
       [true, false].flatMap(streamed =>
         Array.from({ length: Math.floor(lengths[streamed ? 'stream' : 'whole'] / every) }, (_, i): Cell => {

@@ -49,10 +49,10 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
   const plays = new Map<string, Play>()
   const sockets = new Set<Socket>()
 
-  async function serve(socket: Socket, path: string, asked: string): Promise<void> {
-    const [, cell = ''] = /cell-(\w+)/.exec(path) ?? /"model":\s*"[^"]*cell-(\w+)"/.exec(asked) ?? []
-    const stream = typeof wire.path === 'function' ? wire.path(path)?.stream === true : /"stream":\s*true/.test(asked)
-    const told = (id: string) => (stream ? wire.stream(scriptOf(id)) : [JSON.stringify(wire.answer(scriptOf(id)))]).map(text => Buffer.from(text))
+  async function serve(socket: Socket, path: string, received: string): Promise<void> {
+    const [, cell = ''] = /cell-(\w+)/.exec(path) ?? /"model":\s*"[^"]*cell-(\w+)"/.exec(received) ?? []
+    const stream = typeof wire.path === 'function' ? wire.path(path)?.stream === true : /"stream":\s*true/.test(received)
+    const reported = (id: string) => (stream ? wire.stream(scriptOf(id)) : [JSON.stringify(wire.response(scriptOf(id)))]).map(text => Buffer.from(text))
     const call: Call = { over: false, bytes: 0 }
     calls.set(cell, [...(calls.get(cell) ?? []), call])
     const gone = new Promise<void>(resolve => {
@@ -73,14 +73,14 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
           resolve()
         })
       })
-    const frames = told(cell)
+    const frames = reported(cell)
     await plays.get(cell)?.({
       socket,
       stream,
       frames,
       body: Buffer.concat(frames),
       type: stream ? 'text/event-stream' : 'application/json',
-      other: Buffer.concat(told('zzz')),
+      other: Buffer.concat(reported('zzz')),
       send,
       gone,
     })
@@ -103,9 +103,9 @@ export async function startRaw(protocol: string): Promise<RawUpstream> {
         const head = held.subarray(0, end).toString()
         const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
         if (held.length < end + 4 + length) return
-        const asked = held.subarray(end + 4, end + 4 + length).toString()
+        const received = held.subarray(end + 4, end + 4 + length).toString()
         held = held.subarray(end + 4 + length)
-        void serve(socket, head.split(' ')[1] ?? '', asked)
+        void serve(socket, head.split(' ')[1] ?? '', received)
       }
     })
   })

@@ -1,4 +1,4 @@
-import { createDice } from './dice.ts'
+import { createGenerator } from './dice.ts'
 import { type Target, targets } from './targets.ts'
 
 /** Cases are numbered: the number says the target and the dice. */
@@ -8,7 +8,7 @@ export const targetOf = (number: number): Target => targets[number % targets.len
 export async function found(number: number): Promise<string | undefined> {
   const { name, run } = targetOf(number)
   try {
-    await run(createDice(Math.imul(number, 0x9e3779b1)))
+    await run(createGenerator(Math.imul(number, 0x9e3779b1)))
     return undefined
   } catch (error) {
     const [, ...where] = error instanceof Error && error.name !== 'Finding' ? (error.stack ?? '').split('\n') : []

@@ -1,5 +1,5 @@
 /** Numbers that are the same for the same seed, so that every case can be thrown again. */
-export type Dice = {
+export type RandomSource = {
   /** 0 to below `bound`, whole. */
   below(bound: number): number
   /** So often: 0 never, 1 always. */
@@ -8,7 +8,7 @@ export type Dice = {
 }
 
 /** Mulberry32: a few lines, and good enough to choose places by. */
-export function createDice(seed: number): Dice {
+export function createGenerator(seed: number): RandomSource {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -56,13 +56,13 @@ describe('read and written again it is the same', () => {
 test.each([['data: {"t\r\rype":"message_start"'], ['data: {"a":1}\r\rdata: {"b":2}\r\r'], ['data: {"a":1}\r\n\r\ndata: {"b"\n\n']])(
   'however a stream is cut, it fails in the same words: %j',
   text => {
-    const heard = (pieces: Iterable<string>) => {
+    const received = (chunks: Iterable<string>) => {
       const translator = createStreamTranslator(protocols.messages, protocols['generate-content'], {})
       let out = ''
-      for (const piece of pieces) out += translator.push(piece)
+      for (const chunk of chunks) out += translator.push(chunk)
       return out + translator.end()
     }
-    expect(heard(text)).toBe(heard([text]))
+    expect(received(text)).toBe(received([text]))
   },
 )
 
@@ -73,50 +73,50 @@ test('every empty thought begins a segment, however the stream is cut', () => {
     { text: 'b', thought: true },
   ])
   const frames = [frameOf([{ text: 'a', thought: true }]), segment, segment, segment]
-  const heard = (pieces: string[]) => {
+  const received = (chunks: string[]) => {
     const translator = createStreamTranslator(protocols['generate-content'], protocols.responses, {})
-    return pieces.map(piece => translator.push(piece)).join('') + translator.end()
+    return chunks.map(chunk => translator.push(chunk)).join('') + translator.end()
   }
-  const whole = heard([frames.join('')])
-  expect(whole).toBe(heard([...frames.join('')]))
+  const whole = received([frames.join('')])
+  expect(whole).toBe(received([...frames.join('')]))
   expect(whole.match(/reasoning_summary_part.added"/g)).toHaveLength(4)
 })
 
 describe.each(Object.values(protocols).filter(({ name }) => name !== 'responses'))('a call by an empty name, towards $name', to => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'c', name: '', arguments: '{}', status: 'completed' }
-  const replyOf = (...output: object[]) => ({ id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
+  const responseOf = (...output: object[]) => ({ id: 'r', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
 
   const text = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'hi', annotations: [] }] }
 
   test('beside a text is a legal call that is noted, streamed and whole', () => {
-    const reply = replyOf(text, call)
-    const whole = translateResponse(reply, protocols.responses, to, {})
+    const response = responseOf(text, call)
+    const whole = translateResponse(response, protocols.responses, to, {})
     expect(strictOf(to.name).checkResponse(whole.body)).toEqual([])
     const translator = createStreamTranslator(protocols.responses, to, {})
-    const wires = framesOf(translator.push(explodeResponse(reply, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
+    const wires = framesOf(translator.push(explodeResponse(response, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
     expect(strictOf(to.name).checkStream(wires)).toEqual([])
     for (const notes of [whole.notes, translator.notes])
       expect(notes).toContainEqual(expect.objectContaining({ code: 'tool-call.empty-name', path: '/output/1' }))
   })
 
   test('alone is an error, streamed and whole', () => {
-    const reply = replyOf(call)
-    expect(strictOf(to.name).checkError(translateResponse(reply, protocols.responses, to, {}).body)).toEqual([])
+    const response = responseOf(call)
+    expect(strictOf(to.name).checkError(translateResponse(response, protocols.responses, to, {}).body)).toEqual([])
     const translator = createStreamTranslator(protocols.responses, to, {})
-    const wires = framesOf(translator.push(explodeResponse(reply, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
+    const wires = framesOf(translator.push(explodeResponse(response, { protocol: 'responses' })) + translator.end()).map(({ wire }) => wire)
     expect(strictOf(to.name).checkStream(wires)).toEqual([])
     expect(strictOf(to.name).outcome(wires)).toBe('failed')
   })
 })
 
 test('counts of which only some were told make a legal chunk, and a note', () => {
-  const told = [
+  const reported = [
     { type: 'message_start', message: { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, stop_sequence: null } },
     { type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   ]
   const translator = createStreamTranslator(protocols.messages, protocols['chat-completions'], { alwaysUsage: true } as object)
-  const wires = framesOf(translator.push(told.map(protocols.messages.frames.write).join('')) + translator.end()).map(({ wire }) => wire)
+  const wires = framesOf(translator.push(reported.map(protocols.messages.frames.write).join('')) + translator.end()).map(({ wire }) => wire)
   expect(strictOf('chat-completions').checkStream(wires)).toEqual([])
   expect(wires).toContainEqual(expect.objectContaining({ usage: expect.objectContaining({ prompt_tokens: 0, completion_tokens: 9, total_tokens: 9 }) }))
   expect(translator.notes.map(({ code }) => code)).toContain('usage.missing')

@@ -1,4 +1,4 @@
-import type { Dice } from './dice.ts'
+import type { RandomSource } from './dice.ts'
 
 /** What has broken readers before, wherever it stood. */
 const nasty: readonly unknown[] = [
@@ -29,32 +29,32 @@ const keys = [
 type Holder = { holder: Record<string, unknown>; key: string }
 
 /** A copy with a few values lost, doubled, exchanged or replaced: by what is nasty, or by what stands elsewhere in `others`. */
-export function mutated(dice: Dice, value: unknown, others: readonly unknown[]): unknown {
+export function mutated(random: RandomSource, value: unknown, others: readonly unknown[]): unknown {
   let copy = structuredClone(value)
-  for (let count = dice.below(4); count > 0; count--) {
+  for (let count = random.below(4); count > 0; count--) {
     const places = placesIn(copy)
-    if (places.length === 0) return other(dice, others)
-    const { holder, key } = dice.one(places)
-    switch (dice.below(7)) {
+    if (places.length === 0) return other(random, others)
+    const { holder, key } = random.one(places)
+    switch (random.below(7)) {
       case 0:
         if (Array.isArray(holder)) holder.splice(Number(key), 1)
         else delete holder[key]
         break
       case 1:
-        put(holder, key, dice.one(nasty))
+        put(holder, key, random.one(nasty))
         break
       case 2:
-        put(holder, key, other(dice, others))
+        put(holder, key, other(random, others))
         break
       case 3:
-        put(holder, dice.one(keys), dice.chance(0.5) ? holder[key] : dice.one(nasty))
+        put(holder, random.one(keys), random.chance(0.5) ? holder[key] : random.one(nasty))
         break
       case 4:
         if (Array.isArray(holder)) holder.splice(Number(key), 0, structuredClone(holder[Number(key)]))
         else put(holder, key, [holder[key], holder[key]])
         break
       case 5: {
-        const from = dice.one(places)
+        const from = random.one(places)
         const [a, b] = [holder[key], from.holder[from.key]]
         if (isInside(a, from.holder) || isInside(b, holder)) break
         put(holder, key, b)
@@ -62,7 +62,7 @@ export function mutated(dice: Dice, value: unknown, others: readonly unknown[]):
         break
       }
       default:
-        put(holder, key, deep(dice.below(400), dice.chance(0.5)))
+        put(holder, key, deep(random.below(400), random.chance(0.5)))
     }
     copy = JSON.parse(JSON.stringify(copy) ?? 'null')
   }
@@ -70,11 +70,11 @@ export function mutated(dice: Dice, value: unknown, others: readonly unknown[]):
 }
 
 /** Any value inside one of the others. */
-function other(dice: Dice, others: readonly unknown[]): unknown {
-  const from = dice.one(others)
+function other(random: RandomSource, others: readonly unknown[]): unknown {
+  const from = random.one(others)
   const places = placesIn(from)
   if (places.length === 0) return structuredClone(from)
-  const { holder, key } = dice.one(places)
+  const { holder, key } = random.one(places)
   return structuredClone(holder[key])
 }
 
@@ -109,53 +109,53 @@ function deep(levels: number, asList: boolean): unknown {
 const bytes = ['\r', '\n', '\r\n', '\n\n', '\r\r', '\u0000', '\ufeff', ':', 'data', 'data:', 'event: x\n', 'id: 1\u0000\n', 'retry: 0\n', ' ', '{', '}', '[', ']', '"', '\\', '[DONE]', 'data: [DONE]\n\n'] // biome-ignore format: a list of values
 
 /** Bytes with pieces lost, doubled, put elsewhere, or replaced; `others` lend theirs. */
-export function mutatedBytes(dice: Dice, text: Uint8Array, others: readonly Uint8Array[]): Uint8Array {
+export function mutatedBytes(random: RandomSource, text: Uint8Array, others: readonly Uint8Array[]): Uint8Array {
   let out = Buffer.from(text)
-  for (let count = dice.below(4); count > 0; count--) {
-    const at = dice.below(out.length + 1)
-    const length = Math.min(out.length - at, dice.chance(0.5) ? dice.below(8) : dice.below(400))
-    const [before, piece, after] = [out.subarray(0, at), out.subarray(at, at + length), out.subarray(at + length)]
-    switch (dice.below(8)) {
+  for (let count = random.below(4); count > 0; count--) {
+    const at = random.below(out.length + 1)
+    const length = Math.min(out.length - at, random.chance(0.5) ? random.below(8) : random.below(400))
+    const [before, chunk, after] = [out.subarray(0, at), out.subarray(at, at + length), out.subarray(at + length)]
+    switch (random.below(8)) {
       case 0:
         out = Buffer.concat([before, after])
         break
       case 1:
-        out = Buffer.concat([before, piece, piece, after])
+        out = Buffer.concat([before, chunk, chunk, after])
         break
       case 2:
-        out = Buffer.concat([before, Buffer.from(dice.one(bytes)), piece, after])
+        out = Buffer.concat([before, Buffer.from(random.one(bytes)), chunk, after])
         break
       case 3:
-        out = Buffer.concat([before, Buffer.from([dice.below(256)]), after])
+        out = Buffer.concat([before, Buffer.from([random.below(256)]), after])
         break
       case 4:
         out = Buffer.from(before)
         break
       case 5: {
-        const from = Buffer.from(dice.one(others))
-        out = Buffer.concat([before, from.subarray(dice.below(from.length + 1)), after])
+        const from = Buffer.from(random.one(others))
+        out = Buffer.concat([before, from.subarray(random.below(from.length + 1)), after])
         break
       }
       case 6: {
-        const to = dice.below(after.length + 1)
-        out = Buffer.concat([before, after.subarray(0, to), piece, after.subarray(to)])
+        const to = random.below(after.length + 1)
+        out = Buffer.concat([before, after.subarray(0, to), chunk, after.subarray(to)])
         break
       }
       default:
-        out = Buffer.from(out.toString('latin1').replaceAll('\n', dice.one(['\r', '\r\n', '\n\n'])), 'latin1')
+        out = Buffer.from(out.toString('latin1').replaceAll('\n', random.one(['\r', '\r\n', '\n\n'])), 'latin1')
     }
   }
   return out
 }
 
 /** The same bytes in pieces of any length. */
-export function inPieces(dice: Dice, text: Uint8Array): Uint8Array[] {
-  const pieces: Uint8Array[] = []
-  const usual = dice.one([1, 3, 20, 200, text.length + 1])
+export function inChunks(random: RandomSource, text: Uint8Array): Uint8Array[] {
+  const chunks: Uint8Array[] = []
+  const common = random.one([1, 3, 20, 200, text.length + 1])
   for (let at = 0; at < text.length; ) {
-    const end = at + 1 + dice.below(usual)
-    pieces.push(text.subarray(at, end))
+    const end = at + 1 + random.below(common)
+    chunks.push(text.subarray(at, end))
     at = end
   }
-  return pieces
+  return chunks
 }

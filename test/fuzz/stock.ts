@@ -3,11 +3,11 @@ import type { Protocol } from '../../src/protocol.ts'
 import { all, wiresOf } from '../../src/testing/bodies.ts'
 import { cleanEvents, cutEvents } from '../../src/testing/events.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
-import { recordedReplies, recordedRequests, recordedStreams } from '../corpus/data.ts'
+import { recordedRequests, recordedResponses, recordedStreams } from '../corpus/data.ts'
 import { type Script, wireOf } from '../support/upstreams/index.ts'
 
 /** What one protocol's cases are made from: bodies and streams of every shape, the captured ones among them where there are any. */
-export type Stock = { requests: unknown[]; replies: unknown[]; streams: Uint8Array[]; errors: unknown[] }
+export type Stock = { requests: unknown[]; responses: unknown[]; streams: Uint8Array[]; errors: unknown[] }
 
 const scripts: Script[] = [
   { text: 'Hello, wörld 🎉', reasoning: 'Thinking it over.', ending: 'stop' },
@@ -30,12 +30,12 @@ const sample = <T>(arbitrary: fc.Arbitrary<T>, numRuns: number) => fc.sample(arb
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 function stockOf(protocol: Protocol): Stock {
-  const { answer, stream, failure } = wireOf(protocol.name)
+  const { response, stream, failure } = wireOf(protocol.name)
   const wires = wiresOf(protocol)
   const events = [...sample(cleanEvents, 60), ...sample(cutEvents, 20)]
   return {
     requests: [...sample(wires.request, 150), ...recordedRequests().flatMap(({ protocol: name, body }) => (name === protocol.name ? [body] : []))],
-    replies: [...sample(wires.response, 150), ...scripts.map(answer), ...recordedReplies(protocol.name as never).map(({ body }) => body)],
+    responses: [...sample(wires.response, 150), ...scripts.map(response), ...recordedResponses(protocol.name as never).map(({ body }) => body)],
     streams: [
       ...scripts.map(script => bytes(stream(script).join(''))),
       ...events.map(list => bytes(encodeStream(protocol, list).text)),
@@ -58,7 +58,7 @@ export function stock({ name }: Protocol): Stock {
 /** Of every protocol, for splicing one's bodies into another's. */
 export const everything: Stock = {
   requests: [...stocks.values()].flatMap(({ requests }) => requests.slice(0, 40)),
-  replies: [...stocks.values()].flatMap(({ replies }) => replies.slice(0, 40)),
+  responses: [...stocks.values()].flatMap(({ responses }) => responses.slice(0, 40)),
   streams: [...stocks.values()].flatMap(({ streams }) => streams.slice(0, 40)),
   errors: [...stocks.values()].flatMap(({ errors }) => errors),
 }

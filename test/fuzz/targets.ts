@@ -8,8 +8,8 @@ import { isObject } from '../../src/testing/strict/faults.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { createStreamTranslator } from '../../src/translate/stream.ts'
 import { written } from '../support/written.ts'
-import type { Dice } from './dice.ts'
-import { inPieces, mutated, mutatedBytes } from './mutate.ts'
+import type { RandomSource } from './dice.ts'
+import { inChunks, mutated, mutatedBytes } from './mutate.ts'
 import { everything, stock } from './stock.ts'
 
 /** Something that must not be; whatever else a target throws is one, too. */
@@ -17,7 +17,7 @@ export class Finding extends Error {
   override readonly name = 'Finding'
 }
 
-export type Target = { name: string; run(dice: Dice): void | Promise<void> }
+export type Target = { name: string; run(random: RandomSource): void | Promise<void> }
 
 const codes = ['malformed', 'inexpressible', 'out-of-order', 'truncated']
 
@@ -39,12 +39,12 @@ function must(holds: boolean, what: string, ...details: unknown[]): asserts hold
 const isClean = () => Object.keys(Object.prototype).length === 0 && !('polluted' in {})
 
 function bodies(kind: 'request' | 'response', from: Protocol, to: Protocol): Target {
-  const list = kind === 'request' ? stock(from).requests : stock(from).replies
-  const others = kind === 'request' ? everything.requests : everything.replies
+  const list = kind === 'request' ? stock(from).requests : stock(from).responses
+  const others = kind === 'request' ? everything.requests : everything.responses
   return {
     name: `${kind}: ${from.name} → ${to.name}`,
-    run(dice) {
-      const wire = mutated(dice, dice.one(list), others)
+    run(random) {
+      const wire = mutated(random, random.one(list), others)
       const before = JSON.stringify(wire)
       const decoded = typed(() => (kind === 'request' ? from.decodeRequest(wire) : from.decodeResponse(wire)))
       const options = { fieldNames: { ...from.fieldNames, ...decoded?.fieldNames }, onUnresolvable: 'note' } as const
@@ -71,15 +71,15 @@ function streams(from: Protocol, to: Protocol): Target {
   const source = strictOf(from.name)
   return {
     name: `stream: ${from.name} → ${to.name}`,
-    run(dice) {
-      const text = mutatedBytes(dice, dice.one(stock(from).streams), dice.chance(0.8) ? stock(from).streams : everything.streams)
-      const translate = (pieces: Iterable<Uint8Array>) => {
+    run(random) {
+      const text = mutatedBytes(random, random.one(stock(from).streams), random.chance(0.8) ? stock(from).streams : everything.streams)
+      const translate = (chunks: Iterable<Uint8Array>) => {
         const translator = createStreamTranslator(from, to, {})
         let out = ''
-        for (const piece of pieces) out += translator.push(piece)
+        for (const chunk of chunks) out += translator.push(chunk)
         return { out: out + translator.end(), translator }
       }
-      const { out, translator } = translate(inPieces(dice, text))
+      const { out, translator } = translate(inChunks(random, text))
       must(isClean(), 'the prototype of all objects was changed')
       const again = translate([text])
       if (from !== to) {
@@ -117,27 +117,29 @@ function wiresOf(text: string): unknown[] | undefined {
 
 const sse: Target = {
   name: 'frames of text/event-stream',
-  run(dice) {
-    const text = mutatedBytes(dice, dice.one(everything.streams), everything.streams)
-    const read = (pieces: Iterable<Uint8Array>) => {
+  run(random) {
+    const text = mutatedBytes(random, random.one(everything.streams), everything.streams)
+    const read = (chunks: Iterable<Uint8Array>) => {
       const frames: Frame[] = []
       const parser = createFrameParser(frame => frames.push(frame))
-      for (const piece of pieces) parser.push(piece)
+      for (const chunk of chunks) parser.push(chunk)
       parser.end()
       return frames
     }
     const whole = JSON.stringify(read([text]))
-    must(JSON.stringify(read(inPieces(dice, text))) === whole, 'another split of the bytes gives other frames:', new TextDecoder().decode(text))
+    must(JSON.stringify(read(inChunks(random, text))) === whole, 'another split of the bytes gives other frames:', new TextDecoder().decode(text))
   },
 }
 
 function errors(from: Protocol, to: Protocol): Target {
   return {
     name: `error: ${from.name} → ${to.name}`,
-    run(dice) {
-      const body = dice.chance(0.1) ? 'upstream request timeout' : mutated(dice, dice.one(everything.errors), [...everything.errors, ...everything.replies])
-      const status = dice.one([400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529, 599])
-      const { value } = from.decodeError({ status, headers: { 'retry-after': dice.one(['', '3', '-1', 'x', '1e9']) }, body })
+    run(random) {
+      const body = random.chance(0.1)
+        ? 'upstream request timeout'
+        : mutated(random, random.one(everything.errors), [...everything.errors, ...everything.responses])
+      const status = random.one([400, 401, 403, 404, 408, 413, 422, 429, 500, 502, 503, 529, 599])
+      const { value } = from.decodeError({ status, headers: { 'retry-after': random.one(['', '3', '-1', 'x', '1e9']) }, body })
       must(value.status === status && typeof value.message === 'string' && value.message !== '', 'an error without its status or a word:', body, value)
       const { wire } = to.encodeError(value)
       must(wire.status >= 400 && wire.status < 600, 'an error with another status:', wire)
@@ -157,29 +159,31 @@ function requestsByHttp(): Target {
   const gateway = createGateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], store: { memory: true, memoryLimitBytes: 1_000_000 } })
   return {
     name: 'HTTP requests',
-    async run(dice) {
-      const protocol = dice.one(all)
-      const stream = dice.chance(0.5)
-      const usual = protocol.address.target({ operation: 'generate', model: 'm', stream }) ?? '/'
-      const url = new URL(`http://gateway${dice.chance(0.6) ? usual : `/${Array.from({ length: 1 + dice.below(5) }, () => dice.one(segments)).join('/')}`}`)
+    async run(random) {
+      const protocol = random.one(all)
+      const stream = random.chance(0.5)
+      const common = protocol.address.target({ operation: 'generate', model: 'm', stream }) ?? '/'
+      const url = new URL(
+        `http://gateway${random.chance(0.6) ? common : `/${Array.from({ length: 1 + random.below(5) }, () => random.one(segments)).join('/')}`}`,
+      )
       const headers: Record<string, string> = { 'content-type': 'application/json' }
-      for (let i = dice.below(4); i > 0; i--) headers[dice.one(headerNames)] = dice.one(headerValues)
-      const body = mutated(dice, { stream, ...(dice.one(stock(protocol).requests) as object) }, everything.requests)
+      for (let i = random.below(4); i > 0; i--) headers[random.one(headerNames)] = random.one(headerValues)
+      const body = mutated(random, { stream, ...(random.one(stock(protocol).requests) as object) }, everything.requests)
       const text = Buffer.from(JSON.stringify(body))
-      const sent = dice.chance(0.7) ? text : mutatedBytes(dice, text, everything.streams)
-      const answer = await gateway.answer({
-        method: dice.one(methods),
+      const sent = random.chance(0.7) ? text : mutatedBytes(random, text, everything.streams)
+      const response = await gateway.answer({
+        method: random.one(methods),
         path: url.pathname,
         query: url.searchParams,
         headers,
-        body: { bytes: piecewise(inPieces(dice, sent)) },
+        body: { bytes: piecewise(inChunks(random, sent)) },
         signal: new AbortController().signal,
       })
-      const said = await textOf(answer.body)
-      must(answer.status !== 500, 'an error that nobody expected:', said, url.pathname, JSON.stringify(body))
-      must(answer.status < 600 && answer.status >= 200, 'no status:', answer.status)
-      for (const [name, value] of Object.entries(answer.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
-      if (answer.status >= 400 && answer.headers['content-type'] === 'application/json') JSON.parse(said)
+      const message = await textOf(response.body)
+      must(response.status !== 500, 'an error that nobody expected:', message, url.pathname, JSON.stringify(body))
+      must(response.status < 600 && response.status >= 200, 'no status:', response.status)
+      for (const [name, value] of Object.entries(response.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
+      if (response.status >= 400 && response.headers['content-type'] === 'application/json') JSON.parse(message)
       must(isClean(), 'the prototype of all objects was changed')
     },
   }
@@ -188,7 +192,7 @@ function requestsByHttp(): Target {
 const types = ['application/json', 'application/json; charset=utf-8', 'text/event-stream', 'text/event-stream;charset=utf-8', 'text/plain', 'text/html', 'application/octet-stream', ''] // biome-ignore format: a list of values
 
 /** Whatever an upstream answers, through a gateway: a reply, a stream or an error that is legal in the caller's protocol, and one record. */
-function answersByHttp(served: Protocol): Target {
+function respondsByHttp(served: Protocol): Target {
   let next = { status: 200, headers: {} as Record<string, string>, pieces: [] as Uint8Array[], breaks: false }
   let records = 0
   const gateway = createGateway(
@@ -201,8 +205,8 @@ function answersByHttp(served: Protocol): Target {
       onUsage: () => void records++,
       transport: {
         async send() {
-          const { status, headers, pieces, breaks } = next
-          return { status, headers, body: piecewise(pieces, breaks) }
+          const { status, headers, pieces: chunks, breaks } = next
+          return { status, headers, body: piecewise(chunks, breaks) }
         },
       },
     },
@@ -215,49 +219,60 @@ function answersByHttp(served: Protocol): Target {
   }
   return {
     name: `HTTP answers: ${served.name}`,
-    async run(dice) {
-      const caller = dice.one(all)
-      const stream = dice.chance(0.5)
+    async run(random) {
+      const caller = random.one(all)
+      const stream = random.chance(0.5)
       const url = new URL(caller.address.target({ operation: 'generate', model: 'm', stream }) ?? '/', 'http://gateway')
-      const whole = () => Buffer.from(JSON.stringify(mutated(dice, dice.one(dice.chance(0.8) ? stock(served).replies : everything.errors), everything.replies)))
-      const content = dice.chance(0.6) ? dice.one(stock(served).streams) : whole()
-      const bytes = dice.chance(0.7) ? mutatedBytes(dice, content, everything.streams) : content
+      const whole = () =>
+        Buffer.from(JSON.stringify(mutated(random, random.one(random.chance(0.8) ? stock(served).responses : everything.errors), everything.responses)))
+      const content = random.chance(0.6) ? random.one(stock(served).streams) : whole()
+      const bytes = random.chance(0.7) ? mutatedBytes(random, content, everything.streams) : content
       next = {
-        status: dice.chance(0.8) ? 200 : dice.one([201, 204, 301, 304, 400, 404, 429, 500, 503, 529, 599]),
+        status: random.chance(0.8) ? 200 : random.one([201, 204, 301, 304, 400, 404, 429, 500, 503, 529, 599]),
         headers: {
-          'content-type': dice.one(types),
-          ...(dice.chance(0.2) && { [dice.one(['retry-after', 'x-request-id', 'x-ratelimit-limit'])]: dice.one(headerValues) }),
+          'content-type': random.one(types),
+          ...(random.chance(0.2) && { [random.one(['retry-after', 'x-request-id', 'x-ratelimit-limit'])]: random.one(headerValues) }),
         },
-        pieces: inPieces(dice, bytes),
-        breaks: dice.chance(0.1),
+        pieces: inChunks(random, bytes),
+        breaks: random.chance(0.1),
       }
       records = 0
-      const told = Buffer.from(JSON.stringify({ ...plain[caller.name], ...(caller.name !== 'generate-content' && stream && { stream: true }) }))
-      const answer = await gateway.answer({
+      const reported = Buffer.from(JSON.stringify({ ...plain[caller.name], ...(caller.name !== 'generate-content' && stream && { stream: true }) }))
+      const response = await gateway.answer({
         method: 'POST',
         path: url.pathname,
         query: url.searchParams,
         headers: { 'content-type': 'application/json' },
-        body: { bytes: piecewise([told]) },
+        body: { bytes: piecewise([reported]) },
         signal: new AbortController().signal,
       })
-      const [said, broke] = await textBeforeBreak(answer.body)
+      const [message, broke] = await textBeforeBreak(response.body)
       const sent = new TextDecoder().decode(bytes)
       const strict = strictOf(caller.name)
-      const lastFrame = wiresOf(said.slice(Math.max(0, said.lastIndexOf('\ndata:'))))
+      const lastFrame = wiresOf(message.slice(Math.max(0, message.lastIndexOf('\ndata:'))))
       if (broke && !(caller.frames.breaksOff && strict.outcome(lastFrame ?? []) === 'failed')) throw broke
-      must(answer.status !== 500 || next.status === 500 || !said.includes('internal error of the gateway'), 'an error that nobody expected:', said, sent)
-      for (const [name, value] of Object.entries(answer.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
+      must(
+        response.status !== 500 || next.status === 500 || !message.includes('internal error of the gateway'),
+        'an error that nobody expected:',
+        message,
+        sent,
+      )
+      for (const [name, value] of Object.entries(response.headers)) must(!/[\r\n\0]/.test(name + value), 'a header that ends another:', name, value)
       must(records === 1, `${records} records of one exchange`, sent)
       must(isClean(), 'the prototype of all objects was changed')
       if (caller === served) return
-      if (answer.status >= 400) must(strict.checkError(JSON.parse(said)).length === 0, 'an illegal error:', said, sent)
+      if (response.status >= 400) must(strict.checkError(JSON.parse(message)).length === 0, 'an illegal error:', message, sent)
       else if (stream) {
-        const wires = wiresOf(said) ?? [undefined]
+        const wires = wiresOf(message) ?? [undefined]
         const faults = strict.checkStream(wires).filter(fault => !itsOwn.test(fault))
-        must(faults.length === 0 && strict.outcome(wires) !== 'cut', 'an illegal stream:', faults, said, sent)
+        must(faults.length === 0 && strict.outcome(wires) !== 'cut', 'an illegal stream:', faults, message, sent)
       } else
-        must(hasBadKey(said) || typed(() => caller.decodeResponse(JSON.parse(said))) !== undefined, 'a reply that its own protocol cannot read:', said, sent)
+        must(
+          hasBadKey(message) || typed(() => caller.decodeResponse(JSON.parse(message))) !== undefined,
+          'a reply that its own protocol cannot read:',
+          message,
+          sent,
+        )
     },
   }
 }
@@ -278,8 +293,8 @@ const hasBadKey = (text: string) => text.includes('"__proto__"')
 const itsOwn =
   /name: does not match|type: expected one of|serviceTier: does not match|inlineData\/data: does not match|its text is not what the deltas added up to/
 
-async function* piecewise(pieces: readonly Uint8Array[], breaks = false): AsyncGenerator<Uint8Array> {
-  for (const piece of pieces) yield piece
+async function* piecewise(chunks: readonly Uint8Array[], breaks = false): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield chunk
   if (breaks) throw Object.assign(new Error('other side closed'), { code: 'UND_ERR_SOCKET' })
 }
 
@@ -311,5 +326,5 @@ export const targets: Target[] = [
   ...all.flatMap(from => all.flatMap(to => [bodies('request', from, to), bodies('response', from, to), streams(from, to), errors(from, to)])),
   sse,
   requestsByHttp(),
-  ...all.map(answersByHttp),
+  ...all.map(respondsByHttp),
 ]

@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, type hosts, isStreaming, one, type Protocol, paths, replies, said, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+import { asking, type hosts, isStreaming, one, type Protocol, paths, replies, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
 
 export const all = Object.keys(paths) as Protocol[]
 export const others = Object.fromEntries(all.map(client => [client, all.filter(served => served !== client)])) as Record<Protocol, Protocol[]>
@@ -13,7 +13,7 @@ export const hello = (protocol: Protocol) =>
 type Start = (typeof hosts)[number][1]
 
 /** Asks an upstream of each other protocol: it gets a legal request, and the client an answer that is legal and says «Hello». */
-export async function answered(
+export async function responded(
   start: Start,
   client: Protocol,
   { stream, ...body }: { stream?: boolean; [key: string]: unknown },
@@ -33,7 +33,7 @@ export async function answered(
     if (response.headers.get('content-type')?.startsWith('text/event-stream')) {
       const wires = framesOf(text).map(({ wire }) => wire)
       expect(strictOf(client).checkStream(wires)).toEqual([])
-      expect(await said(text, client)).toBe('Hello')
+      expect(await sent(text, client)).toBe('Hello')
     } else expect(strictOf(client).checkResponse(JSON.parse(text))).toEqual([])
   }
   return seen

@@ -81,9 +81,9 @@ describe.each(hosts)('through %s', (_, start) => {
   test('a group that asks too often is told when to come back', async () => {
     const ask = await start({ ...config, groups: { few: { requestsPerMinute: 2 } } })
     const headers = { authorization: 'Bearer key-of-alice' }
-    const answers = []
-    for (let i = 0; i < 5; i++) answers.push(await ask('/v1/chat/completions', chat('demo', headers)))
-    const last = answers.at(-1)
+    const responses = []
+    for (let i = 0; i < 5; i++) responses.push(await ask('/v1/chat/completions', chat('demo', headers)))
+    const last = responses.at(-1)
     expect(last?.status).toBe(429)
     expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0)
     expect((await ask('/v1/chat/completions', chat('demo', { authorization: 'Bearer key-of-bob' }))).status).toBe(200)
@@ -132,12 +132,12 @@ test.each([
   const { keys: _, ...open } = config
   const handler = mounted(open)
   const { port } = new URL(await listen(handler))
-  const answer = await new Promise<number | undefined>((resolve, reject) => {
+  const result = await new Promise<number | undefined>((resolve, reject) => {
     request({ port, host: '127.0.0.1', path: '/v1/models', headers: { host } }, response => resolve(response.resume().statusCode))
       .on('error', reject)
       .end()
   })
-  expect(answer).toBe(status)
+  expect(result).toBe(status)
 })
 
 test('"none" serves everybody', async () => {

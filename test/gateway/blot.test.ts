@@ -5,9 +5,9 @@ import type { TransportAnswer } from '../../src/transports/transport.ts'
 const key = 'sk-sk-0123456789'
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
-function blotted(secret: string, pieces: readonly Uint8Array[]): string {
+function redacted(secret: string, chunks: readonly Uint8Array[]): string {
   const blot = createBlot(secret)
-  return Buffer.concat([...pieces.map(blot.push), blot.end()]).toString()
+  return Buffer.concat([...chunks.map(blot.push), blot.end()]).toString()
 }
 
 /** The text as one piece, letter by letter, and cut in two and in three at every place. */
@@ -28,11 +28,11 @@ describe('a key in a reply', () => {
     ['in other letters than ASCII', `Schlüssel «${key}»: 鍵`, 'Schlüssel «***»: 鍵'],
     ['nowhere', 'Hello, sk-sk and sk-', 'Hello, sk-sk and sk-'],
   ])('is not told, wherever its bytes are cut: %s', (_, text, expected) => {
-    for (const pieces of cuts(text)) expect(blotted(key, pieces)).toBe(expected)
+    for (const chunks of cuts(text)) expect(redacted(key, chunks)).toBe(expected)
   })
 
   test('may repeat itself', () => {
-    for (const pieces of cuts('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) expect(blotted('aaaaaaaaaaaa', pieces)).toBe('******aaaaa')
+    for (const chunks of cuts('aaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) expect(redacted('aaaaaaaaaaaa', chunks)).toBe('******aaaaa')
   })
 
   test('that is not there costs no copy, and what cannot be its beginning is not held back', () => {
@@ -46,7 +46,7 @@ describe('a key in a reply', () => {
 })
 
 describe('an answer', () => {
-  const answer = (chunks: (string | Uint8Array)[], left = () => {}): TransportAnswer => ({
+  const response = (chunks: (string | Uint8Array)[], left = () => {}): TransportAnswer => ({
     status: 200,
     headers: { 'x-note': `for ${key}` },
     body: (async function* () {
@@ -65,7 +65,7 @@ describe('an answer', () => {
 
   test('says none of the keys of its channel, in its body, in its headers, and in chunks of text', async () => {
     const headers = { authorization: 'Bearer second-secret-key', 'api-key': 'third-secret-key', 'x-title': 'no-secret-at-all' }
-    const clean = withoutSecrets(answer([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']), { apiKey: key, headers })
+    const clean = withoutSecrets(response([`${key} second-sec`, 'ret-key, third-secret-key, no-secret-at-all, sk-']), { apiKey: key, headers })
     expect(clean.headers).toEqual({ 'x-note': 'for ***' })
     expect(await read(clean)).toBe('*** ***, ***, no-secret-at-all, sk-')
   })
@@ -80,7 +80,7 @@ describe('an answer', () => {
     ['in an address', `"${encodeURIComponent(odd)}"`],
   ])('says no key %s either', async (_, json) => {
     const channel = { apiKey: odd, headers: {} }
-    expect(await read(withoutSecrets(answer([json]), channel))).toBe('"***"')
+    expect(await read(withoutSecrets(response([json]), channel))).toBe('"***"')
     expect(blottedError(json, channel)).toBe('"***"')
   })
 
@@ -92,7 +92,7 @@ describe('an answer', () => {
       'x-keyboard': 'a-qwerty-layout',
     }
     const text = 'first-secret-key second-secret-key short a-qwerty-layout'
-    expect(await read(withoutSecrets(answer([text]), { headers }))).toBe('*** *** short a-qwerty-layout')
+    expect(await read(withoutSecrets(response([text]), { headers }))).toBe('*** *** short a-qwerty-layout')
     expect(blottedError(text, { headers })).toBe('*** *** short a-qwerty-layout')
   })
 
@@ -109,13 +109,13 @@ describe('an answer', () => {
   })
 
   test.each([undefined, '', 'EMPTY', 'ollama', 'lm-studio'])('is left as it is when the key is %j, as for servers on the same machine', apiKey => {
-    const original = answer([])
+    const original = response([])
     expect(withoutSecrets(original, { apiKey, headers: {} })).toBe(original)
   })
 
   test('that is given up gives its upstream up', async () => {
     let left = false
-    const original = answer(['a', 'b'], () => {
+    const original = response(['a', 'b'], () => {
       left = true
     })
     for await (const _ of withoutSecrets(original, { apiKey: key, headers: {} }).body) break

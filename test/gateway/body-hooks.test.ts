@@ -24,15 +24,15 @@ describe.each(hosts)('hooks on bodies through %s', (_, start) => {
 
   test('onRequest replaces the wire body, and its model is routed', async () => {
     const { url, calls: seen } = await upstream(sendJson(200, replies.messages))
-    const asked: unknown[] = []
+    const received: unknown[] = []
     const ask = await start(one(url, 'messages', {}, { id: 'other', channels: [{ name: 'up', model: 'm' }] }), {
       onRequest({ body, protocol, model }) {
-        asked.push({ protocol, model })
+        received.push({ protocol, model })
         return { body: { ...Object(body), model: 'other' } }
       },
     })
     expect((await ask(paths.messages, post({ ...requests.messages, model: 'asked' }))).status).toBe(200)
-    expect(asked).toEqual([{ protocol: 'messages', model: 'asked' }])
+    expect(received).toEqual([{ protocol: 'messages', model: 'asked' }])
     expect(seen[0]?.json).toMatchObject({ model: 'm' })
   })
 

@@ -80,8 +80,8 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('sends the first candidate without a break when another one failed', async () => {
-    const answered = { index: 0, content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }
-    const { url } = await upstream(sendStream([`data: ${JSON.stringify({ candidates: [answered, { index: 1, finishReason: 'OTHER' }] })}\n\n`]))
+    const responded = { index: 0, content: { role: 'model', parts: [{ text: 'Hello' }] }, finishReason: 'STOP' }
+    const { url } = await upstream(sendStream([`data: ${JSON.stringify({ candidates: [responded, { index: 1, finishReason: 'OTHER' }] })}\n\n`]))
     const ask = await start(one(url, 'generate-content'))
     const text = await textBeforeBreak(await ask(...asking('messages', { stream: true })), () => expect.unreachable())
     expect(text).toContain('Hello')

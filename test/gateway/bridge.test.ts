@@ -15,9 +15,9 @@ import {
   post,
   replies,
   requests,
-  said,
   sendJson,
   sendStream,
+  sent,
   streams,
   upstream,
 } from './support.ts'
@@ -68,7 +68,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(url, served))
     const response = await ask(...asking(client, { stream: true }))
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
-    expect(await said(await response.text(), client)).toBe('Hello')
+    expect(await sent(await response.text(), client)).toBe('Hello')
   })
 
   test.each(protocols)('such a stream tells a client of messages at its start what %s has counted', async served => {
@@ -82,9 +82,9 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test('what a stream cannot say of the JSON it is made of is noted, also between equal protocols', async () => {
-    const reply = structuredClone(replies['chat-completions']) as { choices: { message: Record<string, unknown> }[] }
-    Object.assign(reply.choices[0]?.message ?? {}, { tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] })
-    const ask = await start(one((await upstream(sendJson(200, reply))).url, 'chat-completions', {}, { streaming: 'never' }))
+    const body = structuredClone(replies['chat-completions']) as { choices: { message: Record<string, unknown> }[] }
+    Object.assign(body.choices[0]?.message ?? {}, { tool_calls: [{ id: 'call_1', type: 'x_call', x_call: {} }] })
+    const ask = await start(one((await upstream(sendJson(200, body))).url, 'chat-completions', {}, { streaming: 'never' }))
     const response = await ask(...asking('chat-completions', { stream: true }))
     expect(JSON.parse(response.headers.get('wireglot-notes') ?? '[]')).toMatchObject([
       { kind: 'dropped', code: 'part.unknown', path: '/choices/0/message/tool_calls/0' },
@@ -125,12 +125,12 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(pairs)('what a stream had said before it failed is noted where JSON was asked for: %s from %s', async (client, served) => {
-    const told: Note[][] = []
+    const reported: Note[][] = []
     const seen = await upstream(sendStream([...half(served), failures[served]]), sendStream(half(served)))
-    const ask = await start(one(seen.url, served, {}, { streaming: 'only' }), { onNotes: notes => void told.push(notes) })
+    const ask = await start(one(seen.url, served, {}, { streaming: 'only' }), { onNotes: notes => void reported.push(notes) })
     for (const _ of ['fails', 'is cut off']) expect((await ask(...asking(client))).ok).toBe(false)
     const untold = expect.arrayContaining([expect.objectContaining({ kind: 'dropped', code: 'field.unsupported' })])
-    expect(told).toEqual([untold, untold])
+    expect(reported).toEqual([untold, untold])
   })
 
   test.each(pairs)('a model that only streams is asked for a stream: %s from %s', async (client, served) => {
@@ -147,7 +147,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(one(seen.url, served, {}, { streaming: 'never' }))
     const response = await ask(...asking(client, { stream: true }))
     expect(isStreaming(served, seen.calls[0])).toBe(false)
-    expect(await said(await response.text(), client)).toBe('Hello')
+    expect(await sent(await response.text(), client)).toBe('Hello')
   })
 
   test('an upstream that does not say what it sends is read all the same', async () => {
@@ -162,19 +162,19 @@ describe.each(hosts)('through %s', (_, start) => {
       const ask = await start(one(url, 'messages'))
       const response = await ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream }))
       const body = await response.text()
-      expect(stream ? await said(body, 'chat-completions') : textIn(JSON.parse(body), 'chat-completions')).toBe('Hello')
+      expect(stream ? await sent(body, 'chat-completions') : textIn(JSON.parse(body), 'chat-completions')).toBe('Hello')
     }
   })
 
   test('mapping options of a channel and of a model reach the translation, both ways', async () => {
-    const reply = {
+    const body = {
       ...replies.messages,
       content: [
         { type: 'thinking', thinking: 'Hm', signature: 's' },
         { type: 'text', text: 'Hello' },
       ],
     }
-    const seen = await upstream(sendJson(200, reply))
+    const seen = await upstream(sendJson(200, body))
     const options = { messages: { autoCache: true }, chatCompletions: { reasoningField: 'reasoning_content' } } as const
     const ask = await start(one(seen.url, 'messages', {}, { options: { chatCompletions: { reasoningField: 'reasoning' } } }, { options }))
     const response = await ask(paths['chat-completions'], post(requests['chat-completions']))

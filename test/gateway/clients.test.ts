@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { all, answered, hello, others } from './answered.ts'
-import { dataOf, hosts, one, paths, post, replies, said, sendJson, sendStream, streams, type Upstream, upstream } from './support.ts'
+import { all, hello, others, responded } from './answered.ts'
+import { dataOf, hosts, one, paths, post, replies, sendJson, sendStream, sent, streams, type Upstream, upstream } from './support.ts'
 
 /** What known client programs rely on, one sentence a test. Requests have the shape that these programs send. */
 
@@ -102,7 +102,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
     const { 'x-api-key': key, ...headers } = claude.headers
     for (const shown of [{ 'x-api-key': key }, { authorization: `Bearer ${key}` }]) {
       const response = await ask('/v1/messages?beta=true', post(claude.body, { ...headers, ...shown }))
-      expect(await said(await response.text(), 'messages')).toBe('Hello')
+      expect(await sent(await response.text(), 'messages')).toBe('Hello')
     }
     expect(up.calls).toMatchObject([{ path: '/v1/messages?beta=true', headers: { 'anthropic-beta': betas } }, { path: '/v1/messages?beta=true' }])
   })
@@ -115,20 +115,20 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
       { role: 'system', content: 'The shell is zsh.' },
     ]
     for (const body of [claude.body, { ...claude.body, messages }])
-      for (const up of await answered(start, 'messages', body, claude.headers, '?beta=true'))
+      for (const up of await responded(start, 'messages', body, claude.headers, '?beta=true'))
         for (const word of ['cc_version=2.1.329', 'You are a coding agent.', 'Work in the project.', 'Count the lines.', 'The shell is bash.'])
           expect(text(up)).toContain(word)
   })
 
   test('asks for thinking in both of its ways, for cleared contexts and for an effort', async () => {
-    await answered(start, 'messages', claude.body, claude.headers)
-    await answered(
+    await responded(start, 'messages', claude.body, claude.headers)
+    await responded(
       start,
       'messages',
       { ...claude.body, output_config: undefined, thinking: { type: 'enabled', budget_tokens: 31999, display: 'omitted' } },
       claude.headers,
     )
-    await answered(start, 'messages', { ...claude.body, thinking: { type: 'adaptive', display: 'updates' } }, claude.headers)
+    await responded(start, 'messages', { ...claude.body, thinking: { type: 'adaptive', display: 'updates' } }, claude.headers)
   })
 
   test('sends a thinking block back with its signature alone, which reaches the provider that made it', async () => {
@@ -147,7 +147,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
   test('defers the loading of tools, and says who called one', async () => {
     const content = [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { q: 'wc' }, caller: { type: 'direct' } }]
     const results = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: [{ type: 'text', text: '3' }] }] }
-    for (const up of await answered(
+    for (const up of await responded(
       start,
       'messages',
       { ...claude.body, messages: [...claude.body.messages, { role: 'assistant', content }, results] },
@@ -161,9 +161,9 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
       type: 'json_schema',
       schema: { type: 'object', properties: { title: { type: 'string' } }, required: ['title'], additionalProperties: false },
     }
-    for (const up of await answered(start, 'messages', { ...claude.body, tools: [], output_config: { format } }, claude.headers))
+    for (const up of await responded(start, 'messages', { ...claude.body, tools: [], output_config: { format } }, claude.headers))
       expect(text(up)).toMatch(/json_?schema/i)
-    await answered(start, 'messages', { ...claude.body, safeguards: [{ type: 'dangerous_tool_use' }] }, claude.headers)
+    await responded(start, 'messages', { ...claude.body, safeguards: [{ type: 'dangerous_tool_use' }] }, claude.headers)
     const up = await hello('messages')
     const ask = await start(one(up.url, 'messages', {}, { id: '*' }))
     await (await ask(paths.messages, post({ ...claude.body, safeguards: [{ type: 'dangerous_tool_use' }] }, claude.headers))).text()
@@ -227,7 +227,7 @@ describe.each(hosts)('through %s, Claude Code', (_, start) => {
 
 describe.each(hosts)('through %s, Codex', (_, start) => {
   test('keeps no replies, caches by key, asks for encrypted reasoning and sends metadata that no type lists', async () => {
-    for (const up of await answered(start, 'responses', codex.body, codex.headers)) {
+    for (const up of await responded(start, 'responses', codex.body, codex.headers)) {
       expect(text(up)).toContain('You are a coding agent.')
       expect(text(up)).toContain('Count the lines.')
     }
@@ -241,7 +241,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
       { type: 'tool_search', execution: 'client', description: 'Finds tools.', parameters: schema },
       { type: 'web_search', external_web_access: false, search_content_types: ['text'] },
     ]
-    for (const up of await answered(start, 'responses', { ...codex.body, tools }, codex.headers))
+    for (const up of await responded(start, 'responses', { ...codex.body, tools }, codex.headers))
       for (const name of ['exec_command', 'spawn_agent', 'apply_patch']) expect(text(up)).toContain(name)
   })
 
@@ -253,7 +253,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
     const lite = { ...codex.headers, 'x-openai-internal-codex-responses-lite': 'true' }
     const call = { type: 'custom_tool_call', id: 'ctc_1', status: 'completed', call_id: 'call_1', name: 'exec', namespace: 'functions', input: 'wc()' }
     const output = { type: 'custom_tool_call_output', id: 'ctco_1', call_id: 'call_1', output: [{ type: 'input_text', text: 'THREE' }] }
-    for (const up of await answered(start, 'responses', { ...codex.body, input: [...input, call, output] }, lite)) {
+    for (const up of await responded(start, 'responses', { ...codex.body, input: [...input, call, output] }, lite)) {
       expect(text(up)).toContain('exec')
       expect(text(up)).toContain('THREE')
     }
@@ -295,7 +295,7 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
 
   test('asks for JSON by text.format', async () => {
     const body = { ...codex.body, text: { format: { type: 'json_schema', name: 'codex_output_schema', strict: true, schema } } }
-    for (const up of await answered(start, 'responses', body, codex.headers)) expect(text(up)).toMatch(/json_?schema/i)
+    for (const up of await responded(start, 'responses', body, codex.headers)) expect(text(up)).toMatch(/json_?schema/i)
   })
 
   test.each([429, 500, 503])('tries again after %i: it sees that status', async status => {
@@ -311,9 +311,9 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
     for (const served of all) {
       const half = streams[served].slice(0, -2)
       const ask = await start(one((await upstream(sendStream(half, { cut: true }))).url, served, {}, { id: '*' }))
-      const told = await (await ask(paths.responses, post(codex.body))).text()
-      expect(told).not.toContain('response.completed')
-      if (served !== 'responses') expect(told).toContain('response.failed')
+      const reported = await (await ask(paths.responses, post(codex.body))).text()
+      expect(reported).not.toContain('response.completed')
+      if (served !== 'responses') expect(reported).toContain('response.failed')
       const page = await start(
         one((await upstream(response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'))).url, served, {}, { id: '*' }),
       )
@@ -324,8 +324,8 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
   test('sees response.incomplete when the limit was reached', async () => {
     const frames = streams.messages.map(frame => frame.replace('end_turn', 'max_tokens'))
     const ask = await start(one((await upstream(sendStream(frames))).url, 'messages', {}, { id: '*' }))
-    const told = dataOf(await (await ask(paths.responses, post(codex.body))).text())
-    expect(told.at(-1) === '[DONE]' ? told.at(-2) : told.at(-1)).toMatchObject({
+    const reported = dataOf(await (await ask(paths.responses, post(codex.body))).text())
+    expect(reported.at(-1) === '[DONE]' ? reported.at(-2) : reported.at(-1)).toMatchObject({
       type: 'response.incomplete',
       response: { incomplete_details: { reason: 'max_output_tokens' } },
     })
@@ -335,15 +335,15 @@ describe.each(hosts)('through %s, Codex', (_, start) => {
     const up = await hello('responses')
     const ask = await start(one(up.url, 'responses', {}, { id: '*' }))
     await (await ask(paths.responses, post(codex.body, codex.headers))).text()
-    const { authorization: _key, ...heard } = codex.headers
-    expect(up.calls[0]?.headers).toMatchObject(heard)
+    const { authorization: _key, ...received } = codex.headers
+    expect(up.calls[0]?.headers).toMatchObject(received)
   })
 })
 
 describe.each(hosts)('through %s, Gemini CLI', (_, start) => {
   const path = '/v1beta/models/sim-model:streamGenerateContent?alt=sse'
-  const asked = { role: 'user', parts: [{ text: 'Look it up.' }] }
-  type Told = { candidates: { content: { parts: { thought?: boolean; functionCall?: { id: string } }[] } }[] }
+  const received = { role: 'user', parts: [{ text: 'Look it up.' }] }
+  type Reported = { candidates: { content: { parts: { thought?: boolean; functionCall?: { id: string } }[] } }[] }
 
   test('forgets thoughts, which a server that wants them beside calls gets back', async () => {
     const chunk = (delta: object, finish_reason: string | null = null) =>
@@ -353,11 +353,11 @@ describe.each(hosts)('through %s, Gemini CLI', (_, start) => {
     const up = await upstream(sendStream([...thinking, chunk({}, 'tool_calls'), 'data: [DONE]\n\n']), sendStream(streams['chat-completions']))
     const ask = await start(one(up.url, 'chat-completions', {}, { id: 'sim-model' }))
     const headers = { 'user-agent': 'GeminiCLI-tui/0.61.0/sim-model (linux; x64; terminal)' }
-    const first = dataOf(await (await ask(path, post({ contents: [asked] }, headers))).text()) as Told[]
+    const first = dataOf(await (await ask(path, post({ contents: [received] }, headers))).text()) as Reported[]
     const kept = first.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts.filter(part => !part.thought && part.functionCall)))
     expect(kept).toMatchObject([{ functionCall: { id: 'call_1' } }])
     const result = { functionResponse: { id: 'call_1', name: 'lookup', response: { output: 'found' } } }
-    const contents = [asked, { role: 'model', parts: kept }, { role: 'user', parts: [result] }]
+    const contents = [received, { role: 'model', parts: kept }, { role: 'user', parts: [result] }]
     await (await ask(path, post({ contents }, headers))).text()
     expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', reasoning_content: 'I look it up.', tool_calls: [{ id: 'call_1' }] }, {}] })
   })
@@ -369,12 +369,12 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
     ['5, its provider alone', 'ai-sdk/openai/2.0.131 ai-sdk/provider-utils/3.0.27', 0],
     ['6', 'ai/6.0.10 ai-sdk/openai/3.0.141', 0],
   ])('of version %s takes replies whose counts nobody told', async (_version, agent, count) => {
-    const { usage: _usage, ...reply } = replies['chat-completions'] as Record<string, unknown>
-    const ask = await start(one((await upstream(sendJson(200, reply))).url, 'chat-completions'))
-    const answered = (await (await ask(paths.responses, post({ model: 'm', input: 'hi' }, { 'user-agent': agent }))).json()) as {
+    const { usage: _usage, ...response } = replies['chat-completions'] as Record<string, unknown>
+    const ask = await start(one((await upstream(sendJson(200, response))).url, 'chat-completions'))
+    const responded = (await (await ask(paths.responses, post({ model: 'm', input: 'hi' }, { 'user-agent': agent }))).json()) as {
       usage: { input_tokens?: number } | null
     }
-    expect(answered.usage?.input_tokens).toBe(count)
+    expect(responded.usage?.input_tokens).toBe(count)
   })
 
   test.each([
@@ -387,11 +387,11 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
     const calling = { ...replies.messages, content: [thinking, { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: {} }], stop_reason: 'tool_use' }
     const up = await upstream(sendJson(200, calling), sendJson(200, replies.messages))
     const ask = await start(one(up.url, 'messages'))
-    const asked = [{ role: 'user', content: 'Look it up.' }]
-    const first = await ask(paths['chat-completions'], post({ model: 'm', messages: asked }, { 'user-agent': agent }))
+    const received = [{ role: 'user', content: 'Look it up.' }]
+    const first = await ask(paths['chat-completions'], post({ model: 'm', messages: received }, { 'user-agent': agent }))
     const { choices } = (await first.json()) as { choices: [{ message: { tool_calls: object[] } }] }
     const { tool_calls } = choices[0].message
-    const messages = [...asked, { role: 'assistant', content: null, tool_calls }, { role: 'tool', tool_call_id: 'toolu_1', content: 'found' }]
+    const messages = [...received, { role: 'assistant', content: null, tool_calls }, { role: 'tool', tool_call_id: 'toolu_1', content: 'found' }]
     await ask(paths['chat-completions'], post({ model: 'm', messages }, { 'user-agent': agent }))
     expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', content: [thinking, { type: 'tool_use' }] }, {}] })
   })
@@ -399,8 +399,8 @@ describe.each(hosts)('through %s, the AI SDK', (_, start) => {
 
 describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) => {
   const path = '/v1beta/models/m:streamGenerateContent?alt=sse'
-  type Piece = { text?: string; thought?: boolean; functionCall?: object; thoughtSignature?: string }
-  type Told = { candidates: { content: { parts: Piece[] } }[] }
+  type Chunk = { text?: string; thought?: boolean; functionCall?: object; thoughtSignature?: string }
+  type Reported = { candidates: { content: { parts: Chunk[] } }[] }
   const thinking = { type: 'thinking', thinking: 'I look it up.', signature: 'cHJvb2Y=' }
   const calling = [
     { type: 'message_start', message: { ...(replies.messages as object), content: [], stop_reason: null } },
@@ -421,13 +421,13 @@ describe.each(hosts)('through %s, the AI SDK over generate-content', (_, start) 
   ])('known as %s, forgets signatures of a stream that have no words, but for those of calls', async (_client, agent) => {
     const up = await upstream(sendStream(calling), sendStream(streams.messages))
     const ask = await start(one(up.url, 'messages'))
-    const asked = { role: 'user', parts: [{ text: 'Look it up.' }] }
+    const received = { role: 'user', parts: [{ text: 'Look it up.' }] }
     const headers = { 'user-agent': agent }
-    const told = dataOf(await (await ask(path, post({ contents: [asked] }, headers))).text()) as Told[]
-    const parts = told.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts.filter(({ text }) => text !== '')))
+    const reported = dataOf(await (await ask(path, post({ contents: [received] }, headers))).text()) as Reported[]
+    const parts = reported.flatMap(({ candidates }) => candidates.flatMap(({ content }) => content.parts.filter(({ text }) => text !== '')))
     expect(parts).toMatchObject([{ thought: true, text: 'I look it up.' }, { functionCall: { name: 'lookup' } }])
     const result = { functionResponse: { id: 'toolu_1', name: 'lookup', response: { output: 'found' } } }
-    const contents = [asked, { role: 'model', parts }, { role: 'user', parts: [result] }]
+    const contents = [received, { role: 'model', parts }, { role: 'user', parts: [result] }]
     await (await ask(path, post({ contents }, headers))).text()
     expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', content: [thinking, { type: 'tool_use', id: 'toolu_1' }] }, {}] })
   })
@@ -445,22 +445,22 @@ describe.each(hosts)('through %s, over generate-content', (_, start) => {
     const up = await upstream(sendJson(200, { ...replies.responses, output: [thinking, calling] }), sendJson(200, replies.responses))
     const ask = await start(one(up.url, 'responses', {}, { id: 'sim-model' }))
     const path = '/v1beta/models/sim-model:generateContent'
-    const asked = { role: 'user', parts: [{ text: 'Look it up.' }] }
-    const first = await ask(path, post({ contents: [asked] }, { 'user-agent': agent }))
+    const received = { role: 'user', parts: [{ text: 'Look it up.' }] }
+    const first = await ask(path, post({ contents: [received] }, { 'user-agent': agent }))
     const { candidates } = (await first.json()) as { candidates: [{ content: { parts: { text?: string }[] } }] }
     const parts = candidates[0].content.parts.filter(({ text }) => text !== '')
     const result = { functionResponse: { id: 'call_1', name: 'lookup', response: { output: 'found' } } }
-    const contents = [asked, { role: 'model', parts }, { role: 'user', parts: [result] }]
+    const contents = [received, { role: 'model', parts }, { role: 'user', parts: [result] }]
     await ask(path, post({ contents }, { 'user-agent': agent }))
     expect(up.calls[1]?.json).toMatchObject({ input: [{}, thinking, { type: 'function_call' }, { type: 'function_call_output' }] })
   })
 })
 
 /** What of a reply these programs send back. */
-const signedBlocks = (reply: unknown) =>
-  (reply as { content: { type: string; signature?: string }[] }).content.filter(({ type, signature }) => type !== 'thinking' || signature)
-const sealedItems = (reply: unknown) =>
-  (reply as { output: { type: string; encrypted_content?: string; content?: unknown }[] }).output.flatMap(item => {
+const signedBlocks = (response: unknown) =>
+  (response as { content: { type: string; signature?: string }[] }).content.filter(({ type, signature }) => type !== 'thinking' || signature)
+const sealedItems = (response: unknown) =>
+  (response as { output: { type: string; encrypted_content?: string; content?: unknown }[] }).output.flatMap(item => {
     if (item.type !== 'reasoning') return [item]
     const { content: _, ...kept } = item
     return kept.encrypted_content ? [kept] : []
@@ -485,15 +485,15 @@ describe.each(hosts)('through %s, a client that forgets reasoning that nobody si
   const overMessages = {
     path: paths.messages,
     first: { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Look it up.' }] },
-    next: (reply: unknown) => [
-      { role: 'assistant', content: signedBlocks(reply) },
+    next: (response: unknown) => [
+      { role: 'assistant', content: signedBlocks(response) },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'found' }] },
     ],
   }
   const overResponses = {
     path: paths.responses,
     first: { model: 'm', store: false, input: [{ role: 'user', content: 'Look it up.' }] },
-    next: (reply: unknown) => [...sealedItems(reply), { type: 'function_call_output', call_id: 'call_1', output: 'found' }],
+    next: (response: unknown) => [...sealedItems(response), { type: 'function_call_output', call_id: 'call_1', output: 'found' }],
   }
 
   test.each([
@@ -510,17 +510,17 @@ describe.each(hosts)('through %s, a client that forgets reasoning that nobody si
     const up = await upstream(sendJson(200, calling), sendJson(200, replies['chat-completions']))
     const ask = await start(one(up.url, 'chat-completions'))
     const headers = { 'user-agent': agent }
-    const reply: unknown = await (await ask(path, post(first, headers))).json()
-    const [key, said] = 'messages' in first ? ['messages', first.messages] : ['input', first.input]
-    await (await ask(path, post({ ...first, [key]: [...said, ...next(reply)] }, headers))).text()
+    const response: unknown = await (await ask(path, post(first, headers))).json()
+    const [key, message] = 'messages' in first ? ['messages', first.messages] : ['input', first.input]
+    await (await ask(path, post({ ...first, [key]: [...message, ...next(response)] }, headers))).text()
     expect(up.calls[1]?.json).toMatchObject({ messages: [{}, { role: 'assistant', reasoning_content: 'I look it up.', tool_calls: [{ id: 'call_1' }] }, {}] })
   })
 
   test('gets none of that where the channel says so', async () => {
     const up = await upstream(sendJson(200, calling))
     const ask = await start(one(up.url, 'chat-completions', {}, {}, { options: { chatCompletions: { unsignedReasoning: 'bare' } } }))
-    const answered = await ask(paths.messages, post(overMessages.first, { 'user-agent': 'ai/6.0.326' }))
-    expect(await answered.json()).toMatchObject({ content: [{ type: 'thinking', thinking: 'I look it up.', signature: '' }, { type: 'tool_use' }] })
+    const responded = await ask(paths.messages, post(overMessages.first, { 'user-agent': 'ai/6.0.326' }))
+    expect(await responded.json()).toMatchObject({ content: [{ type: 'thinking', thinking: 'I look it up.', signature: '' }, { type: 'tool_use' }] })
   })
 })
 
@@ -531,7 +531,7 @@ describe.each(hosts)('through %s, opencode', (_, start) => {
       const ask = await start(one((await hello(served)).url, served, {}, { id: '*' }))
       const headers = { 'x-session-id': 's', 'x-session-affinity': 's' }
       const both = await Promise.all([title, claude.body].map(body => ask(paths.messages, post(body, headers))))
-      for (const response of both) expect(await said(await response.text(), 'messages')).toBe('Hello')
+      for (const response of both) expect(await sent(await response.text(), 'messages')).toBe('Hello')
     }
   })
 
@@ -541,12 +541,12 @@ describe.each(hosts)('through %s, opencode', (_, start) => {
       { role: 'assistant', content: [{ type: 'output_text', text: 'Welcome' }], id: 'msg_9' },
       { role: 'user', content: [{ type: 'input_text', text: 'Go on' }] },
     ]
-    for (const up of await answered(start, 'responses', { model: 'm', stream: true, input })) expect(text(up)).toContain('Welcome')
+    for (const up of await responded(start, 'responses', { model: 'm', stream: true, input })) expect(text(up)).toContain('Welcome')
   })
 
   test('marks the last two messages for the cache as well as the instructions', async () => {
     const marked = (role: string, word: string) => ({ role, content: [{ type: 'text', text: word, ...ephemeral }] })
     const messages = [{ role: 'user', content: 'Hi' }, marked('assistant', 'Welcome'), marked('user', 'Go on')]
-    await answered(start, 'messages', { ...claude.body, messages })
+    await responded(start, 'messages', { ...claude.body, messages })
   })
 })

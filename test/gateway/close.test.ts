@@ -4,7 +4,7 @@ import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { undiciTransport } from '../../src/transports/undici.ts'
 import { listenedFetchGateway } from './listening.ts'
-import { asking, failureIn, half, one, pairs, said, sendStream, streams, textBeforeBreak, until, upstream, wait } from './support.ts'
+import { asking, failureIn, half, one, pairs, sendStream, sent, streams, textBeforeBreak, until, upstream, wait } from './support.ts'
 
 test.each(pairs)('a client that took a ping and reads no more does not hold a close up, and hears of it later: %s from %s', async (client, served) => {
   const up = await upstream(sendStream([...half(served), 60_000]))
@@ -51,5 +51,5 @@ test('whoever sets no bound to the wait has it wait for all', async () => {
   const text = handler(new Request(`http://gateway.test${path}`, init)).then(response => response.text())
   await until(() => up.calls.length === 1)
   await handler.close(Infinity)
-  expect(await said(await text, 'messages')).toBe('Hello')
+  expect(await sent(await text, 'messages')).toBe('Hello')
 })

@@ -21,7 +21,7 @@ const compressed = (encoding: string, body: Uint8Array<ArrayBuffer> | string): R
 })
 
 describe.each(hosts)('through %s', (_, start) => {
-  async function asked(init: RequestInit, bodyLimitBytes = 100_000) {
+  async function received(init: RequestInit, bodyLimitBytes = 100_000) {
     const seen = await upstream(sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages', { defaults: { bodyLimitBytes, retries: 0 } }))
     return { response: await ask(paths.messages, init), seen }
@@ -29,7 +29,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(encodings)('reads a request in %s', async (encoding, compress) => {
     const text = JSON.stringify({ ...requests.messages, messages: [{ role: 'user', content: 'Hi '.repeat(10_000) }] })
-    const { response, seen } = await asked(compressed(encoding, compress(text)))
+    const { response, seen } = await received(compressed(encoding, compress(text)))
     expect(response.status).toBe(200)
     expect(seen.calls[0]?.text).toBe(text)
     expect(seen.calls[0]?.headers['content-encoding']).toBeUndefined()
@@ -38,7 +38,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(encodings)('refuses a request in %s that is too large after decompression', async (encoding, compress) => {
     const bomb = compress(`"${' '.repeat(10_000_000)}"`)
     expect(bomb.length).toBeLessThan(100_000)
-    const { response, seen } = await asked(compressed(encoding, bomb))
+    const { response, seen } = await received(compressed(encoding, bomb))
     expect(response.status).toBe(413)
     expect(seen.calls.length).toBe(0)
   })
@@ -46,11 +46,11 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(encodings)('refuses a request that is cut off or not in %s', async (encoding, compress) => {
     const whole = compress(JSON.stringify(requests.messages))
     for (const body of [whole.subarray(0, whole.length / 2), JSON.stringify(requests.messages)])
-      expect((await asked(compressed(encoding, body))).response.status).toBe(400)
+      expect((await received(compressed(encoding, body))).response.status).toBe(400)
   })
 
   test.each(['compress', 'gzip, br', 'toString', '__proto__'])('refuses the encoding %s and names those there are', async encoding => {
-    const { response } = await asked(compressed(encoding, 'x'))
+    const { response } = await received(compressed(encoding, 'x'))
     expect(response.status).toBe(415)
     expect(response.headers.get('accept-encoding')).toContain('gzip, x-gzip, deflate, br')
   })

@@ -4,7 +4,7 @@ import express5 from 'express'
 // @ts-expect-error the older release comes without types; it is used as the newer one is
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
-import { asking, listen, mounted, one, type Protocol, paths, post, replies, requests, said, sendJson, streams, upstream } from './support.ts'
+import { asking, listen, mounted, one, type Protocol, paths, post, replies, requests, sendJson, sent, streams, upstream } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 type App = Parameters<typeof listen>[0] & { use(handler: unknown): unknown }
@@ -47,7 +47,7 @@ describe.each(frameworks)('behind compression() in %s', (_, create) => {
         text += decoder.decode(chunk, { stream: true })
         if (text.includes('Hel')) go()
       }
-      expect(await said(text, client)).toBe('Hello')
+      expect(await sent(text, client)).toBe('Hello')
     }
   })
 

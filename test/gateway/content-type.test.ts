@@ -3,7 +3,7 @@ import { hosts, one, type Protocol, pathOf, post, replies, requests, streams, up
 
 const protocols = Object.keys(requests) as Protocol[]
 
-const asked = (client: Protocol, stream: boolean) =>
+const received = (client: Protocol, stream: boolean) =>
   [pathOf(client, { stream }), post({ ...requests[client], ...(client !== 'generate-content' && stream && { stream }) })] as const
 
 const all = protocols.flatMap(client => protocols.map(served => [client, served] as const))
@@ -15,8 +15,8 @@ describe.each(hosts)('through %s', (_, start) => {
       for (const frame of streams[served]) response.write(frame)
       response.end()
     })
-    const right = await (await start(one(await plainly(served), served)))(...asked(client, true))
-    const response = await (await start(one(url, served)))(...asked(client, true))
+    const right = await (await start(one(await plainly(served), served)))(...received(client, true))
+    const response = await (await start(one(url, served)))(...received(client, true))
     expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/)
     const [text, expected] = [await response.text(), await right.text()]
     expect(text.length).toBeGreaterThan(100)
@@ -25,7 +25,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(all)('streams a JSON response that comes as text/event-stream: %s from %s', async (client, served) => {
     const { url } = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end(JSON.stringify(replies[served])))
-    const response = await (await start(one(url, served)))(...asked(client, true))
+    const response = await (await start(one(url, served)))(...received(client, true))
     expect(response.status).toBe(200)
     const text = await response.text()
     expect(text).toMatch(/^(event|data): /m)
@@ -34,7 +34,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(all)('collects events that answer a request for a whole response: %s from %s', async (client, served) => {
     const { url } = await upstream(response => void response.writeHead(200, { 'content-type': 'application/json' }).end(streams[served].join('')))
-    const response = await (await start(one(url, served)))(...asked(client, false))
+    const response = await (await start(one(url, served)))(...received(client, false))
     expect(response.status).toBe(200)
     expect(await response.json()).toBeTypeOf('object')
   })

@@ -72,8 +72,8 @@ describe.each(hosts)('through %s', (_, start) => {
     ['does not know the call', 404, { error: { code: 404, message: 'No', status: 'NOT_FOUND' } }],
     ['refuses the request', 400, { error: { code: 400, message: 'No', status: 'INVALID_ARGUMENT' } }],
     ['tells no number', 200, { totalTokens: 'many' }],
-  ])('where an upstream of another protocol %s, it is an estimate', async (_, status, told) => {
-    const { url } = await upstream(sendJson(status, told))
+  ])('where an upstream of another protocol %s, it is an estimate', async (_, status, reported) => {
+    const { url } = await upstream(sendJson(status, reported))
     const ask = await start(one(url, 'generate-content', {}, { id: 'nick' }))
     const response = await ask('/v1/messages/count_tokens', post(body))
     expect({ status: response.status, estimate: response.headers.get('wireglot-estimate') }).toEqual({ status: 200, estimate: 'true' })
@@ -92,7 +92,7 @@ describe.each(hosts)('through %s', (_, start) => {
 test('an estimate is rather too high than too low, and counts a picture as one', () => {
   expect(estimateTokens('word '.repeat(300))).toBeGreaterThan(300)
   expect(estimateTokens('漢字'.repeat(50))).toBeGreaterThanOrEqual(100)
-  const picture = estimateTokens({ type: 'image', source: { type: 'base64', data: 'A'.repeat(1_000_000) } })
-  expect(picture).toBeGreaterThan(1_000)
-  expect(picture).toBeLessThan(3_000)
+  const image = estimateTokens({ type: 'image', source: { type: 'base64', data: 'A'.repeat(1_000_000) } })
+  expect(image).toBeGreaterThan(1_000)
+  expect(image).toBeLessThan(3_000)
 })

@@ -39,14 +39,14 @@ describe.each(hosts)('through %s', (_, start) => {
     const { auth: _auth, ...config } = one(seen.url, served)
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
     const query = '?key=planted-key&api_key=planted-key&access_token=planted-key&beta=true'
-    const asked = (path: string, init?: RequestInit) => ask(path + query, init)
+    const received = (path: string, init?: RequestInit) => ask(path + query, init)
     const known = { authorization: 'Bearer planted-key' }
-    expect((await asked(...asking(client, {}, known))).status).toBe(200)
+    expect((await received(...asking(client, {}, known))).status).toBe(200)
     // The support listens to what is logged and answered.
-    await asked(...asking(client, {}, { authorization: 'Bearer planted-other' }))
-    await asked(paths[client], post('{', known))
-    await asked(...asking(client, { model: 'other' }, known))
-    for (const path of ['/v1/v1/messages', '/v1/models', '/v1/models/other', '/v1/responses/resp_1', paths[client]]) await asked(path, { headers: known })
+    await received(...asking(client, {}, { authorization: 'Bearer planted-other' }))
+    await received(paths[client], post('{', known))
+    await received(...asking(client, { model: 'other' }, known))
+    for (const path of ['/v1/v1/messages', '/v1/models', '/v1/models/other', '/v1/responses/resp_1', paths[client]]) await received(path, { headers: known })
     expect(seen.calls.map(({ path, headers }) => [path, headers])).not.toEqual([])
     expect(JSON.stringify(seen.calls)).not.toContain('planted')
   })

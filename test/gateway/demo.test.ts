@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { normalizeResponse, reasoningOf, textOf, toolCallsOf, usageOf } from '../../src/index.ts'
-import { asking, dataOf, hosts, type Protocol, pathOf, paths, post, requests, said, saying } from './support.ts'
+import { asking, dataOf, hosts, type Protocol, pathOf, paths, post, requests, saying, sent } from './support.ts'
 
 const protocols = Object.keys(paths) as Protocol[]
 const parameters = {
@@ -63,19 +63,19 @@ describe.each(hosts)('through %s', (_, start) => {
     }
 
     test('it greets and says what it was told, and counts words', async () => {
-      const reply = await whole(say(protocol, 'good morning to you'))
-      expect(textOf(reply)).toBe('Hello! You said: good morning to you')
-      expect(usageOf(reply)).toMatchObject({ input: 4, output: 7 })
+      const response = await whole(say(protocol, 'good morning to you'))
+      expect(textOf(response)).toBe('Hello! You said: good morning to you')
+      expect(usageOf(response)).toMatchObject({ input: 4, output: 7 })
     })
 
     test('its stream says the same in several pieces', async () => {
       const ask = await start()
       const response = await ask(...asking(protocol, { ...say(protocol, 'good morning to you'), stream: true }))
       const text = await response.text()
-      expect(await said(text, protocol)).toBe('Hello! You said: good morning to you')
+      expect(await sent(text, protocol)).toBe('Hello! You said: good morning to you')
       expect(dataOf(text).length).toBeGreaterThan(7)
       if (protocol !== 'responses') return
-      const snapshots = (dataOf(text) as { response?: { status: string; completed_at: unknown } }[]).flatMap(({ response: told }) => told ?? [])
+      const snapshots = (dataOf(text) as { response?: { status: string; completed_at: unknown } }[]).flatMap(({ response: reported }) => reported ?? [])
       expect(snapshots.length).toBe(3)
       for (const { status, completed_at } of snapshots) expect(completed_at).toEqual(status === 'completed' ? expect.any(Number) : null)
     })
@@ -106,15 +106,15 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('it shows reasoning when effort is asked for', async () => {
-      const reply = await whole({ ...say(protocol, 'hi'), ...withEffort[protocol] })
-      expect(reasoningOf(reply)).not.toBe('')
-      expect(textOf(reply)).toContain('hi')
+      const response = await whole({ ...say(protocol, 'hi'), ...withEffort[protocol] })
+      expect(reasoningOf(response)).not.toBe('')
+      expect(textOf(response)).toContain('hi')
     })
 
     test('it stops at the limit', async () => {
-      const reply = await whole({ ...say(protocol, 'one two three four'), ...limited[protocol] })
-      expect(textOf(reply)).toBe('Hello! You said:')
-      expect(reply.candidates[0]?.finish?.reason).toBe('length')
+      const response = await whole({ ...say(protocol, 'one two three four'), ...limited[protocol] })
+      expect(textOf(response)).toBe('Hello! You said:')
+      expect(response.candidates[0]?.finish?.reason).toBe('length')
     })
 
     test('a body of another protocol is refused with the right path', async () => {
@@ -147,15 +147,15 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('it says one of the words that may be said, and calls none but the functions that are allowed', async () => {
     const ask = await start()
-    const answer = async (body: object) => {
+    const result = async (body: object) => {
       const response = await ask(...asking('generate-content', { ...say('generate-content', 'what is the weather?'), ...body }))
       return normalizeResponse(await response.json(), { protocol: 'generate-content' })
     }
     const generationConfig = { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['rain', 'sun'] } }
-    expect(textOf(await answer({ generationConfig }))).toBe('rain')
+    expect(textOf(await result({ generationConfig }))).toBe('rain')
     const among = (name: string) => ({ toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: [name] } } })
-    expect(toolCallsOf(await answer({ ...withTools['generate-content'], ...among('get_time') }))).toEqual([])
-    expect(toolCallsOf(await answer({ ...withTools['generate-content'], ...among('get_weather') }))).toHaveLength(1)
+    expect(toolCallsOf(await result({ ...withTools['generate-content'], ...among('get_time') }))).toEqual([])
+    expect(toolCallsOf(await result({ ...withTools['generate-content'], ...among('get_weather') }))).toHaveLength(1)
   })
 
   test('it has no memory, and says so in words that clients act on', async () => {

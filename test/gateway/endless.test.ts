@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Transport } from '../../src/gateway/gateway.ts'
-import { asking, hosts, one, type Protocol, replies, said, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, replies, sent, streams, until, upstream, wait } from './support.ts'
 
 /** Those whose streams have a last event. */
 const ending = (Object.keys(replies) as Protocol[]).filter(name => name !== 'generate-content')
@@ -24,7 +24,7 @@ test.each(pairs)('cuts off an upstream that goes on after its end: %s for a clie
   })
   const ask = await connect?.[1](one(seen.url, served))
   const response = await ask?.(...asking(client, { stream: true }))
-  expect(await said((await response?.text()) ?? '', client)).toBe('Hello')
+  expect(await sent((await response?.text()) ?? '', client)).toBe('Hello')
   await until(() => seen.aborted === 1, 2_500)
 })
 
@@ -54,15 +54,15 @@ describe('an upstream that goes on after its finish reason', () => {
   }
 
   const [, fetched] = hosts
-  const asked = async (served: Protocol, client: Protocol, transport: Transport, stream = true) =>
+  const received = async (served: Protocol, client: Protocol, transport: Transport, stream = true) =>
     (await fetched?.[1](one('http://upstream.test', served, {}, stream ? {} : { streaming: 'only' }), { transport }))?.(...asking(client, { stream }))
 
   const cells = (['chat-completions', 'generate-content'] as const).flatMap(served => protocols.map(client => [served, client] as const))
 
   test.each(cells)('is cut off after ten seconds: %s for a client of %s', async (served, client) => {
     const { seen, transport } = goesOn(open[served], [delta(served)])
-    const response = await asked(served, client, transport)
-    expect(await said((await response?.text()) ?? '', client)).toMatch(/^Hello/)
+    const response = await received(served, client, transport)
+    expect(await sent((await response?.text()) ?? '', client)).toMatch(/^Hello/)
     expect(seen.sent).toBeGreaterThan(8)
     expect(seen.sent).toBeLessThan(12)
     await until(() => seen.isClosed)
@@ -70,7 +70,7 @@ describe('an upstream that goes on after its finish reason', () => {
 
   test.each(['chat-completions', 'generate-content'] as const)('is cut off for a client that wants JSON: %s', async served => {
     const { seen, transport } = goesOn(open[served], [delta(served)])
-    const response = await asked(served, 'messages', transport, false)
+    const response = await received(served, 'messages', transport, false)
     expect(response?.status).toBe(200)
     expect(await response?.text()).toContain('Hello')
     expect(seen.sent).toBeLessThan(12)
@@ -81,8 +81,8 @@ describe('an upstream that goes on after its finish reason', () => {
     const frame = (text: string) => `data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text }] }, finishReason: 'STOP', index: 0 }] })}\n\n`
     const texts = Array.from({ length: 500 }, (_, index) => `${index} `)
     const { seen, transport } = goesOn([frame('begin ')], texts.map(frame))
-    const response = await asked('generate-content', client, transport)
-    expect(await said((await response?.text()) ?? '', client)).toBe(`begin ${texts.join('')}`)
+    const response = await received('generate-content', client, transport)
+    expect(await sent((await response?.text()) ?? '', client)).toBe(`begin ${texts.join('')}`)
     expect(seen.sent).toBe(500)
   })
 
@@ -90,7 +90,7 @@ describe('an upstream that goes on after its finish reason', () => {
     const frame = (index: number, text: string, finish?: string) =>
       `data: ${JSON.stringify({ choices: [{ index, delta: { content: text }, finish_reason: finish ?? null }] })}\n\n`
     const { seen, transport } = goesOn([frame(0, 'a'), frame(1, 'b'), frame(0, 'c', 'stop')], [frame(1, 'd')])
-    await (await asked('chat-completions', 'chat-completions', transport))?.text()
+    await (await received('chat-completions', 'chat-completions', transport))?.text()
     expect(seen.sent).toBe(500)
   })
 })

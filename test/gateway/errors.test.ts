@@ -40,9 +40,9 @@ describe.each(hosts)('through %s', (_, start) => {
       ['a body that is not compressed as it says', 400, [path, post('x', { 'content-encoding': 'gzip' })]],
       ['a body compressed in an unknown way', 415, [path, post('x', { 'content-encoding': 'compress' })]],
       ['a model named like a property of every object', 404, asking(protocol, { model: '__proto__' })],
-    ])('%s is answered in its dialect: %i', async (_, status, asked) => {
+    ])('%s is answered in its dialect: %i', async (_, status, received) => {
       const ask = await start()
-      const response = await ask(...asked)
+      const response = await ask(...received)
       expect(response.status).toBe(status)
       expect(response.headers.get('content-type')).toBe('application/json')
       expect(response.headers.get('x-request-id')).toMatch(/^req_/)
@@ -55,9 +55,9 @@ describe.each(hosts)('through %s', (_, start) => {
     test('a body that is too large is 413, whether its length is told or not', async () => {
       const ask = await start({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }], defaults: { bodyLimitBytes: 200 } })
       const large = JSON.stringify({ ...requests[protocol], ...(inBody && { model: 'demo' }), padding: 'x'.repeat(1_000) })
-      const told = await ask(path, post(large))
-      expect(told.status).toBe(413)
-      expect(await told.json()).toMatchObject(shapes[protocol])
+      const reported = await ask(path, post(large))
+      expect(reported.status).toBe(413)
+      expect(await reported.json()).toMatchObject(shapes[protocol])
       const stream = new ReadableStream({
         start(controller) {
           for (const part of large.match(/.{1,100}/gs) ?? []) controller.enqueue(new TextEncoder().encode(part))
@@ -132,8 +132,8 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each([600, 999])('status %i, which there is not, is told as 502 is', async status => {
-    const statuses = async (served: Protocol, told: number) => {
-      const { url } = await upstream(sendJson(told, { error: { message: 'Odd' } }))
+    const statuses = async (served: Protocol, reported: number) => {
+      const { url } = await upstream(sendJson(reported, { error: { message: 'Odd' } }))
       const ask = await start(one(url, served))
       return Promise.all(protocols.map(async client => (await ask(...asking(client))).status))
     }
@@ -187,12 +187,12 @@ describe.each(hosts)('through %s', (_, start) => {
       await upstream(sendJson(429, error)),
       await upstream(response => response.writeHead(429, { 'content-type': 'text/event-stream' }).end(event)),
     ]
-    const told = async (url: string) => {
+    const reported = async (url: string) => {
       const ask = await start(one(url, served))
       const response = await ask(...asking(client, { stream: true }))
       return [response.status, (await response.text()).replaceAll(/req_\w+/g, 'req_')]
     }
-    expect(await told(streamed.url)).toEqual(await told(plain.url))
+    expect(await reported(streamed.url)).toEqual(await reported(plain.url))
   })
 
   test('an upstream that does not answer in time is 504', async () => {
@@ -225,8 +225,8 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs)('what is nested without end is no reply, and an error has its status all the same: %s client, %s upstream', async (client, served) => {
     const deep = '['.repeat(30_000) + ']'.repeat(30_000)
-    const reply = JSON.stringify(replies[served]).replace('{', `{"candidates":${deep},"error":${deep},"x":${deep},`)
-    const seen = await upstream(sendJson(429, deep, { 'retry-after': '7' }), sendJson(200, reply))
+    const response = JSON.stringify(replies[served]).replace('{', `{"candidates":${deep},"error":${deep},"x":${deep},`)
+    const seen = await upstream(sendJson(429, deep, { 'retry-after': '7' }), sendJson(200, response))
     const ask = await start(one(seen.url, served))
     const limited = await ask(...asking(client))
     expect(limited.status).toBe(429)
@@ -261,7 +261,7 @@ describe.each(hosts)('through %s', (_, start) => {
     for (const served of protocols) expect((await (await start(one(url, served)))(...asking('messages'))).status).toBe(502)
   })
 
-  test('redacts the channel's key in upstream errors', async () => {
+  test('redacts the key of the channel in upstream errors', async () => {
     const { url } = await upstream(
       sendJson(401, { error: { message: 'bad key upstream-secret', type: 'invalid_request_error', param: null, code: 'invalid_api_key' } }),
     )

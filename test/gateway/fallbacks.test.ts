@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { ConfigError, createGateway, type GatewayConfig, type UsageRecord } from '../../src/gateway/gateway.ts'
-import { asking, hosts, post, replies, said, sendJson, sendStream, streams, type Upstream, until, upstream } from './support.ts'
+import { asking, hosts, post, replies, sendJson, sendStream, sent, streams, type Upstream, until, upstream } from './support.ts'
 
 const bad = (status: number) => sendJson(status, { error: { message: `Failure ${status}` } })
 
@@ -39,7 +39,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start(two(first, second), { logger: false })
     const response = await ask(...asking('messages', { stream: true }))
     expect(response.headers.get('wireglot-fallback')).toBe('other')
-    expect(await said(await response.text(), 'messages')).toBe('Hello')
+    expect(await sent(await response.text(), 'messages')).toBe('Hello')
   })
 
   test('a stream that has begun does not fall back', async () => {

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { framesOf } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
-import { asking, half, hosts, one, type Protocol, pairs, post, replies, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, half, hosts, one, type Protocol, pairs, post, replies, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** What upstreams do wrong, and what their clients get instead: an error in their own dialect, never a reply that is none. */
 
@@ -92,7 +92,7 @@ describe.each(hosts)('through %s', (_, start) => {
         expect(response.headers.get('content-encoding')).toBeNull()
         expect(response.headers.get('content-type')).toContain(stream ? sse : json)
         const text = await response.text()
-        if (stream) expect(await said(text, client)).toBe('Hello')
+        if (stream) expect(await sent(text, client)).toBe('Hello')
         else expect(text).toContain('Hello')
       }
     })

@@ -20,9 +20,9 @@ import {
   reading,
   replies,
   requests,
-  said,
   sendJson,
   sendStream,
+  sent,
   streams,
   until,
   upstream,
@@ -33,7 +33,7 @@ import {
 const all = Object.keys(paths) as Protocol[]
 const { checkError, checkResponse, checkStream, outcome } = strictOf('generate-content')
 const list = '/v1beta/models/m:streamGenerateContent'
-const asked = post(requests['generate-content'])
+const received = post(requests['generate-content'])
 const known: GatewayConfig = {
   keys: [{ name: 'alice', key: 'planted-key' }],
   channels: [{ name: 'demo', embedded: 'demo' }],
@@ -69,9 +69,9 @@ describe.each(hosts)('through %s', (_, start) => {
         [`/v1beta/models${query}`, { headers }],
       ]
       for (const [path, init] of calls) {
-        const answer = await ask(path, init)
-        expect(answer.status).toBe(401)
-        const body = await answer.json()
+        const response = await ask(path, init)
+        expect(response.status).toBe(401)
+        const body = await response.json()
         expect(checkError(body)).toEqual([])
         expect(body).toMatchObject({ error: { code: 401, status: 'UNAUTHENTICATED' } })
       }
@@ -81,7 +81,7 @@ describe.each(hosts)('through %s', (_, start) => {
       const seen = await upstream(sendJson(200, replies[served]))
       const { auth: _auth, ...config } = one(seen.url, served)
       const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
-      await ask(`${paths['generate-content']}?key=planted-key&$fields=x`, asked)
+      await ask(`${paths['generate-content']}?key=planted-key&$fields=x`, received)
       await ask(paths['generate-content'], post(requests['generate-content'], { 'x-goog-api-key': 'planted-key' }))
       expect(seen.calls.length).toBe(2)
       expect(JSON.stringify(seen.calls)).not.toContain('planted-key')
@@ -105,9 +105,9 @@ describe.each(hosts)('through %s', (_, start) => {
     test('that nobody knows are 404 in this dialect', async () => {
       const ask = await start({ ...known, auth: 'none', keys: [] })
       for (const [path, init] of [['/v1beta/models/nope'], asking('generate-content', { model: 'nope' })] as [string, RequestInit?][]) {
-        const answer = await ask(path, init)
-        expect(answer.status).toBe(404)
-        const body = await answer.json()
+        const response = await ask(path, init)
+        expect(response.status).toBe(404)
+        const body = await response.json()
         expect(checkError(body)).toEqual([])
         expect(body).toMatchObject({ error: { code: 404, status: 'NOT_FOUND' } })
       }
@@ -117,7 +117,7 @@ describe.each(hosts)('through %s', (_, start) => {
       const seen = await upstream(sendJson(200, replies['generate-content']))
       const ask = await start(one(seen.url, 'generate-content', {}, { id: model }))
       const path = model.startsWith('tunedModels') ? `/v1beta/${model}:generateContent` : `/v1beta/models/${encodeURIComponent(model)}:generateContent`
-      expect((await ask(path, asked)).status).toBe(200)
+      expect((await ask(path, received)).status).toBe(200)
       expect(decodeURIComponent(seen.calls[0]?.path ?? '')).toBe(
         model.startsWith('tunedModels') ? `/v1beta/${model}:generateContent` : `/v1beta/models/${model}:generateContent`,
       )
@@ -129,9 +129,9 @@ describe.each(hosts)('through %s', (_, start) => {
       const seen = await upstream(sendJson(200, { totalTokens: 7, promptTokensDetails: [] }))
       const ask = await start(one(seen.url, 'generate-content', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
       for (const body of [requests['generate-content'], { generateContentRequest: { model: 'models/nick', ...requests['generate-content'] } }]) {
-        const answer = await ask('/v1beta/models/nick:countTokens', post(body))
-        expect(await answer.json()).toEqual({ totalTokens: 7, promptTokensDetails: [] })
-        expect(answer.headers.get('wireglot-estimate')).toBeNull()
+        const response = await ask('/v1beta/models/nick:countTokens', post(body))
+        expect(await response.json()).toEqual({ totalTokens: 7, promptTokensDetails: [] })
+        expect(response.headers.get('wireglot-estimate')).toBeNull()
       }
       expect(seen.calls.map(({ path }) => path)).toEqual(Array(2).fill('/v1beta/models/real:countTokens'))
       expect(seen.calls[1]?.text).not.toContain('nick')
@@ -142,9 +142,9 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test.each(all.filter(name => name !== 'generate-content'))('are estimated where %s serves the model, and the answer says so', async served => {
       const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served))
-      const answer = await ask('/v1beta/models/m:countTokens', asked)
-      expect([answer.status, answer.headers.get('wireglot-estimate')]).toEqual([200, 'true'])
-      expect(await answer.json()).toEqual({ totalTokens: expect.any(Number) })
+      const response = await ask('/v1beta/models/m:countTokens', received)
+      expect([response.status, response.headers.get('wireglot-estimate')]).toEqual([200, 'true'])
+      expect(await response.json()).toEqual({ totalTokens: expect.any(Number) })
     })
   })
 
@@ -153,11 +153,11 @@ describe.each(hosts)('through %s', (_, start) => {
       for (const streaming of [undefined, 'only', 'never'] as const) {
         const seen = await upstream((response, call) => (isStreaming(served, call) ? sendStream(streams[served]) : sendJson(200, replies[served]))(response))
         const ask = await start(one(seen.url, served, {}, { ...(streaming && { streaming }) }))
-        const answer = await ask(list, asked)
-        expect(answer.headers.get('content-type')).toMatch(/^application\/json/)
-        const members = (await answer.json()) as unknown[]
+        const result = await ask(list, received)
+        expect(result.headers.get('content-type')).toMatch(/^application\/json/)
+        const members = (await result.json()) as unknown[]
         expect(checkStream(members)).toEqual([])
-        expect([outcome(members), await said(asFrames(members), 'generate-content')]).toEqual(['success', 'Hello'])
+        expect([outcome(members), await sent(asFrames(members), 'generate-content')]).toEqual(['success', 'Hello'])
         expect(isStreaming(served, seen.calls[0])).toBe(streaming !== 'never')
       }
     })
@@ -166,9 +166,9 @@ describe.each(hosts)('through %s', (_, start) => {
       const failing = [sendJson(429, { error: { message: 'Slow down', type: 'requests', code: 429 } }, { 'retry-after': '7' }), sendStream([failures[served]])]
       for (const script of failing) {
         const ask = await start(one((await upstream(script)).url, served))
-        const answer = await ask(list, asked)
-        expect(answer.status).toBeGreaterThanOrEqual(400)
-        const members = (await answer.json()) as unknown[]
+        const response = await ask(list, received)
+        expect(response.status).toBeGreaterThanOrEqual(400)
+        const members = (await response.json()) as unknown[]
         expect(members.length).toBe(1)
         if (served !== 'generate-content') expect(checkError(members[0])).toEqual([])
         expect(JSON.stringify(members)).toMatch(/Slow down|Overheated/)
@@ -178,24 +178,24 @@ describe.each(hosts)('through %s', (_, start) => {
     test('whose request is refused by the gateway itself is a list of one error, too', async () => {
       const ask = await start(known)
       const calls: [number, string, RequestInit][] = [
-        [401, '/v1beta/models/demo:streamGenerateContent', asked],
-        [404, '/v1beta/models/nope:streamGenerateContent?key=planted-key', asked],
+        [401, '/v1beta/models/demo:streamGenerateContent', received],
+        [404, '/v1beta/models/nope:streamGenerateContent?key=planted-key', received],
         [400, '/v1beta/models/demo:streamGenerateContent?key=planted-key', post('{')],
       ]
       for (const [status, path, init] of calls) {
-        const answer = await ask(path, init)
-        const members = (await answer.json()) as unknown[]
-        expect([answer.status, members.length, checkError(members[0])]).toEqual([status, 1, []])
+        const response = await ask(path, init)
+        const members = (await response.json()) as unknown[]
+        expect([response.status, members.length, checkError(members[0])]).toEqual([status, 1, []])
       }
     })
 
     test.each(all)('that fails in the middle ends in an error and is JSON all the same: %s', async served => {
-      for (const [pieces, cut] of [
+      for (const [chunks, cut] of [
         [[...half(served), failures[served]], false],
         [[...half(served), 20], true],
       ] as const) {
-        const ask = await start(one((await upstream(sendStream(pieces, { cut }))).url, served))
-        const members = (await (await ask(list, asked)).json()) as unknown[]
+        const ask = await start(one((await upstream(sendStream(chunks, { cut }))).url, served))
+        const members = (await (await ask(list, received)).json()) as unknown[]
         expect(JSON.stringify(members)).toContain('Hel')
         expect(outcome(members)).toBe('failed')
         expect(checkError(members.at(-1))).toEqual([])
@@ -203,21 +203,21 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('is kept open by white space while the upstream thinks', async () => {
-      const isOpen = (beginning: RegExp) => () => until(() => beginning.test(hearing.heard()))
+      const isOpen = (beginning: RegExp) => () => until(() => beginning.test(hearing.received()))
       const rest = streams.messages.slice(half('messages').length)
       const { url } = await upstream(sendStream([isOpen(/^\n/), ...half('messages'), isOpen(/Hel[^\n]*\n+$/), ...rest]))
       const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
-      const hearing = reading(ask(list, asked))
+      const hearing = reading(ask(list, received))
       const text = await hearing.whole
       expect(text).toMatch(/^\n+\[/)
-      expect(await said(asFrames(JSON.parse(text)), 'generate-content')).toBe('Hello')
+      expect(await sent(asFrames(JSON.parse(text)), 'generate-content')).toBe('Hello')
     })
   })
 
   test('what keeps a stream of events open is a comment that ends, for its client reads every byte', async () => {
-    const { url } = await upstream(sendStream([() => until(() => hearing.heard() !== ''), ...streams.messages]))
+    const { url } = await upstream(sendStream([() => until(() => hearing.received() !== ''), ...streams.messages]))
     const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 30 } }))
-    const hearing = reading(ask(pathOf('generate-content', { stream: true }), asked))
+    const hearing = reading(ask(pathOf('generate-content', { stream: true }), received))
     const text = await hearing.whole
     expect(
       text
@@ -244,9 +244,9 @@ describe.each(hosts)('through %s', (_, start) => {
       one((await upstream(sendJson(status, { type: 'error', error: { ...error, message: 'No' } }, { 'retry-after': '3' }))).url, 'messages'),
     )
     for (const stream of [false, true]) {
-      const answer = await ask(...asking('generate-content', { stream }))
-      expect(answer.status).toBe(status)
-      const body = await answer.json()
+      const response = await ask(...asking('generate-content', { stream }))
+      expect(response.status).toBe(status)
+      const body = await response.json()
       expect(checkError(body)).toEqual([])
       expect(body).toMatchObject({ error: { code: status, status: word, message: 'No' } })
       expect(body).toMatchObject({ error: { details: expect.arrayContaining([{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '3s' }]) } })
@@ -271,7 +271,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('a whole reply is legal, whatever the query says of its form', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
-    for (const query of ['', '?alt=json', '?alt=sse']) expect(checkResponse(await (await ask(paths['generate-content'] + query, asked)).json())).toEqual([])
+    for (const query of ['', '?alt=json', '?alt=sse']) expect(checkResponse(await (await ask(paths['generate-content'] + query, received)).json())).toEqual([])
   })
 })
 
@@ -297,11 +297,11 @@ describe("Google's client", () => {
   })
 
   test.each(all)('is told in a stream of %s what went wrong before it and in the middle of it', async served => {
-    for (const [pieces, status] of [
+    for (const [chunks, status] of [
       [[failures[served]], 503],
       [[...half(served), failures[served]], 503],
     ] as const) {
-      const { models } = await through(one((await upstream(sendStream(pieces))).url, served))
+      const { models } = await through(one((await upstream(sendStream(chunks))).url, served))
       const read = async () => {
         for await (const _ of await models.generateContentStream({ model: 'm', contents: 'Hi' }));
       }

@@ -18,16 +18,16 @@ describe.each(hosts)('through %s', (_, start) => {
       },
     ],
     ['generate-content', { 'x-goog-user-project': 'p', 'x-goog-api-client': 'google-genai-sdk/3.1.0' }],
-  ] as const)('what a client of %s says to its own protocol goes along, and to no other', async (protocol, said) => {
+  ] as const)('what a client of %s says to its own protocol goes along, and to no other', async (protocol, message) => {
     const seen = await upstream(sendJson(200, replies[protocol]))
     const ask = await start(one(seen.url, protocol))
-    expect((await ask(...asking(protocol, {}, said))).status).toBe(200)
-    expect(seen.calls[0]?.headers).toMatchObject(said)
+    expect((await ask(...asking(protocol, {}, message))).status).toBe(200)
+    expect(seen.calls[0]?.headers).toMatchObject(message)
     const other = protocol === 'messages' ? 'chat-completions' : 'messages'
     const foreign = await upstream(sendJson(200, replies[other]))
     const askOther = await start(one(foreign.url, other))
-    expect((await askOther(...asking(protocol, {}, said))).status).toBe(200)
-    for (const name of Object.keys(said)) if (name !== 'anthropic-version') expect(foreign.calls[0]?.headers).not.toHaveProperty(name)
+    expect((await askOther(...asking(protocol, {}, message))).status).toBe(200)
+    for (const name of Object.keys(message)) if (name !== 'anthropic-version') expect(foreign.calls[0]?.headers).not.toHaveProperty(name)
   })
 
   test('traces go on whatever the upstream speaks', async () => {

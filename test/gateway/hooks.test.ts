@@ -121,15 +121,15 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(Object.keys(paths) as Protocol[])('a stream that fails after its status is written down once, as a failure: %s', async client => {
     const records: UsageRecord[] = []
     const frames = streams.messages.slice(0, 3).join('')
-    for (const pieces of [[frames], [frames, 20, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"No"}}\n\n']]) {
+    for (const chunks of [[frames], [frames, 20, 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"No"}}\n\n']]) {
       records.length = 0
-      const { url } = await upstream(sendStream(pieces))
+      const { url } = await upstream(sendStream(chunks))
       const ask = await start(one(url, 'messages'), { onUsage: record => void records.push(record) })
       await (await ask(...asking(client, { stream: true }))).text()
       await until(() => records.length > 0)
       await wait(20)
       expect(records).toMatchObject([
-        { status: 200, ...(pieces.length > 1 ? { failure: 'upstream_status', error: 'overloaded' } : { failure: 'upstream_invalid', error: 'internal' }) },
+        { status: 200, ...(chunks.length > 1 ? { failure: 'upstream_status', error: 'overloaded' } : { failure: 'upstream_invalid', error: 'internal' }) },
       ])
     }
   })
@@ -174,21 +174,21 @@ describe.each(hosts)('through %s', (_, start) => {
     }
     const ask = await start(one('http://nowhere.test', 'messages'), { transport: { send } })
     const left = new AbortController()
-    const asked = ask(paths.messages, post(requests.messages, {}, { signal: left.signal })).catch(() => 'left')
+    const received = ask(paths.messages, post(requests.messages, {}, { signal: left.signal })).catch(() => 'left')
     await until(() => seen.length === 1)
     left.abort()
-    expect(await asked).toBe('left')
+    expect(await received).toBe('left')
     await until(() => seen[0]?.signal?.aborted === true)
   })
 
   test('notes are told with their exchange', async () => {
-    const told: [Note[], Exchange, HookRequest][] = []
+    const reported: [Note[], Exchange, HookRequest][] = []
     const { url } = await upstream(sendJson(200, replies.messages))
-    const ask = await start(one(url, 'messages'), { onNotes: (...all) => void told.push(all) })
+    const ask = await start(one(url, 'messages'), { onNotes: (...all) => void reported.push(all) })
     await ask(paths['chat-completions'], post({ ...requests['chat-completions'], seed: 1 }))
-    await until(() => told.length === 1)
-    expect(told[0]?.[0]).toContainEqual(expect.objectContaining({ path: '/seed' }))
-    expect(told[0]?.[1]).toMatchObject({ model: 'm', channel: 'up', from: 'chat-completions', to: 'messages' })
+    await until(() => reported.length === 1)
+    expect(reported[0]?.[0]).toContainEqual(expect.objectContaining({ path: '/seed' }))
+    expect(reported[0]?.[1]).toMatchObject({ model: 'm', channel: 'up', from: 'chat-completions', to: 'messages' })
   })
 
   test('hooks that throw or reject break nothing', async () => {

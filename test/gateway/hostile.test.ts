@@ -12,8 +12,8 @@ import { after, asking, hosts, listen, mounted, one, pairs, pathOf, post, reques
 
 /** What clients try who mean no good. */
 
-const answers = (protocol: ProtocolName, name = 'lookup') =>
-  wireOf(protocol).answer({ text: 'Hello', calls: [{ id: 'call_1', name, args: '{"q":"x"}' }], ending: 'stop' })
+const responses = (protocol: ProtocolName, name = 'lookup') =>
+  wireOf(protocol).response({ text: 'Hello', calls: [{ id: 'call_1', name, args: '{"q":"x"}' }], ending: 'stop' })
 
 const served = (config: GatewayConfig) => listen(mounted(config))
 
@@ -48,7 +48,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('may send a body of a million values, a string of ten megabytes and numbers beyond all bounds: each is answered', async () => {
-      const seen = await upstream(sendJson(200, answers('messages')))
+      const seen = await upstream(sendJson(200, responses('messages')))
       const ask = await start(one(seen.url, 'messages'))
       for (const bomb of [
         JSON.stringify(Array.from({ length: 1_000_000 }, (_, i) => i % 10)),
@@ -81,21 +81,21 @@ describe.each(hosts)('through %s', (_, start) => {
         ],
       }
       for (const served of protocolNames) {
-        const odd = wireOf('chat-completions').answer({ calls: [{ id: 'c', name: 'f', args }], ending: 'stop' })
-        const seen = await upstream(sendJson(200, served === 'chat-completions' ? odd : answers(served)))
+        const odd = wireOf('chat-completions').response({ calls: [{ id: 'c', name: 'f', args }], ending: 'stop' })
+        const seen = await upstream(sendJson(200, served === 'chat-completions' ? odd : responses(served)))
         const ask = await start(one(seen.url, served, {}, {}, { options: { generateContent: { parseJson: 'object' } } }))
-        const said = client === 'chat-completions' ? { messages: calls[client] } : client === 'responses' ? { input: calls[client] } : {}
-        const response = await ask(...asking(client, said))
+        const message = client === 'chat-completions' ? { messages: calls[client] } : client === 'responses' ? { input: calls[client] } : {}
+        const response = await ask(...asking(client, message))
         expect([served, response.status]).toEqual([served, 200])
-        const reply: unknown = await response.json()
-        if (client !== served) expect(strict.checkResponse(reply).filter(isGrave)).toEqual([])
+        const body: unknown = await response.json()
+        if (client !== served) expect(strict.checkResponse(body).filter(isGrave)).toEqual([])
       }
     })
 
     test.each(['../../admin', '..', './m', 'a/../../b', 'models/../../x', '..\\x', 'a\r\nx-evil: 1', 'a\u0000b', '\u007f'])(
       'may ask for the model %j, and is refused',
       async model => {
-        const seen = await upstream(sendJson(200, answers('generate-content')))
+        const seen = await upstream(sendJson(200, responses('generate-content')))
         const ask = await start(one(seen.url, 'generate-content', {}, { id: '*' }))
         const [path, init] = asking(client, { model })
         const inPath = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
@@ -107,7 +107,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test.each(['m?alt=media', 'm#x', 'm:countTokens', 'm%2f..%2f..', 'm/x', 'm;a=b', 'm&key=evil', '%2e%2e/%2e%2e', '__proto__', '…'])(
       'may ask for the model %j: the call is still one of that model at that upstream',
       async model => {
-        const seen = await upstream(sendJson(200, answers('generate-content')))
+        const seen = await upstream(sendJson(200, responses('generate-content')))
         const ask = await start(one(`${seen.url}/base`, 'generate-content', {}, { id: '*' }))
         const [path, init] = asking(client, { model })
         const inPath = `/v1beta/models/${encodeURIComponent(model)}:generateContent`
@@ -121,7 +121,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test.each(['__proto__', 'constructor', 'toString', 'hasOwnProperty'])('may call everything %s', async name => {
       for (const served of protocolNames) {
-        const seen = await upstream(sendJson(200, answers(served, name)))
+        const seen = await upstream(sendJson(200, responses(served, name)))
         // No configuration has a group of this name.
         const grouped = name !== '__proto__'
         const keys = [{ name, key: 'client-secret', ...(grouped && { group: name }) }]
@@ -138,7 +138,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('cannot write headers, neither of the answer nor of the upstream call', async () => {
       const seen = await upstream((response, { json }) =>
-        sendJson(200, { ...(answers('messages') as object), model: json['model'] }, { 'retry-after': '1' })(response),
+        sendJson(200, { ...(responses('messages') as object), model: json['model'] }, { 'retry-after': '1' })(response),
       )
       const ask = await start(one(seen.url, 'messages', {}, { id: '*' }, { returnHeaders: ['*'], forwardHeaders: ['x-*'] }))
       const response = await ask(...asking(client, { 'x\r\nx-evil: 1': 'a\r\nx-evil: 2', metadata: { user_id: 'a\r\nx-evil: 3' } }))
@@ -167,11 +167,11 @@ describe.each(hosts)('through %s', (_, start) => {
 
 describe('bytes that are no proper request', () => {
   async function gatewayOverTcp(more: object = {}) {
-    const seen = await upstream(sendJson(200, answers('messages')))
+    const seen = await upstream(sendJson(200, responses('messages')))
     const url = await served({ ...one(seen.url, 'messages'), ...more })
     const port = Number(new URL(url).port)
     /** All that comes back for these bytes, until the connection closes or is silent. */
-    const tell = (...bytes: string[]) =>
+    const report = (...bytes: string[]) =>
       new Promise<string>(resolve => {
         const socket = connect(port, '127.0.0.1')
         let text = ''
@@ -183,7 +183,7 @@ describe('bytes that are no proper request', () => {
         for (const one of bytes) socket.write(one)
         if (!bytes.at(-1)?.includes('connection: close')) setTimeout(() => socket.destroy(), 1_500)
       })
-    return { seen, url, port, tell }
+    return { seen, url, port, tell: report }
   }
   const body = JSON.stringify({ model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] })
   const head = (...lines: string[]) => ['POST /v1/messages HTTP/1.1', 'host: x', 'content-type: application/json', ...lines, '', ''].join('\r\n')
@@ -201,15 +201,15 @@ describe('bytes that are no proper request', () => {
     ['a size of a chunk that is none', `${head('transfer-encoding: chunked')}0x5\r\nhello\r\n0\r\n\r\n${smuggled}`],
     ['a line that is folded', head('x: a\r\n transfer-encoding: chunked') + smuggled],
   ])('%s: no second request is heard in it', async (_what, bytes) => {
-    const { seen, tell } = await gatewayOverTcp()
-    const text = await tell(bytes)
+    const { seen, tell: report } = await gatewayOverTcp()
+    const text = await report(bytes)
     expect(text).not.toMatch(/HTTP\/1\.1 200/)
     expect(seen.calls.length).toBe(0)
   })
 
   test('two requests over one connection are two, each answered for itself', async () => {
-    const { seen, tell } = await gatewayOverTcp()
-    const text = await tell(smuggled, smuggled.replace('host: x', 'host: x\r\nconnection: close'))
+    const { seen, tell: report } = await gatewayOverTcp()
+    const text = await report(smuggled, smuggled.replace('host: x', 'host: x\r\nconnection: close'))
     expect(seen.calls.length).toBe(2)
     expect(text.match(/HTTP\/1\.1 200/g)?.length).toBe(2)
   })
@@ -222,7 +222,7 @@ describe('bytes that are no proper request', () => {
   })
 })
 
-test('closes endless request heads and bodies after the server's timeout', async () => {
+test('closes endless request heads and bodies after the timeout of the server', async () => {
   const handler = listenedGateway(one('http://127.0.0.1:9', 'messages'))
   const server = createServer({ headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 }, handler)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -271,7 +271,7 @@ describe('whoever guesses keys', () => {
   }
 
   test('refuses an address after several wrong keys, and sends retry-after', async () => {
-    const seen = await upstream(sendJson(200, answers('messages')))
+    const seen = await upstream(sendJson(200, responses('messages')))
     const url = await served(keyed(seen.url))
     const ask = async (key: string) => fetch(`${url}/v1/messages`, post(requests.messages, { 'x-api-key': key }))
     expect((await ask('client-secret')).status).toBe(200)
@@ -286,7 +286,7 @@ describe('whoever guesses keys', () => {
   })
 
   test('is not whoever shows no key at all', async () => {
-    const seen = await upstream(sendJson(200, answers('messages')))
+    const seen = await upstream(sendJson(200, responses('messages')))
     const url = await served(keyed(seen.url))
     for (let i = 0; i < 8; i++) expect((await fetch(`${url}/v1/models`)).status).toBe(401)
     expect((await fetch(`${url}/v1/messages`, post(requests.messages, { 'x-api-key': 'client-secret' }))).status).toBe(200)

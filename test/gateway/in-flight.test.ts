@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { GatewayConfig, Hooks, UsageRecord } from '../../src/gateway/gateway.ts'
 import { createInFlight } from '../../src/gateway/in-flight.ts'
-import { asking, hosts, one, type Protocol, post, replies, said, sendJson, streams, until, upstream, wait } from './support.ts'
+import { asking, hosts, one, type Protocol, post, replies, sendJson, sent, streams, until, upstream, wait } from './support.ts'
 
 /** An upstream that answers each call when `open` is called, with a stream if asked for one. `most`: the most calls at the same time. */
 async function gated(protocol: Protocol, status = 200) {
@@ -63,10 +63,10 @@ describe.each(hosts)('through %s', (_, start) => {
     const { seen, state } = await gated('messages')
     const records: UsageRecord[] = []
     const ask = await start(keyed(seen.url, { defaults: { queueLimit: 1 } }), { logger: false, onUsage: record => void records.push(record) })
-    const asked = () => ask(...asking(client, {}, { authorization: 'Bearer client-secret' }))
-    const responses = [asked(), asked()]
+    const received = () => ask(...asking(client, {}, { authorization: 'Bearer client-secret' }))
+    const responses = [received(), received()]
     await until(() => seen.calls.length === 2)
-    const both = [asked(), asked()]
+    const both = [received(), received()]
     const refused = await Promise.race(both)
     expect(refused.status).toBe(429)
     expect(refused.headers.get('retry-after')).toBe('1')
@@ -122,7 +122,7 @@ describe.each(hosts)('through %s', (_, start) => {
     await wait(50)
     expect(seen.calls.length).toBe(3)
     state.open()
-    for (const response of [Promise.resolve(stays), third, fourth]) expect(await said(await (await response).text(), 'messages')).toBe('Hello')
+    for (const response of [Promise.resolve(stays), third, fourth]) expect(await sent(await (await response).text(), 'messages')).toBe('Hello')
     expect(state.most).toBe(2)
   })
 

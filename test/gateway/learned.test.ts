@@ -16,9 +16,9 @@ describe.each(hosts)('through %s', (_, start) => {
   test('a field that the upstream refuses is left out, noted, and not sent again', async () => {
     const seen = await upstream(refused('logit_bias'), sendJson(200, replies[chat]), sendJson(200, replies[chat]))
     const ask = await start(channel(seen.url))
-    const answer = await ask('/v1/chat/completions', post(body))
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('wireglot-notes')).toContain('model.unsupported')
+    const response = await ask('/v1/chat/completions', post(body))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('wireglot-notes')).toContain('model.unsupported')
     expect((await ask('/v1/chat/completions', post(body))).status).toBe(200)
     expect(seen.calls.map(({ json }) => 'logit_bias' in json)).toEqual([true, false, false])
     expect(seen.calls.map(({ json }) => json['user'])).toEqual(['me', 'me', 'me'])
@@ -62,8 +62,8 @@ describe.each(hosts)('through %s', (_, start) => {
   test('a client of another protocol gets the answer, too', async () => {
     const seen = await upstream(refused('temperature'), sendJson(200, replies[chat]))
     const ask = await start(channel(seen.url))
-    const answer = await ask('/v1/messages', post({ model: 'm', max_tokens: 9, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] }))
-    expect(answer.status).toBe(200)
+    const response = await ask('/v1/messages', post({ model: 'm', max_tokens: 9, temperature: 0.5, messages: [{ role: 'user', content: 'hi' }] }))
+    expect(response.status).toBe(200)
     expect(seen.calls.map(({ json }) => 'temperature' in json)).toEqual([true, false])
   })
 

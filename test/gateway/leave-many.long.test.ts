@@ -14,7 +14,7 @@ const timeouts = { firstByteMs: 0, idleMs: 0, totalMs: 0 }
 type Seen = { open: Set<ServerResponse>; ended: number; calls: number; url: string }
 
 /** An upstream that answers so far and no further, and notes when it is left. */
-async function holding(answer: (response: ServerResponse) => void): Promise<Seen> {
+async function holding(result: (response: ServerResponse) => void): Promise<Seen> {
   const seen: Seen = { open: new Set(), ended: 0, calls: 0, url: '' }
   seen.url = await listen(async (request, response) => {
     response.on('close', () => {
@@ -24,33 +24,33 @@ async function holding(answer: (response: ServerResponse) => void): Promise<Seen
     for await (const _ of request);
     seen.calls++
     seen.open.add(response)
-    answer(response)
+    result(response)
   })
   return seen
 }
 
 /** A client of bare sockets; `heard` is what it has read. */
-function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { socket: Socket; heard(): string } {
-  let heard = ''
+function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { socket: Socket; received(): string } {
+  let received = ''
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   socket.on('error', () => {})
   socket.on('data', chunk => {
-    heard += String(chunk)
+    received += String(chunk)
   })
   const [path, { body }] = asking(client, { stream, model })
   const text = String(body)
   socket.write(`POST ${path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ${text.length}\r\n\r\n${text}`)
-  return { socket, heard: () => heard }
+  return { socket, received: () => received }
 }
 
-const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (response: ServerResponse) => void, ready: (heard: string) => boolean][] = [
+const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (response: ServerResponse) => void, ready: (events: string) => boolean][] = [
   ['before the headers of a stream', true, () => () => {}, () => true],
   ['before the headers of a whole reply', false, () => () => {}, () => true],
   [
     'in the middle of a stream',
     true,
     served => response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half(served).join('')),
-    heard => heard.includes('Hel'),
+    received => received.includes('Hel'),
   ],
   [
     'in the middle of a whole reply',
@@ -66,11 +66,11 @@ describe.each([
   ['generate-content', 'messages'],
   ['chat-completions', 'generate-content'],
 ] as const)('%s clients, an upstream of %s', (client, served) => {
-  test.each(phases)('%s: cancels a hundred upstream calls when a hundred clients disconnect', async (_phase, stream, answer, ready) => {
-    const seen = await holding(answer(served))
+  test.each(phases)('%s: cancels a hundred upstream calls when a hundred clients disconnect', async (_phase, stream, response, ready) => {
+    const seen = await holding(response(served))
     const url = await listen(mounted(one(seen.url, served, {}, {}, { timeouts })))
     const leavers = Array.from({ length: clients }, () => leaver(url, client, stream))
-    await until(() => seen.calls === clients && leavers.every(({ heard }) => ready(heard())))
+    await until(() => seen.calls === clients && leavers.every(({ received }) => ready(received())))
     for (const { socket } of leavers) socket.destroy()
     await until(() => seen.ended === clients)
     expect(seen.open.size).toBe(0)

@@ -14,10 +14,10 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     const ask = await start(one(seen.url, served))
     for (const stream of [true, false]) {
       const left = new AbortController()
-      const asked = ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream }, {}, { signal: left.signal })).catch(() => {})
+      const received = ask(paths['chat-completions'], post({ ...requests['chat-completions'], stream }, {}, { signal: left.signal })).catch(() => {})
       await until(() => seen.calls.length === (stream ? 1 : 2))
       left.abort()
-      await asked
+      await received
       await until(() => seen.aborted === (stream ? 1 : 2))
     }
   })
@@ -41,11 +41,11 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     })
     const ask = await start(one(seen.url, 'messages'))
     const left = new AbortController()
-    const asked = ask(paths['chat-completions'], post(requests['chat-completions'], {}, { signal: left.signal })).catch(() => {})
+    const received = ask(paths['chat-completions'], post(requests['chat-completions'], {}, { signal: left.signal })).catch(() => {})
     await until(() => seen.calls.length === 1)
     await wait(30)
     left.abort()
-    await asked
+    await received
     await until(() => seen.aborted === 1)
   })
 
@@ -56,10 +56,10 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
     })
     const ask = await start(one(seen.url, 'messages', { defaults: { retries: 3 } }))
     const left = new AbortController()
-    const asked = ask(paths.messages, post(requests.messages, {}, { signal: left.signal })).catch(() => {})
+    const received = ask(paths.messages, post(requests.messages, {}, { signal: left.signal })).catch(() => {})
     await until(() => seen.calls.length === 1)
     left.abort()
-    await asked
+    await received
     await wait(1_200)
     expect(seen.calls.length).toBe(1)
   })
@@ -80,15 +80,15 @@ describe.each(hosts)('through %s, a client that leaves', (_, start) => {
 })
 
 test('a client that leaves before its request is whole is no fault of the gateway', async () => {
-  const told: [level: string, details: object][] = []
-  const tell = (level: string) => (details: object) => void told.push([level, details])
-  const logger = { info: tell('info'), warn: tell('warn'), error: tell('error') }
+  const reported: [level: string, details: object][] = []
+  const report = (level: string) => (details: object) => void reported.push([level, details])
+  const logger = { info: report('info'), warn: report('warn'), error: report('error') }
   const head = 'POST /v1/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{"model"'
   const socket = connect(Number(new URL(await listen(mounted(undefined, { logger }))).port), '127.0.0.1')
   await new Promise(resolve => socket.write(head, resolve))
   await wait(30)
   socket.destroy()
-  await until(() => told.length > 0)
+  await until(() => reported.length > 0)
 
   const broken = new ReadableStream({
     start: stream => stream.enqueue(new TextEncoder().encode('{"model"')),
@@ -98,7 +98,7 @@ test('a client that leaves before its request is whole is no fault of the gatewa
   const handler = listenedFetchGateway(one('http://upstream.test', 'messages'), { logger })
   await handler(new Request('http://gateway.test/v1/messages', init))
   await handler.close(0)
-  expect(told).toMatchObject([
+  expect(reported).toMatchObject([
     ['info', { status: 499, failure: 'client', error: 'cancelled' }],
     ['info', { status: 499, failure: 'client', error: 'cancelled' }],
   ])
@@ -133,7 +133,7 @@ describe('a fetch host that answers before it has read a request leaves the body
     const handler = listenedFetchGateway({ ...config, keys: [{ name: 'alice', key: 'client-secret' }] })
     const url = await listen(async (request, response) => {
       const { method = '', headers } = request
-      const answer = await handler(
+      const result = await handler(
         new Request(`http://gateway.test${request.url}`, {
           method,
           headers: headers as Record<string, string>,
@@ -141,21 +141,21 @@ describe('a fetch host that answers before it has read a request leaves the body
           duplex: 'half',
         } as RequestInit),
       )
-      response.writeHead(answer.status).end(await answer.text())
+      response.writeHead(result.status).end(await result.text())
     })
     for (const [key, status] of [
       ['other', 401],
       ['client-secret', 413],
     ] as const) {
       const sending = httpRequest(`${url}/v1/messages`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': key } })
-      const told = once(sending, 'response')
+      const reported = once(sending, 'response')
       sending.write(' '.repeat(8192))
-      const [answer] = (await told) as [IncomingMessage]
-      expect(answer.statusCode).toBe(status)
+      const [outcome] = (await reported) as [IncomingMessage]
+      expect(outcome.statusCode).toBe(status)
       // The rest comes when the answer is known.
       sending.end(' '.repeat(8192))
-      answer.resume()
-      await once(answer, 'end')
+      outcome.resume()
+      await once(outcome, 'end')
     }
     await handler.close(0)
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator, explodeResponse } from '../../src/index.ts'
 import { type ProtocolName, protocolNames } from '../../src/protocols/index.ts'
 import { escapeLineSeparatorBytes, escapeLineSeparators } from '../../src/sse/line-separators.ts'
-import { hosts, one, pathOf, post, replies, requests, said, sendStream, upstream } from './support.ts'
+import { hosts, one, pathOf, post, replies, requests, sendStream, sent, upstream } from './support.ts'
 
 const text = 'a\u2028b\u2029c\u2027 é 中 \u{1f600}'
 const raw = /[\u2028\u2029]/
@@ -47,7 +47,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const body = await (
       await ask(pathOf(protocol, { stream: true }), post({ ...requests[protocol], ...(protocol !== 'generate-content' && { stream: true }) }))
     ).text()
-    expect(await said(body, protocol)).toContain(text)
+    expect(await sent(body, protocol)).toContain(text)
     if (protocol === 'generate-content') expect(body).not.toMatch(raw)
     else expect(body).toContain(text)
   })

@@ -17,9 +17,9 @@ const upstreamKey = 'upstream-secret'
 const planted = new RegExp(`${upstreamKey}|client-secret|planted|scenario:|RESULT-`)
 
 afterEach(() => {
-  const said = JSON.stringify(emitted.splice(0))
-  const found = planted.exec(said)
-  expect(found && said.slice(Math.max(0, found.index - 80), found.index + 80), 'a secret in a log, a record, a note, a header or an error').toBeNull()
+  const message = JSON.stringify(emitted.splice(0))
+  const found = planted.exec(message)
+  expect(found && message.slice(Math.max(0, found.index - 80), found.index + 80), 'a secret in a log, a record, a note, a header or an error').toBeNull()
 })
 
 /** A gateway for servers. Whoever makes one closes it. */
@@ -37,7 +37,7 @@ export function listenedGateway(config?: GatewayConfig, hooks?: Hooks): ConnectG
 
 export function listenedFetchGateway(config?: GatewayConfig, hooks?: Hooks, options?: { basePath?: string }): ReturnType<typeof fetchGateway> {
   const handler = fetchGateway(config, overheard(hooks), options)
-  return Object.assign(async (...asked: Parameters<typeof handler>) => overhear(await handler(...asked)), { close: handler.close })
+  return Object.assign(async (...received: Parameters<typeof handler>) => overhear(await handler(...received)), { close: handler.close })
 }
 
 function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
@@ -60,8 +60,8 @@ function overheard({ logger, onUsage, onNotes, ...hooks }: Hooks = {}): Hooks {
 }
 
 /** Errors hide from JSON, and so do their causes. */
-const flat = (details: object): unknown[] => Object.entries(details).map(([key, value]) => [key, value instanceof Error ? told(value) : value])
-const told = ({ message, stack, cause }: Error): unknown[] => [message, stack, cause instanceof Error ? told(cause) : String(cause)]
+const flat = (details: object): unknown[] => Object.entries(details).map(([key, value]) => [key, value instanceof Error ? reported(value) : value])
+const reported = ({ message, stack, cause }: Error): unknown[] => [message, stack, cause instanceof Error ? reported(cause) : String(cause)]
 
 /** A reply may say what it was asked to say, but never the key that its upstream was asked with; an error says nothing of either. */
 function createEar(status: () => number): (chunk: unknown) => void {
@@ -69,10 +69,10 @@ function createEar(status: () => number): (chunk: unknown) => void {
   let tail = ''
   return chunk => {
     const text = typeof chunk === 'string' ? chunk : chunk instanceof Uint8Array ? decoder.decode(chunk) : ''
-    const said = tail + text
+    const message = tail + text
     if (status() >= 400) emitted.push(text)
-    if (said.includes(upstreamKey)) emitted.push(upstreamKey)
-    tail = said.slice(1 - upstreamKey.length)
+    if (message.includes(upstreamKey)) emitted.push(upstreamKey)
+    tail = message.slice(1 - upstreamKey.length)
   }
 }
 

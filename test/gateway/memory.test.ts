@@ -41,16 +41,16 @@ async function forgotten(held: WeakRef<object>): Promise<void> {
 test.each(['messages', 'chat-completions'] as const)('an open stream for a client of %s holds nothing of its request', async protocol => {
   const gateway = createGateway(one('http://upstream.test', 'messages'), {}, silentAfterHalf)
   const client = new Stopper()
-  const { body, asked } = await (async () => {
+  const { body, asked: received } = await (async () => {
     const parsed: Record<string, unknown> = { ...requests[protocol], stream: true }
     const request = { method: 'POST', path: paths[protocol], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
-    const answer = await gateway.answer({ ...request, body: { parsed }, signal: client })
-    return { body: answer.body as AsyncIterable<string>, asked: new WeakRef(parsed) }
+    const response = await gateway.answer({ ...request, body: { parsed }, signal: client })
+    return { body: response.body as AsyncIterable<string>, asked: new WeakRef(parsed) }
   })()
   const chunks = body[Symbol.asyncIterator]()
   expect((await chunks.next()).done).toBe(false)
   const silence = chunks.next()
-  await forgotten(asked)
+  await forgotten(received)
   client.abort()
   await silence.catch(() => undefined)
   await gateway.close(0)
@@ -60,9 +60,9 @@ test('nor does the connection to the upstream, once the body is sent', async () 
   const seen = await upstream(response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(half('messages').join('')))
   const transport = undiciTransport()
   const call = new Stopper()
-  const said = JSON.stringify('a'.repeat(200_000))
-  const { answer, sent } = await (async () => {
-    const body = new TextEncoder().encode(said)
+  const message = JSON.stringify('a'.repeat(200_000))
+  const { answer: result, sent } = await (async () => {
+    const body = new TextEncoder().encode(message)
     const request = {
       url: `${seen.url}/v1/messages`,
       method: 'POST' as const,
@@ -73,11 +73,11 @@ test('nor does the connection to the upstream, once the body is sent', async () 
     }
     return { answer: await transport.send({ ...request, body }), sent: new WeakRef(body.buffer) }
   })()
-  const chunks = answer.body[Symbol.asyncIterator]()
+  const chunks = result.body[Symbol.asyncIterator]()
   expect((await chunks.next()).done).toBe(false)
   const silence = chunks.next()
   await forgotten(sent)
-  expect(seen.calls).toMatchObject([{ text: said, headers: { 'content-length': '200002' } }])
+  expect(seen.calls).toMatchObject([{ text: message, headers: { 'content-length': '200002' } }])
   call.abort()
   await silence.catch(() => undefined)
   await transport.close?.()
@@ -88,7 +88,7 @@ test('nor what an upstream said in front of a stream, as it came over the wire',
   const transport = undiciTransport()
   const call = new Stopper()
   const heads: WeakRef<object>[] = []
-  const listen = (told: unknown) => void heads.push(new WeakRef((told as { response: { headers: object } }).response.headers))
+  const listen = (reported: unknown) => void heads.push(new WeakRef((reported as { response: { headers: object } }).response.headers))
   subscribe('undici:request:headers', listen)
   after(() => unsubscribe('undici:request:headers', listen))
   const request = { url: `${seen.url}/v1/messages`, method: 'POST' as const, headers: {}, body: '{}', signal: call.platform, stop: call, connectMs: 0 }
@@ -120,28 +120,31 @@ function parsed(isMeant: (value: Record<string, unknown>) => boolean): WeakRef<o
 test.each(pairs.filter(([client, served]) => client !== served))(
   'while the upstream thinks, nothing of a long request is held but its bytes: %s to %s',
   async (client, served) => {
-    const objects = parsed(({ text, content, input }) => [text, content, input].some(said => typeof said === 'string' && said.startsWith('long ')))
-    let isAsked = false
+    const objects = parsed(({ text, content, input }) => [text, content, input].some(message => typeof message === 'string' && message.startsWith('long ')))
+    let isRequested = false
     const thinking = (): Transport => ({
       send: ({ stop }) => {
-        isAsked = true
+        isRequested = true
         return new Promise((_, reject) => stop?.addEventListener('abort', () => reject(stop.reason)))
       },
     })
     const gateway = createGateway(one('http://upstream.test', served), {}, thinking)
     const left = new Stopper()
-    const answer = (() => {
-      const said = `long ${'a'.repeat(100_000)}`
-      const text = JSON.stringify({ ...requests[client], ...(client === 'responses' ? { input: [{ role: 'user', content: said }] } : saying(client, said)) })
+    const response = (() => {
+      const message = `long ${'a'.repeat(100_000)}`
+      const text = JSON.stringify({
+        ...requests[client],
+        ...(client === 'responses' ? { input: [{ role: 'user', content: message }] } : saying(client, message)),
+      })
       const bytes = [new TextEncoder().encode(text)] as unknown as AsyncIterable<Uint8Array>
       const request = { method: 'POST', path: paths[client], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
       return gateway.answer({ ...request, body: { bytes }, signal: left })
     })()
-    await until(() => isAsked)
+    await until(() => isRequested)
     expect(objects.length).toBeGreaterThan(0)
     for (const one of objects) await forgotten(one)
     left.abort()
-    await answer
+    await response
     await gateway.close(0)
   },
 )

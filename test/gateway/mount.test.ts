@@ -5,7 +5,7 @@ import express5 from 'express'
 import express4 from 'express4'
 import { describe, expect, test } from 'vitest'
 import { listenedFetchGateway, listenedGateway } from './listening.ts'
-import { after, listen, mounted, one, paths, post, replies, requests, said, sendJson, upstream } from './support.ts'
+import { after, listen, mounted, one, paths, post, replies, requests, sendJson, sent, upstream } from './support.ts'
 
 const body = { ...requests.messages, model: 'demo' }
 const frameworks = [
@@ -66,7 +66,7 @@ describe.each(frameworks)('in %s', (_, express) => {
     const url = await listen(app)
     const response = await fetch(`${url}/v1/messages`, post({ ...body, stream: true }))
     expect(response.status).toBe(200)
-    expect(await said(await response.text(), 'messages')).toContain('Hi')
+    expect(await sent(await response.text(), 'messages')).toContain('Hi')
     const broken = await fetch(`${url}/v1/messages`, post('{"model"'))
     expect(broken.status).toBe(400)
   })
@@ -188,8 +188,8 @@ test.each(['/v1/responses', '/v1/chat/completions'])('a WebSocket on %s is refus
   socket.write(
     `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`,
   )
-  const answer = await new Promise<string>(resolve => socket.once('data', data => resolve(String(data))))
-  expect(answer).toMatch(/^HTTP\/1.1 426 /)
+  const response = await new Promise<string>(resolve => socket.once('data', data => resolve(String(data))))
+  expect(response).toMatch(/^HTTP\/1.1 426 /)
 })
 
 test.each(['', '/ai'])('mounted at «%s», a request that names the whole address, as clients send it through a proxy, is for its path', async mount => {
@@ -199,9 +199,9 @@ test.each(['', '/ai'])('mounted at «%s», a request that names the whole addres
   const socket = createConnection(Number(url.port), url.hostname)
   after(() => socket.destroy())
   socket.write(`GET http://gateway.test${mount}/v1/models HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`)
-  let answer = ''
-  for await (const data of socket) answer += String(data)
-  expect(answer).toContain('"object":"list"')
+  let response = ''
+  for await (const data of socket) response += String(data)
+  expect(response).toContain('"object":"list"')
 })
 
 test('mounted, settings are told to a request that names no host', async () => {
@@ -211,10 +211,10 @@ test('mounted, settings are told to a request that names no host', async () => {
   const socket = createConnection(Number(url.port), url.hostname)
   after(() => socket.destroy())
   socket.write('GET /ai/client-config?client=curl HTTP/1.0\r\n\r\n')
-  let answer = ''
-  for await (const data of socket) answer += String(data)
-  expect(answer).toMatch(/^HTTP\/1.1 200 /)
-  expect(answer).toContain('http://localhost/ai/v1')
+  let response = ''
+  for await (const data of socket) response += String(data)
+  expect(response).toMatch(/^HTTP\/1.1 200 /)
+  expect(response).toContain('http://localhost/ai/v1')
 })
 
 test('closing waits for what is under way and takes nothing new', async () => {

@@ -79,8 +79,8 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each(pairs.filter(([client, served]) => served === 'chat-completions' && client !== served))(
     'an answer that ends in the word error is a failure, whole or streamed: %s from %s',
     async (client, served) => {
-      const answer = { index: 0, message: { role: 'assistant', content: 'par' }, finish_reason: 'error' }
-      const whole = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [answer] }
+      const response = { index: 0, message: { role: 'assistant', content: 'par' }, finish_reason: 'error' }
+      const whole = { id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices: [response] }
       const frames = [
         { id: 'c1', choices: [{ index: 0, delta: { content: 'par' }, finish_reason: null }] },
         { id: 'c1', choices: [{ index: 0, delta: {}, finish_reason: 'error' }] },
@@ -89,9 +89,9 @@ describe.each(hosts)('through %s', (_, start) => {
         const records: UsageRecord[] = []
         const up = await upstream(stream ? sendStream([...frames, 'data: [DONE]\n\n']) : sendJson(200, whole))
         const ask = await start(one(up.url, served), { onUsage: record => void records.push(record) })
-        const answered = await ask(...asking(client, { stream }))
-        expect(answered.status).toBe(stream ? 200 : 502)
-        await answered.text()
+        const responded = await ask(...asking(client, { stream }))
+        expect(responded.status).toBe(stream ? 200 : 502)
+        await responded.text()
         await until(() => records.length === 1)
         expect(records[0]).toMatchObject({ failure: 'upstream_invalid', error: 'internal' })
       }
@@ -106,16 +106,16 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(records[0]).not.toHaveProperty('failure')
   })
 
-  test.each(passedOn)('of a reply that is passed on %s is told', async (_, served, change, told) => {
+  test.each(passedOn)('of a reply that is passed on %s is told', async (_, served, change, reported) => {
     // Short ones are read, of long ones the outside is looked at.
     for (const space of ['', ' '.repeat(5000)]) {
       const records: UsageRecord[] = []
-      const reply = JSON.stringify({ ...replies[served], ...change }) + space
-      const ask = await start(one((await upstream(sendJson(200, reply))).url, served), { onUsage: record => void records.push(record) })
-      expect(await (await ask(...asking(served))).text()).toBe(reply)
+      const response = JSON.stringify({ ...replies[served], ...change }) + space
+      const ask = await start(one((await upstream(sendJson(200, response))).url, served), { onUsage: record => void records.push(record) })
+      expect(await (await ask(...asking(served))).text()).toBe(response)
       await until(() => records.length === 1)
-      expect(records[0]).toMatchObject(told)
-      expect(Object.hasOwn(records[0] ?? {}, 'failure')).toBe('failure' in told)
+      expect(records[0]).toMatchObject(reported)
+      expect(Object.hasOwn(records[0] ?? {}, 'failure')).toBe('failure' in reported)
     }
   })
 
@@ -184,7 +184,7 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
-  test('clamps the temperature to the target's range, and drops it where the model refuses it, each with a note', async () => {
+  test('clamps the temperature to the range of the target, and drops it where the model refuses it, each with a note', async () => {
     for (const [unsupported, expected] of [
       [[], { temperature: 1, top_p: 0.5 }],
       [['top_p'], { temperature: 1 }],
@@ -200,7 +200,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test('accepts a request of 1.2 MB by default, and refuses one over the limit in the caller's dialect', async () => {
+  test('accepts a request of 1.2 MB by default, and refuses one over the limit in the dialect of the caller', async () => {
     const large = (client: Protocol) => asking(client, saying(client, 'x'.repeat(1_200_000)))
     for (const client of all) {
       const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
@@ -342,13 +342,13 @@ const endings: Record<Protocol, string[][]> = {
 
 /** What the process says of itself until the test is over. */
 function overhear(...events: string[]): unknown[] {
-  const said: unknown[] = []
-  const note = (what: unknown) => void said.push(what)
+  const message: unknown[] = []
+  const note = (what: unknown) => void message.push(what)
   for (const event of events) {
     process.on(event, note)
     after(() => process.off(event, note))
   }
-  return said
+  return message
 }
 
 /** What only bare sockets can do. */
@@ -382,13 +382,13 @@ describe('over bare sockets', () => {
     const up = await upstream(sendJson(500, { error: { message: 'No' } }))
     const port = await served(up.url, { breaker: { failures: 0 } })
     const socket = connect(port, '127.0.0.1')
-    let heard = ''
+    let received = ''
     socket.on('data', chunk => {
-      heard += String(chunk)
+      received += String(chunk)
     })
     for (let i = 1; i <= 40; i++) {
       socket.write(call())
-      await until(() => heard.split('HTTP/1.1 500').length - 1 === i)
+      await until(() => received.split('HTTP/1.1 500').length - 1 === i)
     }
     socket.destroy()
     await wait(20)
@@ -396,10 +396,10 @@ describe('over bare sockets', () => {
     expect(up.sockets.size).toBeLessThan(10)
   })
 
-  test('drops the client's connection headers and sends one content-length', async () => {
+  test('drops connection headers of the client and sends one content-length', async () => {
     const up = await upstream(sendJson(200, replies.messages))
     const port = await served(up.url, { forwardHeaders: ['x-team', 'x-hop'] })
-    const answer = await new Promise<string>(resolve => {
+    const response = await new Promise<string>(resolve => {
       const socket = connect(port, '127.0.0.1', () =>
         socket.write(
           call(
@@ -407,13 +407,13 @@ describe('over bare sockets', () => {
           ),
         ),
       )
-      let heard = ''
+      let received = ''
       socket.on('data', chunk => {
-        heard += String(chunk)
+        received += String(chunk)
       })
-      socket.on('close', () => resolve(heard))
+      socket.on('close', () => resolve(received))
     })
-    expect(answer).toContain('HTTP/1.1 200')
+    expect(response).toContain('HTTP/1.1 200')
     const [seen] = up.calls
     expect(JSON.stringify(seen?.headers)).not.toContain('planted')
     expect(seen?.headers).toMatchObject({ 'x-team': 'blue', 'content-length': String(seen?.text.length) })

@@ -139,8 +139,8 @@ describe.each(hosts)('through %s, an upstream that answers such a call', (_, sta
       ['a web page that calls itself JSON', 'application/json', '<html>Welcome!</html>'],
       ['a list', 'application/json', '[]'],
       ['an error', 'application/json', JSON.stringify(wireOf(protocol).failure({ status: 500, type: 'api_error', message: 'No more credit' }))],
-    ])('with status 200 and %s has failed', async (_what, type, said) => {
-      const seen = await upstream(sendJson(200, said, { 'content-type': type }))
+    ])('with status 200 and %s has failed', async (_what, type, message) => {
+      const seen = await upstream(sendJson(200, message, { 'content-type': type }))
       const ask = await start(one(seen.url, protocol))
       const response = await ask(place, init())
       expect(response.status).toBeGreaterThanOrEqual(500)

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { gateway } from '../../src/hosts/connect.ts'
 import { protocols } from '../../src/protocols/index.ts'
 import { recordedRequests, shared, skipReason } from '../corpus/data.ts'
-import { hosts, listen, one, type Protocol, paths, post, said } from './support.ts'
+import { hosts, listen, one, type Protocol, paths, post, sent } from './support.ts'
 
 const [[, start]] = hosts as [(typeof hosts)[number]]
 
@@ -14,7 +14,7 @@ describe.skipIf(!shared)(`what real clients sent is answered, whoever serves it 
     const demo = await listen(gateway({ auth: 'none', channels: [{ name: 'demo', embedded: 'demo' }] }))
     const ask = await start(one(demo, served, {}, { id: '*' }))
     const faults: string[] = []
-    let answered = 0
+    let responded = 0
     for (const { name, protocol, body, path } of recordedRequests()) {
       // Where a list grew shorter, what stands for an earlier place in it stands for nothing.
       const { tools } = body
@@ -24,11 +24,11 @@ describe.skipIf(!shared)(`what real clients sent is answered, whoever serves it 
         if (response.status !== 400) faults.push(`${name}: ${response.status}`)
       } else if (response.status !== 200) faults.push(`${name}: ${response.status} ${text.slice(0, 200)}`)
       else if (response.headers.get('content-type')?.startsWith('text/event-stream'))
-        await said(text, protocol).catch(error => faults.push(`${name}: ${String(error)}`))
+        await sent(text, protocol).catch(error => faults.push(`${name}: ${String(error)}`))
       else if (protocols[protocol].detect(JSON.parse(text)).response.length === 0) faults.push(`${name}: no response`)
-      answered++
+      responded++
     }
     expect(faults).toEqual([])
-    expect(answered).toBeGreaterThan(100)
+    expect(responded).toBeGreaterThan(100)
   })
 })

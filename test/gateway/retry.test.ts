@@ -189,11 +189,11 @@ describe.each(hosts)('through %s', (_, start) => {
       return Promise.all(Array.from({ length: 4 }, async () => (await ask(path, chat)).text()))
     }
     for (const text of await atOnce([{ name: 'broken', priority: 0 }])) expect(text).toContain('Failure 500')
-    const replied = await atOnce([
+    const responded = await atOnce([
       { name: 'broken', priority: 0 },
       { name: 'well', priority: 1 },
     ])
-    for (const text of replied) expect(JSON.parse(text)).toEqual(replies['chat-completions'])
+    for (const text of responded) expect(JSON.parse(text)).toEqual(replies['chat-completions'])
   })
 
   test('refusals and limits do not make a channel rest', async () => {
@@ -287,8 +287,8 @@ test.each(['chat-completions', 'messages'] as const)(
       const url = await listen(
         mounted({ auth: 'none', channels: [...channels], models: [{ id: 'm', channels: channels.map(({ name }) => ({ name })) }], defaults: { retries: 0 } }),
       )
-      const [asked, init] = asking(client)
-      const response = await fetch(url + asked, init)
+      const [received, init] = asking(client)
+      const response = await fetch(url + received, init)
       const text = await response.text()
       expect(response.status, text).toBe(status)
       expect(met).toBeGreaterThan(0)

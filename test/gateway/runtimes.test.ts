@@ -34,9 +34,9 @@ describe('a runtime that stands in for Node', () => {
     const { fetchGateway } = await import('../../src/hosts/fetch.ts')
     vi.unstubAllGlobals()
     const handler = fetchGateway(one(url, 'messages'))
-    const asked = { ...requests['chat-completions'], messages: [{ role: 'user', content: greeting }] }
-    const answer = await handler(new Request(`http://gateway.test${paths['chat-completions']}`, post(asked)))
-    expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
+    const received = { ...requests['chat-completions'], messages: [{ role: 'user', content: greeting }] }
+    const response = await handler(new Request(`http://gateway.test${paths['chat-completions']}`, post(received)))
+    expect(await response.json()).toMatchObject({ choices: [{ message: { content: 'Hello' } }] })
     expect(calls[0]?.text).toContain(greeting)
     await handler.close(0)
   })
@@ -47,8 +47,8 @@ describe('a runtime that stands in for Node', () => {
     vi.doMock('undici', () => ({ Agent: class {} }))
     const { gateway } = await import('../../src/hosts/connect.ts')
     const handler = gateway(one(url, 'messages'))
-    const answer = await fetch((await listen(handler)) + paths.messages, post(requests.messages))
-    expect(await answer.json()).toEqual(replies.messages)
+    const response = await fetch((await listen(handler)) + paths.messages, post(requests.messages))
+    expect(await response.json()).toEqual(replies.messages)
     await handler.close(0)
   })
 })
@@ -101,8 +101,8 @@ describe('bundled for a platform that has nothing of Node', () => {
     const warned: object[] = []
     const logger = { info() {}, warn: (details: object) => void warned.push(details), error() {} }
     const handler = fetchGateway(one('http://upstream.test', 'messages', { store: { redis: 'redis://store.test' } }), { logger })
-    const answer = await handler(new Request(`http://gateway.test${paths.responses}/resp_1`))
-    expect(answer.status).toBe(503)
+    const response = await handler(new Request(`http://gateway.test${paths.responses}/resp_1`))
+    expect(response.status).toBe(503)
     expect(warned).toMatchObject([{ error: expect.stringContaining('Redis needs sockets') }])
   })
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { all, answered, hello, others } from './answered.ts'
+import { all, hello, others, responded } from './answered.ts'
 import { asking, dataOf, failures, half, hosts, one, paths, post, requests, sendJson, streams, type Upstream, upstream } from './support.ts'
 
 /** What the SDKs rely on, one sentence a test; their own programs run in test/e2e. */
@@ -12,13 +12,13 @@ const lookup = { type: 'function', function: { name: 'lookup', description: 'Loo
 describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
   test('ask for JSON by a strict schema, and run tools in a loop', async () => {
     const response_format = { type: 'json_schema', json_schema: { name: 'answer', strict: true, schema } }
-    for (const up of await answered(start, 'chat-completions', { ...requests['chat-completions'], response_format })) expect(text(up)).toMatch(/json_?schema/i)
+    for (const up of await responded(start, 'chat-completions', { ...requests['chat-completions'], response_format })) expect(text(up)).toMatch(/json_?schema/i)
     const messages = [
       { role: 'user', content: 'Hi' },
       { role: 'assistant', content: null, refusal: null, tool_calls: [call] },
       { role: 'tool', tool_call_id: 'call_1', content: 'ONE' },
     ]
-    for (const up of await answered(start, 'chat-completions', { model: 'm', messages, tools: [lookup], stream: true })) expect(text(up)).toContain('ONE')
+    for (const up of await responded(start, 'chat-completions', { model: 'm', messages, tools: [lookup], stream: true })) expect(text(up)).toContain('ONE')
   })
 
   test('send reasoning_content back', async () => {
@@ -27,7 +27,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
       { role: 'assistant', content: '', reasoning_content: 'Hm.', tool_calls: [call] },
       { role: 'tool', tool_call_id: 'call_1', content: 'ONE' },
     ]
-    await answered(start, 'chat-completions', { model: 'm', messages, tools: [lookup] })
+    await responded(start, 'chat-completions', { model: 'm', messages, tools: [lookup] })
   })
 
   test('name the messages of tools', async () => {
@@ -36,7 +36,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
       { role: 'assistant', content: '', tool_calls: [call] },
       { role: 'tool', name: 'lookup', tool_call_id: 'call_1', content: 'ONE' },
     ]
-    for (const up of await answered(start, 'chat-completions', { model: 'm', messages, tools: [lookup] })) expect(text(up)).toContain('ONE')
+    for (const up of await responded(start, 'chat-completions', { model: 'm', messages, tools: [lookup] })) expect(text(up)).toContain('ONE')
   })
 
   test('send annotations back in the parts of an answer', async () => {
@@ -45,7 +45,7 @@ describe.each(hosts)('through %s, the SDKs of chat-completions', (_, start) => {
       { role: 'assistant', content: [{ type: 'text', text: 'Welcome', annotations: [] }] },
       { role: 'user', content: 'Go on' },
     ]
-    for (const up of await answered(start, 'chat-completions', { model: 'm', messages })) expect(text(up)).toContain('Welcome')
+    for (const up of await responded(start, 'chat-completions', { model: 'm', messages })) expect(text(up)).toContain('Welcome')
   })
 })
 
@@ -93,12 +93,12 @@ describe.each(hosts)('through %s, the SDKs of responses', (_, start) => {
       { role: 'assistant', content: [{ type: 'output_text', text: 'A picture', annotations: [] }], status: 'completed' },
       { role: 'user', content: [{ type: 'input_text', text: 'Of what?' }] },
     ]
-    for (const up of await answered(start, 'responses', { model: 'm', input })) expect(text(up)).toContain('iVBORw0KGgo=')
+    for (const up of await responded(start, 'responses', { model: 'm', input })) expect(text(up)).toContain('iVBORw0KGgo=')
   })
 
   test('say strict: null of tools, and an empty text', async () => {
     const tools = [{ type: 'function', name: 'lookup', description: 'Looks up.', parameters: schema, strict: null }]
-    for (const up of await answered(start, 'responses', { model: 'm', input: 'Hi', tools, text: {}, stream: true })) expect(text(up)).toContain('lookup')
+    for (const up of await responded(start, 'responses', { model: 'm', input: 'Hi', tools, text: {}, stream: true })) expect(text(up)).toContain('lookup')
   })
 })
 
@@ -115,7 +115,7 @@ describe.each(hosts)('through %s, the SDKs of messages', (_, start) => {
   })
 
   test('send a temperature with the older version', async () => {
-    for (const up of await answered(start, 'messages', { ...requests.messages, temperature: 0.5 }, { 'anthropic-version': '2023-06-01' }))
+    for (const up of await responded(start, 'messages', { ...requests.messages, temperature: 0.5 }, { 'anthropic-version': '2023-06-01' }))
       expect(text(up)).toContain('"temperature":0.5')
   })
 
@@ -149,8 +149,8 @@ describe.each(hosts)('through %s, the SDKs of messages', (_, start) => {
         message?: Counted
         usage?: Counted['usage']
       }[]
-      const told = events.flatMap(({ message, usage }) => [message?.usage, usage]).flatMap(usage => (usage ? [usage.output_tokens] : []))
-      expect(told.reduce((sum, count) => sum + count, 0)).toBe(2)
+      const reported = events.flatMap(({ message, usage }) => [message?.usage, usage]).flatMap(usage => (usage ? [usage.output_tokens] : []))
+      expect(reported.reduce((sum, count) => sum + count, 0)).toBe(2)
     }
   })
 
@@ -193,9 +193,9 @@ describe.each(hosts)('through %s, any client', (_, start) => {
         response => void response.writeHead(200, { 'content-type': 'text/event-stream' }).end([...half(served), failures[served]].join('')),
       )
       const ask = await start(one(up.url, served))
-      const told = await (await ask(...asking(client, { stream: true }))).text()
-      expect(told).toContain('Overheated')
-      expect(told).not.toMatch(/message_stop|response\.completed|"finish_reason":"stop"|"finishReason":"STOP"/)
+      const reported = await (await ask(...asking(client, { stream: true }))).text()
+      expect(reported).toContain('Overheated')
+      expect(reported).not.toMatch(/message_stop|response\.completed|"finish_reason":"stop"|"finishReason":"STOP"/)
     }
   })
 })

@@ -44,16 +44,16 @@ const bodies: Record<Protocol, object> = {
 
 /** Cut between any two letters. */
 const letters = (text: string): string[] => [...text]
-const answered = (text: string) => text.replaceAll('Hel', 'planted-answer ')
+const responded = (text: string) => text.replaceAll('Hel', 'planted-answer ')
 type Script = Parameters<typeof upstream>[number]
 const endings: [string, (served: Protocol, stream: boolean) => Script][] = [
-  ['answers', (served, stream) => (stream ? sendStream(streams[served].map(answered)) : sendJson(200, answered(JSON.stringify(replies[served]))))],
+  ['answers', (served, stream) => (stream ? sendStream(streams[served].map(responded)) : sendJson(200, responded(JSON.stringify(replies[served]))))],
   ['refuses', () => sendJson(400, { error: { type: 'invalid_request_error', message: 'No' } })],
   ['is overloaded', () => sendJson(529, { type: 'error', error: { type: 'overloaded_error', message: 'Later' } })],
   ['sends a page', () => response => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>planted-answer</html>')],
   ['sends no JSON', () => response => response.writeHead(200, { 'content-type': 'application/json' }).end('{"planted-answer"')],
   ['sends another shape', () => sendJson(200, { odd: 'planted-answer', content: 7, choices: 'planted-answer', output: 'planted-answer' })],
-  ['breaks off', (served, stream) => (stream ? sendStream(streams[served].slice(0, 3).map(answered), { cut: true }) : response => response.destroy())],
+  ['breaks off', (served, stream) => (stream ? sendStream(streams[served].slice(0, 3).map(responded), { cut: true }) : response => response.destroy())],
   ['says its key', () => sendJson(401, { error: { message: 'invalid key upstream-secret' } })],
   ['says its key in a reply that is none', () => sendJson(200, { error: { message: 'invalid key upstream-secret' } })],
   [
@@ -81,10 +81,10 @@ describe.each(hosts)('through %s', (_, start) => {
         const logged: unknown[] = []
         const log = (details: object, message: string) => logged.push(details, message)
         const ask = await start(one(url, served), { logger: { info: log, warn: log, error: log } })
-        const answer = await (await ask(...asking(served, { ...requests[served], stream }))).text()
+        const result = await (await ask(...asking(served, { ...requests[served], stream }))).text()
         // What is said last of each exchange.
         await until(() => logged.includes('exchange'))
-        expect(answer).toContain(words)
+        expect(result).toContain(words)
         expect(logged.length).toBeGreaterThan(1)
         expect(inspect(logged, { depth: 9 })).not.toContain(words)
       }
@@ -93,8 +93,8 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each([
     ['the first line', 'what it said\r\n\r\n'],
     ['a chunk', 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"id"\r\nwhat it said\r\n'],
-  ])('nor does the log hear an answer that is no HTTP from %s on', async (_what, answer) => {
-    const server = createServer(socket => socket.once('data', () => socket.end(answer)))
+  ])('nor does the log hear an answer that is no HTTP from %s on', async (_what, response) => {
+    const server = createServer(socket => socket.once('data', () => socket.end(response)))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     after(() => server.close())
     const logged: unknown[] = []
@@ -115,12 +115,12 @@ describe.each(hosts)('through %s', (_, start) => {
         seen.push(up)
         const { auth: _auth, ...config } = one(up.url, served)
         const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
-        const asked = (headers: Record<string, string>) => asking(client, { ...bodies[client], stream }, headers)
-        await (await ask(...asked({ authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
-        await (await ask(...asked({ authorization: 'Bearer planted-wrong-key' }))).text()
+        const received = (headers: Record<string, string>) => asking(client, { ...bodies[client], stream }, headers)
+        await (await ask(...received({ authorization: 'Bearer planted-key', 'x-odd': 'planted-header' }))).text()
+        await (await ask(...received({ authorization: 'Bearer planted-wrong-key' }))).text()
         await (await ask(pathOf(client, { stream }), post('{"planted-broken', { authorization: 'Bearer planted-key' }))).text()
-        for (const name of protocols[client].address.keyPlaces.headers) await (await ask(...asked({ [name]: 'planted-wrong-key' }))).text()
-        const [path, init] = asked({})
+        for (const name of protocols[client].address.keyPlaces.headers) await (await ask(...received({ [name]: 'planted-wrong-key' }))).text()
+        const [path, init] = received({})
         await (await ask(`${path}${path.includes('?') ? '&' : '?'}key=planted-wrong-key`, init)).text()
       }
     await wait(20)

@@ -12,10 +12,10 @@ const shell = (line: string) => promisify(execFile)('/bin/sh', ['-c', line])
 
 async function started(options: Partial<ServeOptions> = {}) {
   const lines: string[] = []
-  const told: string[] = []
-  const served = await serve({ host: '127.0.0.1', port: 0, ...options }, { out: line => lines.push(line), err: line => told.push(line) })
+  const reported: string[] = []
+  const served = await serve({ host: '127.0.0.1', port: 0, ...options }, { out: line => lines.push(line), err: line => reported.push(line) })
   after(served.close)
-  return { ...served, lines, told }
+  return { ...served, lines, told: reported }
 }
 
 test('the last line says where it listens', async () => {
@@ -46,12 +46,12 @@ test('one upstream for every model', async () => {
 
 test('what goes wrong is told to the operator, one JSON a line, and what goes well is not', async () => {
   const seen = await upstream(sendJson(200, replies.messages), sendJson(200, 'no reply at all'))
-  const { url, told } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
+  const { url, told: reported } = await started({ upstream: seen.url, upstreamProtocol: 'messages' })
   const ask = () => fetch(url + paths.responses, post({ ...requests.responses, model: 'whatever' }))
   await ask()
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   const requestId = (await ask()).headers.get('request-id')
-  expect(told.map(line => JSON.parse(line))).toMatchObject([
+  expect(reported.map(line => JSON.parse(line))).toMatchObject([
     { level: 'error', requestId, channel: 'upstream', message: expect.stringContaining('upstream'), error: expect.any(String) },
   ])
 })

@@ -28,7 +28,7 @@ const path = '/v1/responses'
 const memory = { store: { memory: true } } as const
 const unknown = { error: { message: "Response with id 'resp_9' not found.", type: 'invalid_request_error', param: null, code: null } }
 
-const asked = ({ calls }: Upstream) => calls.map(({ method, path: place }) => `${method} ${place}`)
+const received = ({ calls }: Upstream) => calls.map(({ method, path: place }) => `${method} ${place}`)
 
 /** One model at each upstream: `chat` and `first`, `second` of responses. */
 function three(urls: { chat: string; first: string; second?: string }, more: Partial<GatewayConfig> = {}): GatewayConfig {
@@ -46,12 +46,12 @@ function three(urls: { chat: string; first: string; second?: string }, more: Par
   }
 }
 
-const reply = (id: string, more: object = {}) => ({ ...replies.responses, id, store: true, ...more })
+const result = (id: string, more: object = {}) => ({ ...replies.responses, id, store: true, ...more })
 
 describe.each(hosts)('through %s', (_, start) => {
   describe.each([{}, memory])('a channel that keeps replies itself, the gateway: %o', more => {
     test('gets requests that refer to them as they are, and its words come back', async () => {
-      const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(400, { error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } }))
+      const seen = await upstream(sendJson(200, result('resp_1')), sendJson(400, { error: { message: 'no such', type: 't', param: 'p', code: 'c', own: 1 } }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, store: true }))
       const body = '{ "model":"m", "input":"Hi", "previous_response_id":"resp_0", "conversation":"conv_1", "store" : true }'
@@ -64,7 +64,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test('is asked for them, with its own key and the query, and answers byte for byte', async () => {
       const text = '{ "id":"resp_1",  "object":"response", "big": 12345678901234567890 }'
       const seen = await upstream(
-        sendJson(200, reply('resp_1')),
+        sendJson(200, result('resp_1')),
         sendJson(200, text),
         sendJson(200, { object: 'list', data: [] }),
         sendJson(200, { deleted: true }),
@@ -75,7 +75,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(await (await ask(`${path}/resp_1?include=a&include=b`, { headers })).text()).toBe(text)
       expect(await (await ask(`${path}/resp_1/input_items?limit=3`)).json()).toEqual({ object: 'list', data: [] })
       expect(await (await ask(`${path}/resp_1`, { method: 'DELETE' })).json()).toEqual({ deleted: true })
-      expect(asked(seen).slice(1)).toEqual([
+      expect(received(seen).slice(1)).toEqual([
         'GET /v1/responses/resp_1?include=a&include=b',
         'GET /v1/responses/resp_1/input_items?limit=3',
         'DELETE /v1/responses/resp_1',
@@ -84,7 +84,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('may answer without a body', async () => {
-      const seen = await upstream(sendJson(200, reply('resp_1')), response => void response.writeHead(204).end())
+      const seen = await upstream(sendJson(200, result('resp_1')), response => void response.writeHead(204).end())
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
       const response = await ask(`${path}/resp_1`, { method: 'DELETE' })
@@ -92,20 +92,20 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('streams one again that is still being made', async () => {
-      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream(streams.responses))
+      const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream(streams.responses))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
       const response = await ask(`${path}/resp_1?stream=true&starting_after=3`)
       expect(response.headers.get('content-type')).toContain('text/event-stream')
       expect(await response.text()).toBe(streams.responses.join(''))
-      expect(asked(seen)[1]).toBe('GET /v1/responses/resp_1?stream=true&starting_after=3')
+      expect(received(seen)[1]).toBe('GET /v1/responses/resp_1?stream=true&starting_after=3')
     })
 
     test.each([
       ['falls silent', { cut: false, silent: 60_000 }, 'the upstream stopped sending'],
       ['breaks', { cut: true, silent: 20 }, 'the upstream broke the connection'],
     ])('and %s in the middle of that, is told as having failed', async (_what, { cut, silent }, message) => {
-      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream([half('responses').join(''), silent], { cut }))
+      const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([half('responses').join(''), silent], { cut }))
       const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { idleMs: cut ? 0 : 60 } }))
       await ask(path, post({ ...requests.responses, background: true }))
       const text = await (await ask(`${path}/resp_1?stream=true`)).text()
@@ -121,7 +121,7 @@ describe.each(hosts)('through %s', (_, start) => {
         half('responses').map(frame => frame.replace(/"sequence_number":(\d+)/, (_, nth) => `"sequence_number":${42 + Number(nth)}`)),
       ],
     ])('and breaks off, %s, goes on counting its events', async (_what, query, sent) => {
-      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream([...sent, 20], { cut: true }))
+      const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([...sent, 20], { cut: true }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
       const text = await (await ask(`${path}/resp_1?stream=true${query}`)).text()
@@ -135,13 +135,13 @@ describe.each(hosts)('through %s', (_, start) => {
       const ping = ': ping\n\n'
       const [first = '', second = '', ...rest] = streams.responses
       const seen = await upstream(
-        sendJson(200, reply('resp_1', { status: 'queued', output: [] })),
+        sendJson(200, result('resp_1', { status: 'queued', output: [] })),
         // The second silence is in the middle of an event, where no ping may be: there only time can tell.
         sendStream([
           // A busy machine may send several before the upstream goes on.
-          () => until(() => hearing.heard().startsWith(ping)),
+          () => until(() => hearing.received().startsWith(ping)),
           first,
-          () => until(() => hearing.heard().includes(first + ping)),
+          () => until(() => hearing.received().includes(first + ping)),
           second.slice(0, 20),
           100,
           second.slice(20) + rest.join(''),
@@ -158,7 +158,7 @@ describe.each(hosts)('through %s', (_, start) => {
       ['in the middle of an event', ['event: response.output_text.delta\ndata: {"type":"response.output_te']],
       ['between two events', []],
     ])('and ends %s, as if that were all, is told as having failed, after whole events only', async (_what, rest) => {
-      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream([...half('responses'), ...rest]))
+      const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream([...half('responses'), ...rest]))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
       const text = await (await ask(`${path}/resp_1?stream=true`)).text()
@@ -174,16 +174,16 @@ describe.each(hosts)('through %s', (_, start) => {
       ['ends with an event that nobody knows', [...streams.responses, 'data: {"type":"response.mystery","sequence_number":99}\n\n']],
       ['fails by its own word', [...half('responses'), failures.responses]],
       ['has nothing left to say', []],
-    ])('and %s, comes as it is', async (_what, pieces) => {
-      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] })), sendStream(pieces))
+    ])('and %s, comes as it is', async (_what, chunks) => {
+      const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] })), sendStream(chunks))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post({ ...requests.responses, background: true }))
-      expect(await (await ask(`${path}/resp_1?stream=true&starting_after=3`)).text()).toBe(pieces.join(''))
+      expect(await (await ask(`${path}/resp_1?stream=true&starting_after=3`)).text()).toBe(chunks.join(''))
     })
 
     test.each(['', 'as-the-client-knows-it'])('and does not end an event of that, is told as having failed; the model: «%s»', async alias => {
       const seen = await upstream(
-        sendJson(200, reply('resp_1', { status: 'queued', output: [] })),
+        sendJson(200, result('resp_1', { status: 'queued', output: [] })),
         sendStream([...half('responses'), `data: {"x":"${'x'.repeat(6_000)}`, 30, `${'x'.repeat(6_000)}"}\n\n`]),
       )
       const limited = { ...more, defaults: { eventLimit: 10_000 } }
@@ -195,7 +195,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('is not believed what its answer is: of what the gateway says no browser makes a page', async () => {
       const page = '{"id":"<script>alert(1)</script>"}'
-      const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(200, page, { 'content-type': 'text/html' }))
+      const seen = await upstream(sendJson(200, result('resp_1')), sendJson(200, page, { 'content-type': 'text/html' }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
       for (const place of [`${path}/resp_1`, `${path}/resp_1/input_items`]) {
@@ -206,7 +206,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
     test('fails in its own words, without its key', async () => {
       const failure = { error: { message: 'the key upstream-secret is bad', type: 't', param: null, code: null } }
-      const seen = await upstream(sendJson(200, reply('resp_1')), sendJson(404, failure, { 'x-request-id': 'r' }))
+      const seen = await upstream(sendJson(200, result('resp_1')), sendJson(404, failure, { 'x-request-id': 'r' }))
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
       const response = await ask(`${path}/resp_1`)
@@ -215,14 +215,14 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('that is away is 502', async () => {
-      const seen = await upstream(sendJson(200, reply('resp_1')), response => response.destroy())
+      const seen = await upstream(sendJson(200, result('resp_1')), response => response.destroy())
       const ask = await start(one(seen.url, 'responses', more))
       await ask(path, post(requests.responses))
       expect((await ask(`${path}/resp_1`)).status).toBe(502)
     })
 
     test('that is silent is 504', async () => {
-      const seen = await upstream(sendJson(200, reply('resp_1')), () => {})
+      const seen = await upstream(sendJson(200, result('resp_1')), () => {})
       const ask = await start(one(seen.url, 'responses', more, {}, { timeouts: { firstByteMs: 300 } }))
       await ask(path, post(requests.responses))
       expect((await ask(`${path}/resp_1`)).status).toBe(504)
@@ -246,8 +246,8 @@ describe.each(hosts)('through %s', (_, start) => {
       const seen = await upstream(() => {}, dribbling('application/json', '{"id":"', 'x'))
       const ask = await start(one(seen.url, 'responses', {}, {}, limited()))
       for (const _ of ['an upstream that does not answer', 'one that does not end']) {
-        const answer = await ask(`${path}/resp_1${place}`, { method })
-        expect([answer.status, await answer.json()]).toMatchObject([504, { error: { message: 'the upstream took too long' } }])
+        const response = await ask(`${path}/resp_1${place}`, { method })
+        expect([response.status, await response.json()]).toMatchObject([504, { error: { message: 'the upstream took too long' } }])
       }
       await until(() => seen.aborted === 2)
     })
@@ -267,7 +267,7 @@ describe.each(hosts)('through %s', (_, start) => {
 
   describe('without a store', () => {
     test('the only channel that speaks the protocol is asked', async () => {
-      const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, reply('resp_9')))]
+      const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, result('resp_9')))]
       const ask = await start(three({ chat: chat.url, first: first.url }))
       expect(await (await ask(`${path}/resp_9`)).json()).toMatchObject({ id: 'resp_9' })
       expect(chat.calls.length).toBe(0)
@@ -283,7 +283,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a group asks no channel whose models it does not see', async () => {
-      const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, reply('resp_9')))]
+      const [chat, first] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, result('resp_9')))]
       const { auth: _, ...config } = three(
         { chat: chat.url, first: first.url },
         { groups: { some: { models: ['ch*'] }, all: { models: ['*'] }, it: { models: ['first'] } } },
@@ -296,7 +296,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a request that refers to a reply goes to the channels that can know it', async () => {
-      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, reply('resp_2')))]
+      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, result('resp_2')))]
       const both = three({ chat: chat.url, first: first.url }, { models: [{ id: 'm', channels: [{ name: 'chat' }, { name: 'first', priority: 1 }] }] })
       const ask = await start(both)
       expect((await ask(path, post({ ...requests.responses, previous_response_id: 'resp_1' }))).status).toBe(200)
@@ -307,18 +307,18 @@ describe.each(hosts)('through %s', (_, start) => {
 
   describe('with a store', () => {
     test('the channel that answered is asked', async () => {
-      const [first, second] = [await upstream(sendJson(200, reply('resp_1'))), await upstream(sendJson(200, reply('resp_2')))]
+      const [first, second] = [await upstream(sendJson(200, result('resp_1'))), await upstream(sendJson(200, result('resp_2')))]
       const ask = await start(three({ chat: first.url, first: first.url, second: second.url }, memory))
       await ask(path, post({ model: 'first', input: 'Hi' }))
       await ask(path, post({ model: 'second', input: 'Hi' }))
       expect(await (await ask(`${path}/resp_2`)).json()).toMatchObject({ id: 'resp_2' })
       expect(await (await ask(`${path}/resp_1`, { method: 'DELETE' })).json()).toMatchObject({ id: 'resp_1' })
-      expect([asked(first)[1], asked(second)[1]]).toEqual(['DELETE /v1/responses/resp_1', 'GET /v1/responses/resp_2'])
+      expect([received(first)[1], received(second)[1]]).toEqual(['DELETE /v1/responses/resp_1', 'GET /v1/responses/resp_2'])
       expect((await ask(`${path}/resp_1`)).status).toBe(404)
     })
 
     test('an id that nobody here asked for is unknown, for it may be that of another', async () => {
-      const seen = await upstream(sendJson(200, reply('resp_9')))
+      const seen = await upstream(sendJson(200, result('resp_9')))
       const ask = await start(one(seen.url, 'responses', memory))
       const response = await ask(`${path}/resp_9`)
       expect(response.status).toBe(404)
@@ -327,7 +327,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a streamed reply is found, too, under the name that the client knows', async () => {
-      const seen = await upstream(sendStream(streams.responses), sendJson(200, reply('resp_1', { model: 'theirs' })))
+      const seen = await upstream(sendStream(streams.responses), sendJson(200, result('resp_1', { model: 'theirs' })))
       const ask = await start(one(seen.url, 'responses', memory, { channels: [{ name: 'up', model: 'theirs' }] }))
       await (await ask(path, post({ ...requests.responses, stream: true }))).text()
       expect(await (await ask(`${path}/resp_1`)).json()).toMatchObject({ id: 'resp_1', model: 'm' })
@@ -336,7 +336,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test('the model of one that is streamed again is told as the client knows it', async () => {
       const named = streams.responses.map(frame => frame.replaceAll('"model":"m"', '"model":"theirs"'))
       const odd = ': still there\n\ndata: no JSON\n\n'
-      const seen = await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [], model: 'theirs' })), sendStream([odd, ...named]))
+      const seen = await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [], model: 'theirs' })), sendStream([odd, ...named]))
       const ask = await start(one(seen.url, 'responses', memory, { channels: [{ name: 'up', model: 'theirs' }] }))
       await ask(path, post({ ...requests.responses, background: true }))
       expect(named).not.toEqual(streams.responses)
@@ -344,7 +344,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('a request goes to the channel that keeps what it refers to, whoever comes first', async () => {
-      const [first, second] = [await upstream(sendJson(200, reply('resp_1'))), await upstream(sendJson(200, reply('resp_2')))]
+      const [first, second] = [await upstream(sendJson(200, result('resp_1'))), await upstream(sendJson(200, result('resp_2')))]
       const config = three({ chat: first.url, first: first.url, second: second.url }, memory)
       const channels = [{ name: 'first' }, { name: 'second', priority: 1 }]
       const ask = await start({
@@ -363,8 +363,8 @@ describe.each(hosts)('through %s', (_, start) => {
     test('a conversation moves from a channel that keeps it to one that keeps nothing, and on', async () => {
       const [chat, first, second] = [
         await upstream(sendJson(200, replies['chat-completions'])),
-        await upstream(sendJson(200, reply('resp_1'))),
-        await upstream(sendJson(200, reply('resp_2'))),
+        await upstream(sendJson(200, result('resp_1'))),
+        await upstream(sendJson(200, result('resp_2'))),
       ]
       const ask = await start(three({ chat: chat.url, first: first.url, second: second.url }, memory))
       await ask(path, post({ model: 'first', input: 'One' }))
@@ -388,7 +388,7 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('what goes on from something that only the provider knows cannot move', async () => {
-      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, reply('resp_1')))]
+      const [chat, first] = [await upstream(sendJson(200, replies['chat-completions'])), await upstream(sendJson(200, result('resp_1')))]
       const ask = await start(three({ chat: chat.url, first: first.url }, memory))
       await ask(path, post({ model: 'first', input: 'One', previous_response_id: 'resp_0' }))
       const response = await ask(path, post({ model: 'chat', input: 'Two', previous_response_id: 'resp_1' }))
@@ -399,7 +399,7 @@ describe.each(hosts)('through %s', (_, start) => {
     test('what is still being made cannot move', async () => {
       const [chat, first] = [
         await upstream(sendJson(200, replies['chat-completions'])),
-        await upstream(sendJson(200, reply('resp_1', { status: 'queued', output: [] }))),
+        await upstream(sendJson(200, result('resp_1', { status: 'queued', output: [] }))),
       ]
       const ask = await start(three({ chat: chat.url, first: first.url }, memory))
       await ask(path, post({ model: 'first', input: 'One', background: true }))
@@ -410,19 +410,19 @@ describe.each(hosts)('through %s', (_, start) => {
     test('a stream beyond the bound of whole replies goes on to its client, and the log says that it is not kept', async () => {
       const kept = new Map<string, string>()
       const logged: unknown[] = []
-      const log = (...said: unknown[]) => logged.push(said)
+      const log = (...message: unknown[]) => logged.push(message)
       const [begun, delta = '', rest] = [streams.responses.slice(0, 3), streams.responses[3], streams.responses.slice(4)]
       const long = new TextEncoder().encode(delta.replace('"Hel"', `"${'x'.repeat(16 * 1024 * 1024)}"`))
       const times = 16
       /** How much the log said before each of them, and before the end. */
-      const told: number[] = []
+      const reported: number[] = []
       const body = async function* () {
         yield begun.join('')
         for (let nth = 0; nth < times; nth++) {
-          told.push(logged.length)
+          reported.push(logged.length)
           yield long
         }
-        told.push(logged.length)
+        reported.push(logged.length)
         yield rest.join('')
       }
       const transport: Transport = { send: async () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: body() }) }
@@ -433,7 +433,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(logged).toEqual([
         [{ requestId: expect.any(String), error: expect.objectContaining({ message: 'the reply is too large' }) }, 'a reply could not be kept'],
       ])
-      expect(told).toEqual([...Array(times).fill(0), 1])
+      expect(reported).toEqual([...Array(times).fill(0), 1])
       expect(kept.size).toBe(0)
     })
 

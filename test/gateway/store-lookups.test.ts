@@ -41,12 +41,12 @@ async function forty() {
   const gateway = createGateway(one(up.url, 'chat-completions', { store: { memory: true, signatures: true } }), { store })
   after(() => gateway.close(0))
   const client = new Stopper()
-  const answer = async (body: unknown, path = paths.responses) => {
+  const response = async (body: unknown, path = paths.responses) => {
     const { method = '', body: text } = post(body)
     const bytes = (async function* () {
       yield new TextEncoder().encode(String(text))
     })()
-    const told = await gateway.answer({
+    const reported = await gateway.answer({
       method,
       path,
       query: new URLSearchParams(),
@@ -55,28 +55,28 @@ async function forty() {
       signal: client,
       local: true,
     })
-    return { status: told.status, body: JSON.parse(await new Response(told.body as BodyInit).text()) }
+    return { status: reported.status, body: JSON.parse(await new Response(reported.body as BodyInit).text()) }
   }
   const ids: string[] = []
-  for (let nth = 0; nth < 40; nth++) ids.push((await answer(requests.responses)).body.output[0].id)
+  for (let nth = 0; nth < 40; nth++) ids.push((await response(requests.responses)).body.output[0].id)
   const referring = { model: 'm', input: [...ids, ids[39]].map(id => ({ type: 'item_reference', id })) }
-  return { up, seen, letGo, client, answer, referring }
+  return { up, seen, letGo, client, answer: response, referring }
 }
 
 /** Lets look-ups go until the answer is there. */
-async function answered<T>(answer: Promise<T>, letGo: () => Promise<void>): Promise<T> {
+async function responded<T>(response: Promise<T>, letGo: () => Promise<void>): Promise<T> {
   let isOver = false
   const over = () => {
     isOver = true
   }
-  answer.then(over, over)
+  response.then(over, over)
   while (!isOver) await letGo()
-  return answer
+  return response
 }
 
 test('items that a request refers to are looked up side by side, each once, and not all at once', async () => {
-  const { up, seen, letGo, answer, referring } = await forty()
-  const { status } = await answered(answer(referring), letGo)
+  const { up, seen, letGo, answer: response, referring } = await forty()
+  const { status } = await responded(response(referring), letGo)
   expect(status).toBe(200)
   expect(seen.most).toBe(bound)
   expect(seen.asked).toBe(2 * 40)
@@ -84,34 +84,34 @@ test('items that a request refers to are looked up side by side, each once, and 
 })
 
 test('proofs of calls are looked up side by side, and not all at once', async () => {
-  const { seen, letGo, answer } = await forty()
+  const { seen, letGo, answer: response } = await forty()
   const turn = (id: string) => [
     { role: 'assistant', tool_calls: [{ id, type: 'function', function: { name: 'look', arguments: '{}' } }] },
     { role: 'tool', tool_call_id: id, content: 'x' },
   ]
   const turns = Array.from({ length: 100 }, (_, nth) => turn(`call_${nth}`))
   const body = { ...requests['chat-completions'], messages: [{ role: 'user', content: 'Hi' }, ...turns.flat()] }
-  expect((await answered(answer(body, paths['chat-completions']), letGo)).status).toBe(200)
+  expect((await responded(response(body, paths['chat-completions']), letGo)).status).toBe(200)
   expect([seen.asked, seen.most]).toEqual([100, bound])
 })
 
 test('when the client has left, nothing more is looked up', async () => {
-  const { up, seen, letGo, client, answer, referring } = await forty()
-  const answering = answer(referring)
+  const { up, seen, letGo, client, answer: response, referring } = await forty()
+  const responding = response(referring)
   while (seen.asked === 0) await new Promise(setImmediate)
-  const { asked } = seen
+  const { asked: received } = seen
   client.abort()
-  await answered(answering, letGo)
-  expect(seen.asked).toBe(asked)
+  await responded(responding, letGo)
+  expect(seen.asked).toBe(received)
   expect(up.calls).toHaveLength(40)
 })
 
 test('when the store fails, nothing more is looked up', async () => {
-  const { seen, letGo, answer, referring } = await forty()
+  const { seen, letGo, answer: response, referring } = await forty()
   seen.answer = () => {
     throw new Error('away')
   }
-  expect((await answered(answer(referring), letGo)).status).toBe(503)
+  expect((await responded(response(referring), letGo)).status).toBe(503)
   await letGo()
   expect(seen.asked).toBe(bound)
 })

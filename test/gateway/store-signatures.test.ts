@@ -8,13 +8,13 @@ const thinking = { type: 'thinking', thinking: 'Look it up.', signature: 'c2lnbm
 const call = { type: 'tool_use', id: 'toolu_1', name: 'lookup', input: { q: 'x' } }
 const wantsTool = { ...replies.messages, content: [thinking, call], stop_reason: 'tool_use' }
 const tools = [{ type: 'function', function: { name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } } }]
-const asked = { model: 'm', reasoning_effort: 'low', tools, messages: [{ role: 'user', content: 'Hi' }] }
+const received = { model: 'm', reasoning_effort: 'low', tools, messages: [{ role: 'user', content: 'Hi' }] }
 
 /** The next request of a client that builds the assistant's message anew from what it knows. */
 const loop = {
-  ...asked,
+  ...received,
   messages: [
-    ...asked.messages,
+    ...received.messages,
     { role: 'assistant', content: null, tool_calls: [{ id: 'toolu_1', type: 'function', function: { name: 'lookup', arguments: '{"q":"x"}' } }] },
     { role: 'tool', tool_call_id: 'toolu_1', content: 'found' },
   ],
@@ -41,7 +41,7 @@ describe.each(hosts)('through %s', (_, start) => {
   test.each([false, true])('signed reasoning comes back for a chat client that forgets it, streamed: %s', async stream => {
     const seen = await upstream(stream ? sendStream(streamed) : sendJson(200, wantsTool), sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages', signed))
-    const text = await (await ask(path, post({ ...asked, stream }))).text()
+    const text = await (await ask(path, post({ ...received, stream }))).text()
     expect(text).not.toContain('reasoning_details')
     if (stream) expect(dataOf(text).at(-1)).toBe('[DONE]')
     expect((await ask(path, post(loop))).status).toBe(200)
@@ -52,7 +52,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const kept = new Map<string, string>()
     const seen = await upstream(sendJson(200, wantsTool), sendJson(200, replies.messages))
     const ask = await start(one(seen.url, 'messages'), { store: kept })
-    expect(await (await ask(path, post(asked))).text()).toContain('reasoning_details')
+    expect(await (await ask(path, post(received))).text()).toContain('reasoning_details')
     expect(kept.size).toBe(0)
     await ask(path, post(loop))
     expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('c2lnbmVk')
@@ -68,7 +68,7 @@ describe.each(hosts)('through %s', (_, start) => {
         { name: 'bob', key: 'bob-key' },
       ],
     })
-    await ask(path, post(asked, { authorization: 'Bearer ann-key' }))
+    await ask(path, post(received, { authorization: 'Bearer ann-key' }))
     await ask(path, post(loop, { authorization: 'Bearer bob-key' }))
     expect(JSON.stringify(seen.calls[1]?.json)).not.toContain('c2lnbmVk')
   })

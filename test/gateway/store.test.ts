@@ -19,7 +19,7 @@ async function good(response: Response): Promise<Json & { id: string; output: Js
 const next = (previous: string, input: unknown = 'And now?', more: object = {}) => post({ model: 'm', input, previous_response_id: previous, ...more })
 
 /** The conversation that the upstream was last told, as «role: text» lines. */
-function heard({ calls }: Upstream): string[] {
+function received({ calls }: Upstream): string[] {
   const messages = calls.at(-1)?.json['messages'] as { role: string; content: string | { type: string; text?: string }[] }[]
   return messages.map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : content.map(({ text, type }) => text ?? type).join(' ')}`)
 }
@@ -67,7 +67,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(second).toMatchObject({ previous_response_id: first.id, store: true })
       const third = await ask(path, next(second.id, 'And then?'))
       expect(third.headers.get('wireglot-notes') ?? '').not.toMatch(/"\/store"|"\/previous_response_id"|unresolvable/)
-      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?', 'assistant: Hello', 'user: And then?'])
+      expect(received(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?', 'assistant: Hello', 'user: And then?'])
       expect(new Set([first.id, second.id, (await good(third)).id]).size).toBe(3)
     })
 
@@ -79,7 +79,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(whole.response).toMatchObject({ store: true })
       expect(await good(await ask(`${path}/${whole.response.id}`))).toEqual(whole.response)
       await (await ask(path, next(whole.response.id, 'And now?', { stream: true }))).text()
-      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
+      expect(received(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
     })
 
     test('a stream that broke off is not kept', async () => {
@@ -154,10 +154,10 @@ describe.each(hosts)('through %s', (_, start) => {
       const { output } = await good(await ask(path, post(requests.responses)))
       const reference = { type: 'item_reference', id: output[0]?.['id'] }
       await good(await ask(path, post({ model: 'm', input: [{ role: 'user', content: 'Hi' }, reference, { role: 'user', content: 'More' }] })))
-      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: More'])
+      expect(received(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: More'])
       const long = 'Hi '.repeat(10_000)
       await good(await ask(path, post({ model: 'm', input: [{ role: 'user', content: long }, reference, { role: 'user', content: 'More' }] })))
-      expect(heard(seen)).toEqual([`user: ${long}`, 'assistant: Hello', 'user: More'])
+      expect(received(seen)).toEqual([`user: ${long}`, 'assistant: Hello', 'user: More'])
       const unknown = await ask(path, post({ model: 'm', input: [{ type: 'item_reference', id: 'msg_none' }] }))
       expect(unknown.status).toBe(404)
       expect(await unknown.json()).toMatchObject({ error: { message: "Item with id 'msg_none' not found.", param: 'input' } })
@@ -168,7 +168,7 @@ describe.each(hosts)('through %s', (_, start) => {
       const ask = await start(one(seen.url, served, memory, { streaming: 'only' }))
       const { id } = await good(await ask(path, post(requests.responses)))
       await ask(path, next(id))
-      expect(heard(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
+      expect(received(seen)).toEqual(['user: Hi', 'assistant: Hello', 'user: And now?'])
     })
   })
 
@@ -176,7 +176,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const call = { functionCall: { name: 'lookup', args: { q: 'x' }, id: 'c1' }, thoughtSignature: 'cHJvb2Y=' }
     const signed = { text: 'One moment.', thoughtSignature: 'dGV4dA==' }
     const tools = [{ type: 'function', name: 'lookup', parameters: { type: 'object', properties: { q: { type: 'string' } } } }]
-    const reply = { ...replies['generate-content'], candidates: [{ content: { role: 'model', parts: [signed, call] }, finishReason: 'STOP' }] }
+    const response = { ...replies['generate-content'], candidates: [{ content: { role: 'model', parts: [signed, call] }, finishReason: 'STOP' }] }
     const refersTo = ({ id }: Json) => ({ type: 'item_reference', id })
     const isCarrier = ({ type }: Json) => type === 'reasoning'
 
@@ -186,15 +186,15 @@ describe.each(hosts)('through %s', (_, start) => {
       ['when both are referred to', refersTo],
       ['when the reference says its id alone', item => (isCarrier(item) ? { id: item['id'] } : item)],
     ])('brings it there %s', async (_, sent) => {
-      const seen = await upstream(sendJson(200, reply), sendJson(200, replies['generate-content']), sendJson(200, replies['generate-content']))
+      const seen = await upstream(sendJson(200, response), sendJson(200, replies['generate-content']), sendJson(200, replies['generate-content']))
       const ask = await start(one(seen.url, 'generate-content', memory))
       const { output } = await good(await ask(path, post({ model: 'm', tools, input: 'Hi' })))
       expect(output.filter(isCarrier).length).toBe(2)
       const result = { type: 'function_call_output', call_id: 'c1', output: 'found' }
-      const answered = await ask(path, post({ model: 'm', tools, input: [{ role: 'user', content: 'Hi' }, ...output.map(sent), result] }))
-      expect(answered.headers.get('wireglot-notes') ?? '').not.toContain('reasoning')
+      const responded = await ask(path, post({ model: 'm', tools, input: [{ role: 'user', content: 'Hi' }, ...output.map(sent), result] }))
+      expect(responded.headers.get('wireglot-notes') ?? '').not.toContain('reasoning')
       expect(seen.calls[1]?.json['contents']).toMatchObject([{ role: 'user' }, { role: 'model', parts: [signed, call] }, { role: 'user' }])
-      const { id } = await good(answered)
+      const { id } = await good(responded)
       expect(await (await ask(`${path}/${id}/input_items`)).text()).not.toContain('item_reference')
       await good(await ask(path, next(id, 'More', { tools })))
       expect(seen.calls[2]?.json['contents']).toMatchObject([{}, { role: 'model', parts: [signed, call] }, {}, { role: 'model' }, { role: 'user' }])
@@ -203,10 +203,10 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test('a reply is asked for once, however many of its items are referred to', async () => {
     const entries = new Map<string, string>()
-    const asked: string[] = []
+    const requested: string[] = []
     const store: Store = {
       get(key) {
-        asked.push(key)
+        requested.push(key)
         return entries.get(key)
       },
       set: (key, value) => void entries.set(key, value),
@@ -222,8 +222,8 @@ describe.each(hosts)('through %s', (_, start) => {
     const results = ['a', 'b'].map(id => ({ type: 'function_call_output', call_id: id, output: 'x' }))
     await good(await ask(path, post({ model: 'm', input: [...references, ...results] })))
     expect(references.length).toBe(3)
-    expect(asked.filter(key => key.includes('response')).length).toBe(1)
-    expect(heard(seen)[0]).toBe('assistant: One moment.')
+    expect(requested.filter(key => key.includes('response')).length).toBe(1)
+    expect(received(seen)[0]).toBe('assistant: One moment.')
   })
 
   test('ids that an upstream gives twice are two replies', async () => {
@@ -235,7 +235,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const second = await good(await ask(path, post(requests.responses)))
     expect(first.id).not.toBe(second.id)
     await ask(path, next(first.id))
-    expect(heard(seen)).toEqual(['user: Hi', 'assistant: One', 'user: And now?'])
+    expect(received(seen)).toEqual(['user: Hi', 'assistant: One', 'user: And now?'])
   })
 
   test('instructions are not inherited', async () => {
@@ -413,10 +413,10 @@ describe.each(hosts)('through %s', (_, start) => {
       const quiet = () => {}
       const logger = { info: quiet, warn: (_details: object, message: string) => void warnings.push(message), error: quiet }
       let isAway = true
-      const answer = async () => {
+      const response = async () => {
         if (isAway) await rejects()
       }
-      const ask = await startWith({ get: answer, set: answer, delete: answer }, {}, { logger })
+      const ask = await startWith({ get: response, set: response, delete: response }, {}, { logger })
       for (const away of [true, true, false, true, true]) {
         isAway = away
         await good(await ask(path, post(requests.responses)))
@@ -467,7 +467,11 @@ describe.each(hosts)('through %s', (_, start) => {
     ])('that gives what is no reply knows none, and the log says so once: %s', async broken => {
       const warnings: unknown[] = []
       const quiet = () => {}
-      const logger = { info: quiet, warn: (...told: unknown[]) => void warnings.push(told), error: (...told: unknown[]) => void warnings.push(told) }
+      const logger = {
+        info: quiet,
+        warn: (...reported: unknown[]) => void warnings.push(reported),
+        error: (...reported: unknown[]) => void warnings.push(reported),
+      }
       const ask = await startWith(failing({ get: (key: string) => (key.includes('item') ? 'resp_1' : broken) }), {}, { logger })
       for (const [place, method] of [
         ['', 'GET'],
@@ -475,8 +479,8 @@ describe.each(hosts)('through %s', (_, start) => {
         ['/input_items', 'GET'],
         ['/cancel', 'POST'],
       ] as const) {
-        const answer = await ask(`${path}/resp_1${place}`, { method })
-        expect([answer.status, await answer.json()]).toMatchObject([404, { error: { message: "Response with id 'resp_1' not found." } }])
+        const response = await ask(`${path}/resp_1${place}`, { method })
+        expect([response.status, await response.json()]).toMatchObject([404, { error: { message: "Response with id 'resp_1' not found." } }])
       }
       const continued = await ask(path, next('resp_1'))
       expect([continued.status, await continued.json()]).toMatchObject([400, { error: { code: 'previous_response_not_found' } }])
@@ -486,10 +490,10 @@ describe.each(hosts)('through %s', (_, start) => {
     })
 
     test('is asked for no ids that are no ids', async () => {
-      const asked: string[] = []
-      const ask = await startWith(failing({ get: key => void asked.push(key) }))
+      const received: string[] = []
+      const ask = await startWith(failing({ get: key => void received.push(key) }))
       expect((await ask(path, next('x'.repeat(100_000)))).status).toBe(400)
-      expect(asked).toEqual([])
+      expect(received).toEqual([])
     })
   })
 

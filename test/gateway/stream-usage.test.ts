@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { UsageRecord } from '../../src/gateway/gateway.ts'
 import { protocolNames, protocols } from '../../src/protocols/index.ts'
 import { createTextPassThrough } from '../../src/translate/pass-through.ts'
-import { asking as askingFor, dataOf, hosts, one, paths, post, replies, requests, said, sendJson, sendStream, streams, until, upstream } from './support.ts'
+import { asking as askingFor, dataOf, hosts, one, paths, post, replies, requests, sendJson, sendStream, sent, streams, until, upstream } from './support.ts'
 
 const counts = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const extra = `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [], usage: counts })}\n\n`
@@ -52,7 +52,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(dataOf(text).filter(event => event !== '[DONE]')).toEqual(
       dataOf(streams['chat-completions'].slice(0, -1).join('')).map(event => ({ ...(event as object), model: 'nick' })),
     )
-    expect(await said(text, 'chat-completions')).toBe('Hello')
+    expect(await sent(text, 'chat-completions')).toBe('Hello')
   })
 
   test('a channel whose server refuses the field is not asked', async () => {
@@ -70,18 +70,18 @@ describe.each(hosts)('through %s', (_, start) => {
         const ask = await start(one(seen.url, 'chat-completions', {}, {}, channel))
         await (await ask(...askingFor(from, { stream: true }))).text()
       }
-      const [asked, spared] = seen.calls.map(({ json }) => json)
-      expect(asked).toMatchObject({ stream: true, stream_options: { include_usage: true } })
+      const [received, spared] = seen.calls.map(({ json }) => json)
+      expect(received).toMatchObject({ stream: true, stream_options: { include_usage: true } })
       expect(spared).toMatchObject({ stream: true })
       expect(spared).not.toHaveProperty('stream_options')
     },
   )
 
   test.each(protocolNames)('a model that never streams is given no options of streams by a client of %s', async from => {
-    const told = { 'chat-completions': { include_usage: true }, responses: { include_obfuscation: false } }[from as string]
+    const reported = { 'chat-completions': { include_usage: true }, responses: { include_obfuscation: false } }[from as string]
     const seen = await upstream(sendJson(200, replies['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { streaming: 'never' }))
-    await (await ask(...askingFor(from, { stream: true, ...(told && { stream_options: told }) }))).text()
+    await (await ask(...askingFor(from, { stream: true, ...(reported && { stream_options: reported }) }))).text()
     expect(seen.calls[0]?.json['stream'] ?? false).toBe(false)
     expect(seen.calls[0]?.json).not.toHaveProperty('stream_options')
   })

@@ -14,8 +14,8 @@ import {
   pairs,
   paths,
   reading,
-  said,
   sendStream,
+  sent,
   streams,
   until,
   upstream,
@@ -59,7 +59,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(response.headers.get('x-accel-buffering')).toBe('no')
     expect(response.headers.get('content-length')).toBeNull()
     const text = await response.text()
-    expect(await said(text, client)).toBe('Hello')
+    expect(await sent(text, client)).toBe('Hello')
     if (client === served) expect(text).toBe(streams[served].join(''))
     expect(isStreaming(served, seen.calls[0])).toBe(true)
   })
@@ -70,12 +70,12 @@ describe.each(hosts)('through %s', (_, start) => {
       go = resolve
     })
     const frames = streams[served]
-    const said = half(served).length
+    const message = half(served).length
     const { url } = await upstream(async response => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(frames.slice(0, said).join(''))
+      response.write(frames.slice(0, message).join(''))
       await waiting
-      response.end(frames.slice(said).join(''))
+      response.end(frames.slice(message).join(''))
     })
     const ask = await start(one(url, served))
     const response = await ask(...streaming(client))
@@ -92,8 +92,8 @@ describe.each(hosts)('through %s', (_, start) => {
   })
 
   test.each(protocols)('a client that knows the model by another name hears all that its upstream said, and what that failed with: %s', async protocol => {
-    for (const pieces of [[...half(protocol), failures[protocol]], [[...half(protocol), failures[protocol]].join('')]]) {
-      const { url } = await upstream(sendStream(pieces))
+    for (const chunks of [[...half(protocol), failures[protocol]], [[...half(protocol), failures[protocol]].join('')]]) {
+      const { url } = await upstream(sendStream(chunks))
       const ask = await start(one(url, protocol, {}, { channels: [{ name: 'up', model: 'another' }] }))
       const text = await (await ask(...streaming(protocol))).text()
       expect(text).toContain('Hel')
@@ -116,15 +116,15 @@ describe.each(hosts)('through %s', (_, start) => {
 
   test.each(pairs)('reports an upstream failure inside the stream, at any chunk boundary: %s from %s', async (client, served) => {
     const whole = [...half(served), failures[served]].join('')
-    for (const pieces of [[whole], [...half(served), 20, failures[served]], whole.match(/.{1,7}/gs) ?? []]) {
-      const { url } = await upstream(sendStream(pieces))
+    for (const chunks of [[whole], [...half(served), 20, failures[served]], whole.match(/.{1,7}/gs) ?? []]) {
+      const { url } = await upstream(sendStream(chunks))
       const ask = await start(one(url, served))
       const response = await ask(...streaming(client))
       expect(response.status).toBe(200)
       const text = await response.text()
       expect(text).toContain('Hel')
       expect(text).toContain('Overheated')
-      await expect(said(text, client).catch(() => 'refused')).resolves.not.toBe('Hello')
+      await expect(sent(text, client).catch(() => 'refused')).resolves.not.toBe('Hello')
     }
   })
 
@@ -149,40 +149,43 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(pairs.filter(([, served]) => marksItsEnd(served)))('ends the stream before the upstream closes its connection: %s from %s', async (client, served) => {
-    const seen = await upstream(response => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(streams[served].join(''))
-    })
-    const ask = await start(one(seen.url, served))
-    const response = await ask(...streaming(client))
-    expect(await said(await response.text(), client)).toBe('Hello')
-    // It is still open, and is given up a little later.
-    expect(seen.aborted).toBe(0)
-    if (client === served && client === 'messages') await until(() => seen.aborted === 1)
-  })
+  test.each(pairs.filter(([, served]) => marksItsEnd(served)))(
+    'ends the stream before the upstream closes its connection: %s from %s',
+    async (client, served) => {
+      const seen = await upstream(response => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write(streams[served].join(''))
+      })
+      const ask = await start(one(seen.url, served))
+      const response = await ask(...streaming(client))
+      expect(await sent(await response.text(), client)).toBe('Hello')
+      // It is still open, and is given up a little later.
+      expect(seen.aborted).toBe(0)
+      if (client === served && client === 'messages') await until(() => seen.aborted === 1)
+    },
+  )
 
   test.each(pairs)('sends keep-alives while the upstream is silent: %s from %s', async (client, served) => {
-    const pings = () => pingsIn(asked.heard(), client).length
+    const pings = () => pingsIn(received.received(), client).length
     let before = 0
     const [begun, rest] = [streams[served].slice(0, 3), streams[served].slice(3)]
     const script = [() => until(() => pings() > 0), ...begun, async () => (before = pings()), () => until(() => pings() > before), ...rest]
     const { url } = await upstream(sendStream(script))
     const ask = await start(one(url, served, { defaults: { keepAliveMs: 40 } }))
-    const asked = reading(ask(...streaming(client)))
-    expect(await said(await asked.whole, client)).toBe('Hello')
+    const received = reading(ask(...streaming(client)))
+    expect(await sent(await received.whole, client)).toBe('Hello')
   })
 
   test.each(protocols)('sends keep-alives before the first upstream byte, and reports a later failure inside the stream: %s', async client => {
     const { url } = await upstream(async response => {
-      await until(() => pingsIn(asked.heard(), client).length > 0)
+      await until(() => pingsIn(received.received(), client).length > 0)
       response.writeHead(429, { 'content-type': 'application/json' })
       response.end('{"error":{"message":"Slow down","type":"requests","param":null,"code":null}}')
     })
     const ask = await start(one(url, 'chat-completions', { defaults: { keepAliveMs: 30 } }))
     const response = ask(...streaming(client))
-    const asked = reading(response)
-    expect(await asked.whole).toContain('Slow down')
+    const received = reading(response)
+    expect(await received.whole).toContain('Slow down')
     expect((await response).status).toBe(200)
   })
 
@@ -191,18 +194,18 @@ describe.each(hosts)('through %s', (_, start) => {
     const { url } = await upstream(sendStream([whole.slice(0, 30), 120, whole.slice(30, 300), 120, whole.slice(300)]))
     const ask = await start(one(url, 'messages', { defaults: { keepAliveMs: 25 } }))
     const text = await (await ask(...streaming('messages'))).text()
-    expect(await said(text, 'messages')).toBe('Hello')
+    expect(await sent(text, 'messages')).toBe('Hello')
     expect(text.replaceAll(/(event: ping\ndata: .*\n\n|: ?ping\n\n)/g, '')).toBe(whole)
   })
 
-  test.each([[1], [2], [3]])('what an upstream sends after its own error passes as it is, in %d pieces', async pieces => {
+  test.each([[1], [2], [3]])('what an upstream sends after its own error passes as it is, in %d pieces', async chunks => {
     const frames = [
       'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"Broken"}}\n\n',
       'event: ping\ndata: {"type":"ping"}\n\n',
       'event: message_stop\ndata: {"type":"message_stop"}\n\n',
     ]
-    const sent = [frames.slice(0, 4 - pieces).join(''), ...frames.slice(4 - pieces)]
-    const { url } = await upstream(sendStream([...half('messages'), ...sent.flatMap(piece => [20, piece])]))
+    const sent = [frames.slice(0, 4 - chunks).join(''), ...frames.slice(4 - chunks)]
+    const { url } = await upstream(sendStream([...half('messages'), ...sent.flatMap(chunk => [20, chunk])]))
     const ask = await start(one(url, 'messages'))
     expect(await (await ask(...streaming('messages'))).text()).toBe([...half('messages'), ...frames].join(''))
   })
@@ -257,7 +260,7 @@ describe.each(hosts)('through %s', (_, start) => {
     const { url } = await upstream(sendStream([streams['chat-completions'].slice(0, -1).join(''), 60_000]))
     const ask = await start(one(url, 'chat-completions', {}, {}, { timeouts: { idleMs: 60 } }), { onUsage: record => void records.push(record) })
     const text = await (await ask(...streaming(client))).text()
-    expect(await said(text, client)).toBe('Hello')
+    expect(await sent(text, client)).toBe('Hello')
     expect(strictOf(client).outcome(dataOf(text))).toBe('success')
     expect(records).toMatchObject([{ status: 200 }])
     expect(records[0]).not.toHaveProperty('failure')
@@ -294,7 +297,7 @@ describe.each(hosts)('through %s', (_, start) => {
       const text = await (await ask(...asking(client, { model: 'nickname', stream: true }))).text()
       expect(text).toContain('"nickname"')
       expect(text).not.toContain('"model":"m"')
-      expect(await said(text, client)).toBe('Hello')
+      expect(await sent(text, client)).toBe('Hello')
     }
   })
 })

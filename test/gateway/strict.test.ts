@@ -3,7 +3,7 @@ import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import type { UsageRecord } from '../../src/gateway/hooks.ts'
 import { wrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { asking, hosts, one, type Protocol, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, paths, post, replies, requests, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 /** A reply with a field that no other protocol knows. */
 const odd = { ...replies.messages, odd_field: { planted: true } }
@@ -17,8 +17,8 @@ describe.each(hosts)('through %s, strict', (_, start) => {
     ...others('messages').map((client): [Protocol, Protocol] => [client, 'messages']),
     ['messages', 'responses'],
   ])('refuses to %s a reply of %s that would lose something, with notes, and says that asking again does not help', async (client, served) => {
-    for (const answer of served === 'messages' ? [sendJson(200, odd), sendStream(oddStream)] : [sendJson(200, { ...replies[served], odd_field: 1 })]) {
-      const seen = await upstream(answer)
+    for (const result of served === 'messages' ? [sendJson(200, odd), sendStream(oddStream)] : [sendJson(200, { ...replies[served], odd_field: 1 })]) {
+      const seen = await upstream(result)
       const ask = await start(one(seen.url, served, { defaults: { strict: true, retries: 2 } }))
       const response = await ask(paths[client], post(requests[client]))
       expect(response.status).toBe(502)
@@ -74,12 +74,12 @@ describe.each(hosts)('through %s, strict', (_, start) => {
       [sendStream(streams.messages), strict],
       [sendJson(200, odd), { defaults: { strict: ['approximated'] } }],
     ]
-    for (const [answer, config] of cases) {
-      const ask = await start(one((await upstream(answer)).url, 'messages', config))
+    for (const [response, config] of cases) {
+      const ask = await start(one((await upstream(response)).url, 'messages', config))
       expect((await ask(paths['chat-completions'], post(requests['chat-completions']))).status).toBe(200)
     }
     const ask = await start(one((await upstream(sendStream(streams.messages))).url, 'messages', strict))
-    expect(await said(await (await ask(paths.responses, post({ ...requests.responses, stream: true }))).text(), 'responses')).toBe('Hello')
+    expect(await sent(await (await ask(paths.responses, post({ ...requests.responses, stream: true }))).text(), 'responses')).toBe('Hello')
   })
 
   test('has nothing to say between equal protocols', async () => {

@@ -99,7 +99,7 @@ export type Upstream = {
 }
 
 /** An upstream that does what it is told, request by request; the last script serves the rest. */
-export async function upstream(...scripts: ((response: ServerResponse, asked: Upstream['calls'][number]) => unknown)[]): Promise<Upstream> {
+export async function upstream(...scripts: ((response: ServerResponse, received: Upstream['calls'][number]) => unknown)[]): Promise<Upstream> {
   const seen: Upstream = { url: '', calls: [], aborted: 0, sockets: new Set() }
   seen.url = await listen(async (request, response) => {
     seen.sockets.add(request.socket)
@@ -128,15 +128,15 @@ export function sendJson(status: number, body: unknown, headers: Record<string, 
 }
 
 /** The pieces one after another; a number waits so many milliseconds, a function until what it promises is so, `cut` breaks the connection. */
-export function sendStream(pieces: readonly (string | number | (() => Promise<unknown>))[], { cut = false } = {}) {
+export function sendStream(chunks: readonly (string | number | (() => Promise<unknown>))[], { cut = false } = {}) {
   return async (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     // The head goes with the first piece: no silence between them, however busy the machine is.
-    if (typeof pieces[0] !== 'string') response.flushHeaders()
-    for (const piece of pieces)
-      if (typeof piece === 'number') await wait(piece)
-      else if (typeof piece === 'function') await piece()
-      else await new Promise(resolve => response.write(piece, resolve))
+    if (typeof chunks[0] !== 'string') response.flushHeaders()
+    for (const part of chunks)
+      if (typeof part === 'number') await wait(part)
+      else if (typeof part === 'function') await part()
+      else await new Promise(resolve => response.write(part, resolve))
     if (cut) response.destroy()
     else response.end()
   }
@@ -154,19 +154,19 @@ export async function until(holds: () => boolean, ms = 60_000): Promise<void> {
 }
 
 /** Reads an answer, and tells what it has read so far. */
-export function reading(answer: Promise<Response>): { heard(): string; whole: Promise<string> } {
-  let heard = ''
+export function reading(result: Promise<Response>): { received(): string; whole: Promise<string> } {
+  let received = ''
   const read = async () => {
-    const { body } = await answer
+    const { body } = await result
     const decoder = new TextDecoder()
     try {
-      for await (const chunk of body ?? []) heard += decoder.decode(chunk, { stream: true })
+      for await (const chunk of body ?? []) received += decoder.decode(chunk, { stream: true })
     } catch {
       // The connection broke: what came before it counts.
     }
-    return heard
+    return received
   }
-  return { heard: () => heard, whole: read() }
+  return { received: () => received, whole: read() }
 }
 
 export function post(body: unknown, headers: Record<string, string> = {}, more: RequestInit = {}): RequestInit {
@@ -206,8 +206,8 @@ export function asking(
   { model, stream, ...more }: { model?: string; stream?: boolean; [key: string]: unknown } = {},
   headers: Record<string, string> = {},
 ): [path: string, init: RequestInit] {
-  const told = { ...(model !== undefined && { model }), ...(stream !== undefined && { stream }) }
-  return [pathOf(protocol, told), post({ ...requests[protocol], ...(protocol !== 'generate-content' && told), ...more }, headers)]
+  const reported = { ...(model !== undefined && { model }), ...(stream !== undefined && { stream }) }
+  return [pathOf(protocol, reported), post({ ...requests[protocol], ...(protocol !== 'generate-content' && reported), ...more }, headers)]
 }
 
 /** Did an upstream hear a call for a stream? */
@@ -345,7 +345,7 @@ export function dataOf(text: string): unknown[] {
 }
 
 /** What a stream says in the end. Rejects when it was cut off. */
-export async function said(text: string, protocol: Protocol): Promise<string> {
+export async function sent(text: string, protocol: Protocol): Promise<string> {
   const { body } = await collectStream([text], { protocol })
   return textOf(normalizeResponse(body, { protocol }))
 }

@@ -111,8 +111,8 @@ describe.each(hosts)('through %s', (_, start) => {
     const ask = await start({ ...config, keys: [{ name: 'alice', key: 'planted-key' }] })
     for (const client of ['messages', 'responses'] as const) {
       const left = new AbortController()
-      const told = { stream, ...(client === 'messages' ? { system: 'planted prompt' } : { instructions: 'planted prompt' }) }
-      const [path, init] = asking(client, told, { authorization: 'Bearer planted-key' })
+      const reported = { stream, ...(client === 'messages' ? { system: 'planted prompt' } : { instructions: 'planted prompt' }) }
+      const [path, init] = asking(client, reported, { authorization: 'Bearer planted-key' })
       const response = await ask(path, { ...init, signal: left.signal })
       const reader = response.body?.getReader()
       if (leaves) await reader?.read().then(() => left.abort())

@@ -4,7 +4,7 @@ import { urlOf } from '../../src/address/paths.ts'
 import { translateRequest, translateResponse } from '../../src/index.ts'
 import { clientOf } from '../support/clients/index.ts'
 import { thinkerOf } from '../support/reasoning/index.ts'
-import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, said, sendJson, sendStream, streams, upstream } from './support.ts'
+import { asking, hosts, one, type Protocol, pairs, paths, post, replies, requests, sendJson, sendStream, sent, streams, upstream } from './support.ts'
 
 test.each([
   ['https://a.test', '/v1/messages', 'https://a.test/v1/messages'],
@@ -44,11 +44,11 @@ describe.each(hosts)('through %s', (_, start) => {
   test('between equal protocols nothing but the name changes, not even a space', async () => {
     const text = (model: string) =>
       `{ "messages": [{"role":"user","content":"\\"model\\": \\\\"}],  "model" : "${model}", "odd": 12345678901234567890, "deep": {"model": "stays"} }`
-    const reply = (model: string) =>
+    const response = (model: string) =>
       `${JSON.stringify(replies['chat-completions']).slice(0, -1).replace('"model":"m"', `"model":  "${model}"`)}, "odd": 12345678901234567890}`
-    const seen = await upstream(sendJson(200, reply('real')))
+    const seen = await upstream(sendJson(200, response('real')))
     const ask = await start(one(seen.url, 'chat-completions', {}, { id: 'nick', channels: [{ name: 'up', model: 'real' }] }))
-    expect(await (await ask(paths['chat-completions'], post(text('nick')))).text()).toBe(reply('nick'))
+    expect(await (await ask(paths['chat-completions'], post(text('nick')))).text()).toBe(response('nick'))
     expect(seen.calls[0]?.text).toBe(text('real'))
   })
 
@@ -226,10 +226,10 @@ describe.each(hosts)('through %s', (_, start) => {
     ['chat-completions', 'responses', 'store', {}, ''],
     ['chat-completions', 'responses', 'text.verbosity', { verbosity: 'low' }, '/verbosity'],
     ['responses', 'messages', 'stop_sequences', {}, ''],
-  ])('a client of %s at a model of %s that does not take %s', async (client, served, field, said, path) => {
+  ])('a client of %s at a model of %s that does not take %s', async (client, served, field, message, path) => {
     const seen = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(seen.url, served, {}, { unsupported: [field] }))
-    const response = await ask(...asking(client, { ...said }))
+    const response = await ask(...asking(client, { ...message }))
     expect(response.status).toBe(200)
     for (const key of path.split('/').slice(-1)) if (client === served && key) expect(JSON.stringify(seen.calls[0]?.json)).not.toContain(`"${key}"`)
     const inBody = (body: unknown) => field.split('.').reduce((at, key) => (at as Record<string, unknown> | undefined)?.[key], body)
@@ -244,16 +244,16 @@ describe.each(hosts)('through %s', (_, start) => {
     const thinker = thinkerOf(served)
     const { open, receive, goOn } = clientOf(client)
     const question = open({ model: 'm', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] })
-    const reply = await receive(translateResponse(thinker.shapes[0]?.answer(1), { from: served, to: client }))
-    const history = goOn(question, reply, { runTool: () => 'found', ask: 'And then?' })
-    const proofs = thinker.proofs(translateRequest(history, { from: client, to: served }).body)
-    expect(proofs.length).toBe(1)
+    const response = await receive(translateResponse(thinker.shapes[0]?.response(1), { from: served, to: client }))
+    const history = goOn(question, response, { runTool: () => 'found', ask: 'And then?' })
+    const signatures = thinker.signatures(translateRequest(history, { from: client, to: served }).body)
+    expect(signatures.length).toBe(1)
     const seen = await upstream(sendJson(200, replies[served]))
     const ask = await start(one(seen.url, served, {}, { unsupported: ['sampling.temperature'] }))
     const more = client === 'generate-content' ? { generationConfig: { temperature: 0.5 } } : { temperature: 0.5 }
     expect((await ask(...asking(client, { ...history, ...more }))).status).toBe(200)
     expect(JSON.stringify(seen.calls[0]?.json)).not.toContain('temperature')
-    expect(thinker.proofs(seen.calls[0]?.json)).toEqual(proofs)
+    expect(thinker.signatures(seen.calls[0]?.json)).toEqual(signatures)
   })
 
   test('a limit that its server demands is said by a model that does not take one elsewhere', async () => {
@@ -271,10 +271,10 @@ describe.each(hosts)('through %s', (_, start) => {
     ['messages', 'stream_options.include_usage', {}],
     ['chat-completions', 'stream_options', {}],
     ['chat-completions', 'stream_options', { stream_options: { include_usage: true } }],
-  ])('a stream for a client of %s does not ask for counts where its model does not take %s', async (client, field, said) => {
+  ])('a stream for a client of %s does not ask for counts where its model does not take %s', async (client, field, message) => {
     const seen = await upstream(sendStream(streams['chat-completions']))
     const ask = await start(one(seen.url, 'chat-completions', {}, { unsupported: [field] }))
-    await (await ask(...asking(client, { ...said, stream: true }))).text()
+    await (await ask(...asking(client, { ...message, stream: true }))).text()
     expect(seen.calls[0]?.json).toMatchObject({ stream: true })
     expect(JSON.stringify(seen.calls[0]?.json)).not.toContain('include_usage')
   })
@@ -322,7 +322,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(whole.headers.get('content-encoding')).toBeNull()
       expect(await whole.text()).toContain('Hello')
       const streamed = await ask(...asking(client, { stream: true }))
-      expect(await said(await streamed.text(), client)).toBe('Hello')
+      expect(await sent(await streamed.text(), client)).toBe('Hello')
     }
   })
 

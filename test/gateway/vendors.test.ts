@@ -34,9 +34,9 @@ describe.each(hosts)('through %s', (_, start) => {
   test('fields that the vendor refuses are dropped with a note, also within one protocol', async () => {
     const seen = await upstream(sendJson(200, replies['chat-completions']))
     const ask = await start({ auth: 'none', channels: [{ vendor: 'cerebras', baseUrl: `${seen.url}/v1`, apiKey: 'key-0123456789' }] })
-    const answer = await ask('/v1/chat/completions', post({ ...requests['chat-completions'], store: true }))
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('wireglot-notes')).toContain('model.unsupported')
+    const response = await ask('/v1/chat/completions', post({ ...requests['chat-completions'], store: true }))
+    expect(response.status).toBe(200)
+    expect(response.headers.get('wireglot-notes')).toContain('model.unsupported')
     expect(seen.calls[0]?.json).not.toHaveProperty('store')
   })
 

@@ -3,9 +3,9 @@ import { defined } from '../../src/kit/fields/defined.ts'
 import { protocols } from '../../src/protocols/index.ts'
 
 test('what is undefined is left out, and an own key stays one, whatever its name', () => {
-  const told = JSON.parse('{"a":1,"__proto__":{"polluted":true}}') as object
-  const kept = defined({ ...told, gone: undefined })
-  expect(JSON.stringify(kept)).toBe(JSON.stringify(told))
+  const reported = JSON.parse('{"a":1,"__proto__":{"polluted":true}}') as object
+  const kept = defined({ ...reported, gone: undefined })
+  expect(JSON.stringify(kept)).toBe(JSON.stringify(reported))
   expect(Object.getPrototypeOf(kept)).toBe(Object.prototype)
 })
 

@@ -43,9 +43,13 @@ describe('the signature envelope', () => {
 })
 
 describe('whether JSON may hold an envelope', () => {
-  const proof: Signature = { value: 'QUJD', issuer: 'p' }
+  const reasoningSignature: Signature = { value: 'QUJD', issuer: 'p' }
   const mayHold = (json: string) => mayHoldEnvelope(words => words.some(word => json.includes(word)))
-  const held = [wrapSignature({ signature: proof }), joinId('call_1', proof), wrapSignatureInBase64({ signature: proof })]
+  const held = [
+    wrapSignature({ signature: reasoningSignature }),
+    joinId('call_1', reasoningSignature),
+    wrapSignatureInBase64({ signature: reasoningSignature }),
+  ]
 
   test.each(held)('is told whichever letter of its mark is escaped: %.14s', text => {
     const begin = text.startsWith('call_1') ? 'call_1'.length : 0

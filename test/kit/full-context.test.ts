@@ -66,7 +66,7 @@ describe('a full context', () => {
   })
 
   test('of prompt and output has the code of OpenAI', () => {
-    const said = {
+    const message = {
       type: 'error',
       error: {
         type: 'invalid_request_error',
@@ -74,7 +74,7 @@ describe('a full context', () => {
       },
     }
     for (const to of ['chat-completions', 'responses'] as const)
-      expect(translateError({ status: 400, body: said }, { from: 'messages', to }).body).toMatchObject({
+      expect(translateError({ status: 400, body: message }, { from: 'messages', to }).body).toMatchObject({
         error: { code: 'context_length_exceeded', message: expect.stringContaining('8000 + 1000 > 8192') },
       })
   })

@@ -10,8 +10,8 @@ function tokensOf(chunks: readonly JsonText[]): string[] {
   for (const chunk of chunks)
     for (let at = nextToken(scan, chunk, 0); at >= 0; at = nextToken(scan, chunk, at)) {
       const { token, separator, depth } = scan
-      const told = `${separator ? String.fromCharCode(separator) : ''}${token === word ? 'word' : String.fromCharCode(token)}${depth}`
-      if (token !== word || separator || !found.at(-1)?.includes('word')) found.push(told)
+      const reported = `${separator ? String.fromCharCode(separator) : ''}${token === word ? 'word' : String.fromCharCode(token)}${depth}`
+      if (token !== word || separator || !found.at(-1)?.includes('word')) found.push(reported)
     }
   return found
 }
@@ -51,10 +51,10 @@ describe('tokens of JSON', () => {
 })
 
 test('a string literal ends where JSON.parse ends it, and is wrong where JSON.parse refuses it', () => {
-  const piece = fc.constantFrom('a', 'ü', '\\', '"', 'u', '12aF', '\n', '\u001f', '\\u00e9', '\\n', '/', '😀')
+  const chunk = fc.constantFrom('a', 'ü', '\\', '"', 'u', '12aF', '\n', '\u001f', '\\u00e9', '\\n', '/', '😀')
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 12 }), pieces => {
-      const text = `"${pieces.join('')}`
+    fc.property(fc.array(chunk, { maxLength: 12 }), chunks => {
+      const text = `"${chunks.join('')}`
       const end = endOfLiteral(text, 0)
       const isString = (part: string) => typeof attempt(() => JSON.parse(part) as unknown) === 'string'
       if (end >= 0) expect(isString(text.slice(0, end))).toBe(true)

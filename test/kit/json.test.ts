@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest'
 import { advanceJson, keepsNumbers, parseObject, startJson } from '../../src/kit/json/json.ts'
 
 describe('JSON text as it arrives', () => {
-  const wholeAfter = (pieces: string[]) => {
+  const wholeAfter = (chunks: string[]) => {
     const progress = startJson()
-    return pieces.map(piece => {
-      advanceJson(progress, piece)
+    return chunks.map(chunk => {
+      advanceJson(progress, chunk)
       return progress.whole
     })
   }
@@ -35,7 +35,7 @@ describe('JSON text as it arrives', () => {
       ['', '{}'],
       [false, true],
     ],
-  ])('%j is whole at %j', (pieces, expected) => expect(wholeAfter(pieces)).toEqual(expected))
+  ])('%j is whole at %j', (chunks, expected) => expect(wholeAfter(chunks)).toEqual(expected))
 
   test('any object is whole at its last character and not before', () => {
     fc.assert(
@@ -72,8 +72,8 @@ describe('numbers of JSON text', () => {
     expect(keepsNumbers(text)).toBe(true)
   })
 
-  test.each(['x', '\\n3e'])('beside a text as long as any may be: %j', piece => {
-    const text = `"${piece.repeat(8_000_000)}"`
+  test.each(['x', '\\n3e'])('beside a text as long as any may be: %j', chunk => {
+    const text = `"${chunk.repeat(8_000_000)}"`
     expect([keepsNumbers(`[${text},1e5]`), keepsNumbers(`[1e400,${text}]`), keepsNumbers(`[${text},1e400]`)]).toEqual([true, false, false])
   })
 

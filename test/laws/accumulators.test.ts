@@ -6,13 +6,13 @@ import type { CanonicalResponse } from '../../src/canonical/response.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { serialEvents } from '../../src/testing/events.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
-import { clientOf, type Heard } from '../support/clients/index.ts'
+import { clientOf, type Received } from '../support/clients/index.ts'
 import { runs } from '../support/runs.ts'
 
 const options = { now: 1_750_000_000, alwaysUsage: true }
 
 /** Not every accumulator knows calls of freeform tools. */
-const heardEvents = serialEvents.filter(events =>
+const receivedEvents = serialEvents.filter(events =>
   events.every(event => event.type !== 'part.start' || event.head.type !== 'tool-call' || event.head.kind === 'function'),
 )
 
@@ -21,7 +21,7 @@ describe.each(all)('$name: the official client', protocol => {
 
   test('hears in a stream the words, the reasoning, the sources and the counts that were told', async () => {
     await fc.assert(
-      fc.asyncProperty(heardEvents, async events => {
+      fc.asyncProperty(receivedEvents, async events => {
         const { response } = collect(events)
         const { text: stream, notes } = encodeStream(protocol, events, options)
         const { text, refusal, reasoning, cited, counts } = await readStream(stream)
@@ -30,7 +30,7 @@ describe.each(all)('$name: the official client', protocol => {
         if (notes.some(({ code }) => code === 'refusal.synthesized')) expect(text).toBe(wordsOf(response, ['text']))
         else if (words || response.candidates[0]?.finish?.reason !== 'refusal')
           expect([words, wordsOf(response, ['text']) + wordsOf(response, ['refusal'])]).toContain(text + refusal)
-        if (reasoning !== undefined) expect(thoughtsOf(response)).toContain(bare(reasoning))
+        if (reasoning !== undefined) expect(reasoningOf(response)).toContain(bare(reasoning))
         expect(new Set(cited)).toEqual(citationsOf(response))
         const isMerged = notes.some(({ code }) => code === 'usage.merged')
         expect(counts).toMatchObject(countsOf(response, isMerged ? counts : undefined))
@@ -41,7 +41,7 @@ describe.each(all)('$name: the official client', protocol => {
 
   test('hears in a stream what it hears in the same reply as a whole', async () => {
     await fc.assert(
-      fc.asyncProperty(heardEvents, async events => {
+      fc.asyncProperty(receivedEvents, async events => {
         const streamed = await readStream(encodeStream(protocol, events, options).text)
         const whole = await readResponse(protocol.encodeResponse(collect(events).response, options).wire)
         const { reasoning = whole.reasoning, ...rest } = streamed
@@ -61,10 +61,10 @@ const wordsOf = (response: CanonicalResponse, types: Part['type'][]) =>
     .join('')
 
 /** In the order in which it was thought, and of each part what was shown first. */
-function thoughtsOf(response: CanonicalResponse): string[] {
-  const thoughts = partsOf(response).flatMap(part => (part.type === 'reasoning' ? [part.segments] : []))
+function reasoningOf(response: CanonicalResponse): string[] {
+  const reasoning = partsOf(response).flatMap(part => (part.type === 'reasoning' ? [part.segments] : []))
   const shownFirst = (segments: ReasoningSegment[]) => segments.toSorted((a, b) => Number(a.kind === 'raw') - Number(b.kind === 'raw'))
-  return [thoughts, thoughts.map(shownFirst)].map(all => bare(all.flatMap(segments => segments.map(({ text }) => text)).join('')))
+  return [reasoning, reasoning.map(shownFirst)].map(all => bare(all.flatMap(segments => segments.map(({ text }) => text)).join('')))
 }
 
 const bare = (text: string) => text.replaceAll(/\s/g, '')
@@ -73,8 +73,10 @@ const citationsOf = (response: CanonicalResponse) =>
   new Set(partsOf(response).flatMap(part => (part.type === 'text' ? (part.citations ?? []).map(({ url }) => url) : [])))
 
 /** `heard`: where a note says that tokens of some kind are counted among the others, those that were heard of alone. */
-function countsOf({ usage }: CanonicalResponse, heard?: Heard['counts']) {
+function countsOf({ usage }: CanonicalResponse, received?: Received['counts']) {
   const { input, output, cacheRead, reasoning } = usage ?? {}
-  const parts = heard ? { ...(heard.cacheRead !== undefined && { cacheRead }), ...(heard.reasoning !== undefined && { reasoning }) } : { cacheRead, reasoning }
+  const parts = received
+    ? { ...(received.cacheRead !== undefined && { cacheRead }), ...(received.reasoning !== undefined && { reasoning }) }
+    : { cacheRead, reasoning }
   return JSON.parse(JSON.stringify({ input, output, ...parts })) as object
 }

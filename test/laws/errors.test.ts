@@ -52,10 +52,10 @@ const own = all.flatMap(({ name }) => bodies[name as ProtocolName].flatMap(wire 
 
 describe('a key of an error that nobody knows is told, wherever it stands', () => {
   test.each(rows)('$name $body', ({ from, to, path, body }) => {
-    const answer = translateError({ status: 500, headers: {}, body }, { from, to })
-    expect(isTold(answer.body, answer.notes, path)).toBe(true)
-    const reply = attempt(() => translateResponse(body, { from, to }))
-    if (reply) expect(isTold(reply.body, reply.notes, path)).toBe(true)
+    const response = translateError({ status: 500, headers: {}, body }, { from, to })
+    expect(isTold(response.body, response.notes, path)).toBe(true)
+    const result = attempt(() => translateResponse(body, { from, to }))
+    if (result) expect(isTold(result.body, result.notes, path)).toBe(true)
     // A list is no event.
     if (Array.isArray(body)) return
     const stream = createStreamTranslator({ from, to })
@@ -67,10 +67,10 @@ describe('a key of an error that nobody knows is told, wherever it stands', () =
 
   test.each(own)('$from by itself $body', ({ from, body }) => {
     const protocol = protocols[from]
-    const reply = attempt(() => protocol.decodeResponse(body).value)
+    const response = attempt(() => protocol.decodeResponse(body).value)
     // Only the status of an answer says of some that they are errors.
-    if (!reply?.error) return
-    expect(JSON.stringify(protocol.encodeResponse(reply).wire)).toContain(odd)
+    if (!response?.error) return
+    expect(JSON.stringify(protocol.encodeResponse(response).wire)).toContain(odd)
     expect(explodeResponse(body, { protocol: from })).toContain(odd)
   })
 })
@@ -100,7 +100,7 @@ test.each(pairs)('$name: a message that is no text is shown all the same', ({ fr
   }
 })
 
-const told = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
+const reported = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
 const others = (from: ProtocolName) => all.map(({ name }) => name as ProtocolName).filter(to => to !== from)
 
 describe('a type that the kind of an error does not tell is noted', () => {
@@ -119,7 +119,7 @@ describe('a type that the kind of an error does not tell is noted', () => {
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
   )('$from → $to: $status $type $code', ({ from, to, status, type, ...more }) => {
     const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type, ...more } } }, { from, to })
-    expect(told(notes)).toContain(note[from])
+    expect(reported(notes)).toContain(note[from])
   })
 
   test.each(
@@ -135,14 +135,14 @@ describe('a type that the kind of an error does not tell is noted', () => {
     ).flatMap(row => others(row.from).map(to => ({ ...row, to }))),
   )('$from → $to: not $status $type, which are one', ({ from, to, status, type }) => {
     const { notes } = translateError({ status, headers: {}, body: { type: 'error', error: { message: 'm', type } } }, { from, to })
-    expect(told(notes)).not.toContain(note[from])
+    expect(reported(notes)).not.toContain(note[from])
   })
 
   test.each(others('responses'))('responses → %s, in a stream', to => {
     const stream = createStreamTranslator({ from: 'responses', to })
     stream.push(`data: ${JSON.stringify({ type: 'error', error: { type: 'rate_limit_error', code: 'invalid_api_key', message: 'm' } })}\n\n`)
     stream.end()
-    expect(told(stream.notes)).toContain('error.details /error/type')
+    expect(reported(stream.notes)).toContain('error.details /error/type')
   })
 })
 
@@ -165,7 +165,7 @@ describe('a status that an error tells in its body is told on or noted', () => {
   )('$from → $to: $code with HTTP status 500', ({ from, to, code, note }) => {
     const { notes, status } = translateError({ status: 500, headers: {}, body: bodyOf[from](code) }, { from, to })
     expect(status).toBe(500)
-    expect(told(notes)).toContain(note)
+    expect(reported(notes)).toContain(note)
   })
 
   test.each(
@@ -177,13 +177,13 @@ describe('a status that an error tells in its body is told on or noted', () => {
     ).flatMap(({ from, codes }) => codes.flatMap(code => others(from).map(to => ({ from, to, code })))),
   )('$from → $to: $code without an HTTP status', ({ from, to, code }) => {
     const body = bodyOf[from](code)
-    const isTold = (wire: unknown, notes: readonly Note[]) =>
-      JSON.stringify(wire).includes(`"code":${code}`) || told(notes).includes('error.status /error/code')
-    const reply = translateResponse(body, { from, to })
-    expect(isTold(reply.body, reply.notes)).toBe(true)
+    const isReported = (wire: unknown, notes: readonly Note[]) =>
+      JSON.stringify(wire).includes(`"code":${code}`) || reported(notes).includes('error.status /error/code')
+    const response = translateResponse(body, { from, to })
+    expect(isReported(response.body, response.notes)).toBe(true)
     const stream = createStreamTranslator({ from, to })
     const text = stream.push(`data: ${JSON.stringify(body)}\n\n`) + stream.end()
-    expect(text.includes(`"code":${code}`) || isTold({}, stream.notes)).toBe(true)
+    expect(text.includes(`"code":${code}`) || isReported({}, stream.notes)).toBe(true)
   })
 
   test.each(others('generate-content').flatMap(to => [{ message: 'm' }, 'm'].map(error => ({ to, error }))))(
@@ -201,7 +201,7 @@ describe('a status that an error tells in its body is told on or noted', () => {
 
   test('generate-content → messages: that its server is not available', () => {
     const { notes } = translateResponse({ error: { message: 'm', code: 503, status: 'UNAVAILABLE' } }, { from: 'generate-content', to: 'messages' })
-    expect(told(notes)).toEqual(['error.status /error/code'])
+    expect(reported(notes)).toEqual(['error.status /error/code'])
   })
 
   test.each(pairs)('$name: a status that no body told is not missed', ({ from, to }) => {

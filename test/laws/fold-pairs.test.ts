@@ -14,13 +14,13 @@ import { everyIndex } from '../support/cross.ts'
 import { runs } from '../support/runs.ts'
 
 describe.each(pairs)('$name', ({ from, to }) => {
-  const reply = wiresOf(from).response.map(wire => attempt(() => from.decodeResponse(wire).value))
+  const body = wiresOf(from).response.map(wire => attempt(() => from.decodeResponse(wire).value))
   const { fieldNames } = from
 
   test('a reply that is streamed there and collected is the one that is written whole', () => {
     fc.assert(
-      fc.property(reply, value => {
-        fc.pre(value !== undefined && isUsual(value) && !untoldIn(value, to.name))
+      fc.property(body, value => {
+        fc.pre(value !== undefined && isCommon(value) && !untoldIn(value, to.name))
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).wire)
         // Arguments may hold `__proto__`, which nobody reads.
         fc.pre(whole !== undefined && attempt(() => to.decodeResponse(whole)) !== undefined)
@@ -38,12 +38,12 @@ describe.each(pairs)('$name', ({ from, to }) => {
 
   test('what its stream notes is what is noted of the whole', () => {
     fc.assert(
-      fc.property(reply, value => {
-        fc.pre(value !== undefined && isUsual(value))
+      fc.property(body, value => {
+        fc.pre(value !== undefined && isCommon(value))
         const whole = attempt(() => to.encodeResponse(value, { fieldNames }).notes)
         fc.pre(whole !== undefined)
         const { notes } = encodeStream(to, explode(value), { fieldNames })
-        expect(told(notes)).toEqual(told(whole))
+        expect(reported(notes)).toEqual(reported(whole))
       }),
       runs(1000),
     )
@@ -51,10 +51,10 @@ describe.each(pairs)('$name', ({ from, to }) => {
 })
 
 /** Replies as servers give them that did not fail: each answer in its place and with an end, by the assistant, finished in all its parts, and in no part without anything. */
-function isUsual({ id, model, error, candidates }: CanonicalResponse): boolean {
-  const isAnswer = ({ finish, index, messages }: Candidate, place: number) =>
+function isCommon({ id, model, error, candidates }: CanonicalResponse): boolean {
+  const isResponse = ({ finish, index, messages }: Candidate, place: number) =>
     finish && finish.reason !== 'error' && index === place && messages.every(({ role, parts }) => role === 'assistant' && parts.every(isSound))
-  return !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isAnswer)
+  return !error && id !== '' && model !== '' && candidates.length > 0 && candidates.every(isResponse)
 }
 
 function isSound(part: Part): boolean {
@@ -67,7 +67,7 @@ function isSound(part: Part): boolean {
 /** What a stream cannot tell as a whole reply does. `of`: asked of a candidate's parts, in order, and their messages. */
 type Untold = { to?: ProtocolName; why: string; of(parts: readonly Part[], messages: readonly Message[]): boolean }
 
-const thoughtsOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')
+const reasoningOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')
 
 const untold: Untold[] = [
   {
@@ -92,22 +92,22 @@ const untold: Untold[] = [
   {
     to: 'chat-completions',
     why: 'deltas run reasoning together, and the details that tell its pieces apart come last',
-    of: parts => thoughtsOf(parts).length > 1 || thoughtsOf(parts).some(({ segments }) => segments.length > 1),
+    of: parts => reasoningOf(parts).length > 1 || reasoningOf(parts).some(({ segments }) => segments.length > 1),
   },
   {
     to: 'chat-completions',
     why: 'that reasoning without a proof is a summary is told beside the proof of a text alone, which comes last',
-    of: parts => thoughtsOf(parts).some(({ signature }) => !signature) && parts.some(part => part.type === 'text' && part.signature),
+    of: parts => reasoningOf(parts).some(({ signature }) => !signature) && parts.some(part => part.type === 'text' && part.signature),
   },
   {
     to: 'chat-completions',
     why: 'reasoning without a text stands in the details alone, which come last',
-    of: parts => thoughtsOf(parts).some(({ segments }) => segments.every(({ text }) => text === '')),
+    of: parts => reasoningOf(parts).some(({ segments }) => segments.every(({ text }) => text === '')),
   },
   {
     to: 'chat-completions',
     why: 'deltas run texts together, and where each ends comes last',
-    of: parts => parts.filter(({ type }) => type === 'text').length > 1 && (thoughtsOf(parts).length > 0 || parts.some(({ signature }) => signature)),
+    of: parts => parts.filter(({ type }) => type === 'text').length > 1 && (reasoningOf(parts).length > 0 || parts.some(({ signature }) => signature)),
   },
   {
     to: 'chat-completions',
@@ -130,7 +130,7 @@ const untoldIn = ({ candidates }: CanonicalResponse, to: string): string | undef
   )?.why
 
 /** What was made up stands elsewhere in a stream. */
-const told = (notes: Note[]) =>
+const reported = (notes: Note[]) =>
   [
     ...new Set(
       notes.filter(({ code }) => !onlyOneWay.has(code)).map(({ code, kind, path }) => (kind === 'synthesized' ? code : `${code} ${everyIndex(path)}`)),

@@ -44,8 +44,8 @@ describe.each(all)('$name: the stream decoder', protocol => {
     fc.assert(
       fc.property(cut, wires => {
         const last = read(protocol, wires.map(protocol.frames.write).join('')).at(-1)
-        const said = strictOf(protocol.name).outcome(wires)
-        if (said !== 'success') expect(last).toEqual({ type: 'end', clean: false })
+        const message = strictOf(protocol.name).outcome(wires)
+        if (message !== 'success') expect(last).toEqual({ type: 'end', clean: false })
       }),
       runs(1000),
     )
@@ -99,16 +99,16 @@ describe.each(all)('$name: the stream encoder', protocol => {
     await fc.assert(
       fc.asyncProperty(plain, async events => {
         const { text } = encodeStream(protocol, events)
-        const heard = await client.readStream(text)
+        const received = await client.readStream(text)
         const { response } = collect(events)
         // Several messages may be written at once: then a wire keeps the order within each.
-        if (textOf(response) !== heard.text) expect([heard.text, isWoven(heard.text, textsByMessage(events))]).toEqual([heard.text, true])
+        if (textOf(response) !== received.text) expect([received.text, isWoven(received.text, textsByMessage(events))]).toEqual([received.text, true])
         // A call that a token limit cut off cannot be told in this protocol.
         const dropped = protocol.name === 'generate-content' ? cutCallOf(events) : undefined
-        expect(heard.calls.map(({ name }) => name)).toEqual(callsInOrderOfStart(events).flatMap(({ id, name }) => (id === dropped?.id ? [] : [name])))
+        expect(received.calls.map(({ name }) => name)).toEqual(callsInOrderOfStart(events).flatMap(({ id, name }) => (id === dropped?.id ? [] : [name])))
         for (const call of toolCallsOf(response))
           if (call.kind === 'function' && call.id !== dropped?.id)
-            expect(heard.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.inputText || '{}'))
+            expect(received.calls.map(({ input }) => input)).toContainEqual(JSON.parse(call.inputText || '{}'))
       }),
       runs(1000),
     )
@@ -156,11 +156,11 @@ function textsByMessage(events: CanonicalEvent[]): string[][] {
   for (const event of events)
     if (event.type === 'part.start' && event.candidate === 0 && event.head.type === 'text') texts.set(event.part, { message: event.message, text: '' })
     else if (event.type === 'part.delta' && event.candidate === 0 && event.delta.kind === 'text') {
-      const told = texts.get(event.part)
-      if (told) told.text += event.delta.text
+      const reported = texts.get(event.part)
+      if (reported) reported.text += event.delta.text
     }
-  const told = [...texts.values()].filter(({ text }) => text)
-  return [...new Set(told.map(({ message }) => message))].map(wanted => told.filter(({ message }) => message === wanted).map(({ text }) => text))
+  const notes = [...texts.values()].filter(({ text }) => text)
+  return [...new Set(notes.map(({ message }) => message))].map(wanted => notes.filter(({ message }) => message === wanted).map(({ text }) => text))
 }
 
 /** Is it all of these, one after another, those of a thread in their order? */

@@ -70,18 +70,18 @@ describe.each(pairs)('$name: a conversation', ({ from, to }) => {
 /** Who says what; instructions may stand in a user's mouth, marked as such, and results in the order of their calls. */
 function essence({ messages }: CanonicalRequest) {
   const parts = messages.flatMap(({ role, parts: own }) => own.map(part => ({ role, part })))
-  const said = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([\s\S]*)<\/system>$/, '$1') : '')
+  const message = (part: Part) => (part.type === 'text' ? part.text.replace(/^<system>([\s\S]*)<\/system>$/, '$1') : '')
   return {
     texts: parts
       .filter(({ role }) => role !== 'assistant')
-      .map(({ part }) => said(part))
+      .map(({ part }) => message(part))
       .join(''),
     answers: parts
       .filter(({ role }) => role === 'assistant')
-      .map(({ part }) => said(part))
+      .map(({ part }) => message(part))
       .join(''),
     calls: parts.flatMap(({ part }) => (part.type === 'tool-call' ? [{ id: part.id, name: part.name, input: JSON.parse(part.input) as unknown }] : [])),
-    results: parts.flatMap(({ part }) => (part.type === 'tool-result' ? [{ id: part.callId, text: part.content.map(said).join('') }] : [])),
+    results: parts.flatMap(({ part }) => (part.type === 'tool-result' ? [{ id: part.callId, text: part.content.map(message).join('') }] : [])),
     images: parts.filter(({ part }) => part.type === 'media').length,
   }
 }

@@ -58,14 +58,14 @@ describe.each(all)('$name, read and written again', protocol => {
     fc.assert(
       fc.property(fc.oneof(cleanEvents, cutEvents), fc.boolean(), (events, isWhole) => {
         const frames = encodeStream(protocol, events).wires.map(wire => protocol.frames.write(wire))
-        const heard = (model?: string) => {
+        const received = (model?: string) => {
           const translator = createStreamTranslator(protocol, protocol, model === undefined ? {} : { model })
           const text = (isWhole ? [frames.join('')] : frames).map(frame => translator.push(frame)).join('') + translator.end()
           const wires = framesOf(text).map(({ wire }) => wire)
-          const { response, ...told } = collect(decodeStream(protocol, wires))
-          return { ...told, response: { ...response, model: response.model && 'some' }, outcome: strictOf(protocol.name).outcome(wires) }
+          const { response, ...reported } = collect(decodeStream(protocol, wires))
+          return { ...reported, response: { ...response, model: response.model && 'some' }, outcome: strictOf(protocol.name).outcome(wires) }
         }
-        expect(heard('other')).toEqual(heard())
+        expect(received('other')).toEqual(received())
       }),
       runs(500),
     )

@@ -38,14 +38,14 @@ describe.each(pairs)('$name, one event of a rich stream being other than it shou
       if (there.finished && !whole) fault('cannot be collected')
       // One accumulator takes freeform calls for broken ones, and a second answer without the first; another one what failed for a reply.
       if (!/freeform|^the second/.test(name)) {
-        const heard = await clientOf(to.name)
+        const received = await clientOf(to.name)
           .readStream(there.text)
           .then(
             () => true,
             () => false,
           )
-        if (there.finished && !heard) fault('the official client does not like it')
-        if (!there.finished && heard && to.name !== 'responses') fault('the official client hears of no failure')
+        if (there.finished && !received) fault('the official client does not like it')
+        if (!there.finished && received && to.name !== 'responses') fault('the official client hears of no failure')
       }
     }
     expect(faults).toEqual([])
@@ -62,26 +62,27 @@ describe.each(pairs)('$name, one event of a rich stream being other than it shou
       const lost = lostIn(there, untouched, mutation.events)
       if (lost) fault(`lost ${lost}`)
       const { stranger } = mutation
-      if (stranger && there.finished && !there.told.includes(stranger) && !hasNews(there, untouched) && !covers(from, there.notes, mutation)) fault('silent')
+      if (stranger && there.finished && !there.reported.includes(stranger) && !hasNews(there, untouched) && !covers(from, there.notes, mutation))
+        fault('silent')
     }
     expect(faults).toEqual([])
   })
 })
 
-type Translated = { text: string; wires: unknown[]; told: string; notes: Note[]; finished: boolean }
+type Translated = { text: string; wires: unknown[]; reported: string; notes: Note[]; finished: boolean }
 
 function translated(from: Protocol, to: Protocol, events: readonly unknown[]): Translated {
   const translator = createStreamTranslator(from, to, {})
   const text = translator.push(textOf(from, events)) + translator.end()
   const { notes, finished } = translator
   const wires = framesOf(text).map(({ wire }) => wire)
-  return { text, wires, told: toldIn(wires), notes, finished }
+  return { text, wires, reported: reportedIn(wires), notes, finished }
 }
 
 /** All that the stream says, with what signatures hold. */
-function toldIn(wires: unknown[]): string {
-  const said = leaves(wires).map(({ path, value }) => [path, value, typeof value === 'string' ? unwrapSignature(value) : undefined])
-  return JSON.stringify(said)
+function reportedIn(wires: unknown[]): string {
+  const message = leaves(wires).map(({ path, value }) => [path, value, typeof value === 'string' ? unwrapSignature(value) : undefined])
+  return JSON.stringify(message)
 }
 
 function legality({ checkStream, outcome }: ReturnType<typeof strictOf>, { wires, finished }: Translated): string[] {
@@ -93,7 +94,7 @@ function legality({ checkStream, outcome }: ReturnType<typeof strictOf>, { wires
 function lostIn(there: Translated, untouched: Translated, events: unknown[]): string | undefined {
   if (!there.finished || hasNews(there, untouched)) return undefined
   const marks = new Set(JSON.stringify(events).match(/Kk\d\d/g))
-  const lost = [...marks].filter(mark => untouched.told.includes(mark) && !there.told.includes(mark))
+  const lost = [...marks].filter(mark => untouched.reported.includes(mark) && !there.reported.includes(mark))
   return lost.length > 0 ? lost.join(' ') : undefined
 }
 
@@ -106,7 +107,7 @@ function hasNews({ notes }: Translated, untouched: Translated): boolean {
 
 /** A note that the untouched stream makes as well names the place, or what it stands in. */
 function covers({ name }: Protocol, notes: readonly Note[], { keys, event }: Mutation): boolean {
-  const places = placesInReply(name as ProtocolName, event as Record<string, unknown>, keys)
+  const places = placesInResponse(name as ProtocolName, event as Record<string, unknown>, keys)
   return notes.some(
     ({ kind, path }) =>
       kind !== 'synthesized' && path !== '' && places.some(place => `${place}/`.startsWith(`${path}/`) || everyIndex(place) === everyIndex(path)),
@@ -114,7 +115,7 @@ function covers({ name }: Protocol, notes: readonly Note[], { keys, event }: Mut
 }
 
 /** Where something of an event stands in the complete reply. */
-function placesInReply(name: ProtocolName, event: Record<string, unknown>, keys: readonly string[]): string[] {
+function placesInResponse(name: ProtocolName, event: Record<string, unknown>, keys: readonly string[]): string[] {
   const [first = '', place = '', ...more] = keys
   const rest = keys.slice(1)
   const [whole, inside] = [keys, rest].map(some => some.map(key => `/${key}`).join('')) as [string, string]
@@ -123,12 +124,12 @@ function placesInReply(name: ProtocolName, event: Record<string, unknown>, keys:
   const block = `/content/${String(event['index'])}`
   // Answers are counted by what they say of themselves.
   const index = valueIn(valueIn(event[first], place), 'index')
-  const answer = `/${first}/${String(index)}${more.map(key => `/${key}`).join('')}`
+  const response = `/${first}/${String(index)}${more.map(key => `/${key}`).join('')}`
   const homes: Record<ProtocolName, Record<string, string[]>> = {
-    'chat-completions': { choices: [answer.replace('/delta', '/message')] },
+    'chat-completions': { choices: [response.replace('/delta', '/message')] },
     responses: { item: [item + inside], part: [content + inside], annotation: [`${content}/annotations`], response: [inside] },
     messages: { content_block: [block + inside], delta: [block + inside, inside, `${block}/citations`], message: [inside] },
-    'generate-content': { candidates: [answer] },
+    'generate-content': { candidates: [response] },
   }
   const home = homes[name][first] ?? (name === 'responses' ? [item + whole, content + whole] : [])
   return [whole, ...home]
@@ -148,13 +149,13 @@ const valueIn = (event: unknown, key: string): unknown => (typeof event === 'obj
 const typeOf = (event: unknown) => String(valueIn(event, 'type'))
 
 function allEnd(events: unknown[], list: string, ending: string): boolean {
-  const answers = new Map<unknown, boolean>()
+  const responses = new Map<unknown, boolean>()
   for (const event of events)
-    for (const answer of (valueIn(event, list) ?? []) as unknown[]) {
-      const index = valueIn(answer, 'index')
-      answers.set(index, Boolean(valueIn(answer, ending)) || answers.get(index) === true)
+    for (const response of (valueIn(event, list) ?? []) as unknown[]) {
+      const index = valueIn(response, 'index')
+      responses.set(index, Boolean(valueIn(response, ending)) || responses.get(index) === true)
     }
-  return answers.size > 0 && [...answers.values()].every(Boolean)
+  return responses.size > 0 && [...responses.values()].every(Boolean)
 }
 
 /** What need not be told when it is other than it should be, and why. */

@@ -360,13 +360,13 @@ describe('the stream normalizer', () => {
 
   test.each([{}, sequential, early, onePerKind])('drops repeated starts and stray deltas with a note, target %#', target => {
     const begin: CanonicalEvent = { ...start(0), head: { type: 'text', text: '', at: '/text' } }
-    const said = (part: number): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'text', text: 'yes' } })
+    const message = (part: number): CanonicalEvent => ({ type: 'part.delta', candidate: 0, part, delta: { kind: 'text', text: 'yes' } })
     const end: CanonicalEvent = { type: 'part.end', candidate: 0, part: 0 }
     const open: CanonicalEvent = { type: 'message.start', candidate: 0, message: 0, role: 'assistant' }
     const state = startNormalizing(target)
     const passed: CanonicalEvent[] = []
-    for (const event of [open, open, begin, begin, said(0), end, end, said(0), said(1), begin]) normalizeEvent(state, event, one => passed.push(one))
-    expect(passed).toEqual([open, begin, said(0), end])
+    for (const event of [open, open, begin, begin, message(0), end, end, message(0), message(1), begin]) normalizeEvent(state, event, one => passed.push(one))
+    expect(passed).toEqual([open, begin, message(0), end])
     expect(state.notes.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
       'stream.repeated-start ',
       'stream.repeated-start /text',

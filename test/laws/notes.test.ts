@@ -32,11 +32,11 @@ describe.each(all)('$name: notes', protocol => {
             ? written(from.decodeRequest(wire).value, protocol, options).notes
             : protocol.encodeResponse(from.decodeResponse(wire).value, options).notes,
         )
-        for (const { code, kind: told, reason, path, target } of notes) {
+        for (const { code, kind: reported, reason, path, target } of notes) {
           expect(path === '' || path.startsWith('/')).toBe(true)
           expect(target).toBe(protocol.name)
           const entry = new Map(Object.entries({ ...commonNotes, ...translateNotes, ...protocol.notes })).get(code)
-          expect({ told, reason }).toEqual({ told: entry?.kind, reason: entry?.meaning })
+          expect({ told: reported, reason }).toEqual({ told: entry?.kind, reason: entry?.meaning })
           expect(reason).not.toMatch(/\d{6}/)
         }
       }),
@@ -74,8 +74,8 @@ describe.each(pairs)('$name', ({ from, to }) => {
   test.each(kinds)('one fact of a %s is one note', kind => {
     fc.assert(
       fc.property(wiresOf(from)[kind], wire => {
-        const told = (cross(kind, wire, from, to)?.notes ?? []).map(({ code, path }) => `${code} ${path}`)
-        expect(told.filter((one, i) => told.indexOf(one) < i)).toEqual([])
+        const reported = (cross(kind, wire, from, to)?.notes ?? []).map(({ code, path }) => `${code} ${path}`)
+        expect(reported.filter((one, i) => reported.indexOf(one) < i)).toEqual([])
       }),
       runs(1000),
     )

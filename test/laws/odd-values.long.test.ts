@@ -9,13 +9,13 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { type Crossed, covers, cross, everyIndex, type Kind, kinds, parentOf } from '../support/cross.ts'
 import { saysNothing } from '../support/loss.ts'
 import { type OddValue, withOddValues } from '../support/odd-values.ts'
-import { replies } from '../support/rich-replies.ts'
+import { responses } from '../support/rich-replies.ts'
 import { requests } from '../support/rich-requests.ts'
 import { written } from '../support/written.ts'
 
 type Protocols = { from: Protocol; to: Protocol }
 
-const bodiesOf = (kind: Kind, { name }: Protocol) => (kind === 'request' ? requests : replies)[name as ProtocolName]
+const bodiesOf = (kind: Kind, { name }: Protocol) => (kind === 'request' ? requests : responses)[name as ProtocolName]
 
 const decode = (kind: Kind, protocol: Protocol, body: unknown) => (kind === 'request' ? protocol.decodeRequest(body) : protocol.decodeResponse(body))
 
@@ -30,12 +30,12 @@ function encode(kind: Kind, { from, to }: Protocols, body: unknown): unknown {
 }
 
 /** For all pairs of a source, because refusing takes longer than reading. */
-const readable = new Map<string, { body: unknown; odds: OddValue[] }[]>()
+const readable = new Map<string, { body: unknown; oddBodies: OddValue[] }[]>()
 
 function readableOf(kind: Kind, from: Protocol) {
   const key = `${kind} ${from.name}`
   const known =
-    readable.get(key) ?? bodiesOf(kind, from).map(body => ({ body, odds: withOddValues(body).filter(odd => !refusal(() => decode(kind, from, odd.body))) }))
+    readable.get(key) ?? bodiesOf(kind, from).map(body => ({ body, oddBodies: withOddValues(body).filter(odd => !refusal(() => decode(kind, from, odd.body))) }))
   readable.set(key, known)
   return known
 }
@@ -72,10 +72,10 @@ describe.each(all)('$name: a value that does not belong there', protocol => {
 
 describe.each(pairs)('$name: a value that does not belong there', pair => {
   test.each(kinds)('of a %s is carried, noted, or refused where it stands', kind => {
-    const faults = readableOf(kind, pair.from).flatMap(({ body, odds }) => {
+    const faults = readableOf(kind, pair.from).flatMap(({ body, oddBodies }) => {
       const before = cross(kind, body, pair.from, pair.to)
       if (!before) throw new Error('a rich body has to get across')
-      return odds.flatMap(odd => {
+      return oddBodies.flatMap(odd => {
         const after = cross(kind, odd.body, pair.from, pair.to)
         const fault = after ? faultOf(kind, odd, { before, after, ...pair }) : misledBy(odd, kind, pair)
         return fault === undefined ? [] : [`${fault}: ${shown(odd)}`]
@@ -120,7 +120,7 @@ function faultOf(kind: Kind, odd: OddValue, crossing: Crossing): string | undefi
   if (!isJson(after.wire)) return 'no JSON'
   const illegal = kind === 'response' && !isPassedOn.test(odd.path) ? strictOf(to.name).checkResponse(after.wire)[0] : undefined
   if (illegal !== undefined) return `illegal, ${illegal}`
-  if (isTold(odd, crossing) || addsNothing(odd.after)) return undefined
+  if (isReported(odd, crossing) || addsNothing(odd.after)) return undefined
   const place = `${from.name} → ${to.name} ${kind} ${everyIndex(odd.path)}`
   if (saysNothing(place) || withoutMeaning.some(rule => rule.test(`${place} ${short(odd.after)}`))) return undefined
   if (isDeepStrictEqual([before.wire, before.path], [after.wire, after.path])) return 'silent'
@@ -136,7 +136,7 @@ function isJson(value: unknown): boolean {
   return [Object.prototype, Array.prototype].includes(Object.getPrototypeOf(value)) && Object.values(value).every(isJson)
 }
 
-function isTold({ path, after: value }: OddValue, { before, after }: Crossing): boolean {
+function isReported({ path, after: value }: OddValue, { before, after }: Crossing): boolean {
   const inside = ({ notes }: Crossed) => notes.some(note => note.kind !== 'synthesized' && note.path.startsWith(`${path}/`))
   return [before, after].some(({ notes }) => covers(notes, path)) || inside(after) || (isEmpty(value) && inside(before))
 }
@@ -150,6 +150,6 @@ const addsNothing = (value: unknown) => isEmpty(value) || (Array.isArray(value) 
 function holds(crossed: Crossed, { after }: OddValue): boolean {
   const text = JSON.stringify(after)
   const bare = typeof after === 'string' ? text.slice(1, -1) : text
-  const said = JSON.stringify([crossed.wire, crossed.path])
-  return [bare, JSON.stringify(bare).slice(1, -1)].some(spelling => said.includes(spelling))
+  const message = JSON.stringify([crossed.wire, crossed.path])
+  return [bare, JSON.stringify(bare).slice(1, -1)].some(spelling => message.includes(spelling))
 }

@@ -25,7 +25,7 @@ const optionsOf = (...names: ProtocolName[]): fc.Arbitrary<object> =>
 
 describe.each(pairs)('$from → $to', ({ from, to }) => {
   const { checkStream, outcome } = strictOf(to)
-  const told = (text: string, options: object) => {
+  const reported = (text: string, options: object) => {
     const translator = createStreamTranslator(protocols[from], protocols[to], options)
     return framesOf(translator.push(text) + translator.end()).map(({ wire }) => wire)
   }
@@ -33,7 +33,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
   test('a stream is legal whatever options are given, but for keys of a dialect that is asked for', () => {
     fc.assert(
       fc.property(fc.oneof(streamOf(from), brokenStreamOf(from)), optionsOf(from, to), (text, options) => {
-        expect(checkStream(told(text, options)).filter(isGrave)).toEqual([])
+        expect(checkStream(reported(text, options)).filter(isGrave)).toEqual([])
       }),
       runs(300),
     )
@@ -42,7 +42,7 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
   test('one that is cut off looks finished under none of them', () => {
     fc.assert(
       fc.property(cutStreamOf(from), optionsOf(from, to), (text, options) => {
-        expect(outcome(told(text, options))).not.toBe('success')
+        expect(outcome(reported(text, options))).not.toBe('success')
       }),
       runs(300),
     )

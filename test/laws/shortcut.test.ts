@@ -14,9 +14,9 @@ const every = all.flatMap(from => all.map(to => ({ name: `${from.name} → ${to.
 describe.each(every)('$name', ({ from, to }) => {
   test('frames that are not parsed one by one give what the plain way gives', () => {
     fc.assert(
-      fc.property(fc.oneof(cleanEvents, cutEvents), fc.infiniteStream(fc.nat(1000)), fc.array(fc.nat(), { maxLength: 8 }), (events, dice, cuts) => {
-        const text = respelled(encodeStream(from, fine(events, dice)).text, dice).replaceAll(/\r?\n/g, thrown(dice) % 3 === 0 ? '\r\n' : '\n')
-        const chunks = pieces(text, cuts)
+      fc.property(fc.oneof(cleanEvents, cutEvents), fc.infiniteStream(fc.nat(1000)), fc.array(fc.nat(), { maxLength: 8 }), (events, random, cuts) => {
+        const text = respelled(encodeStream(from, fine(events, random)).text, random).replaceAll(/\r?\n/g, thrown(random) % 3 === 0 ? '\r\n' : '\n')
+        const chunks = parts(text, cuts)
         const plainFrom = withoutShortcut(from)
         const plainTo = from === to ? plainFrom : withoutShortcut(to)
         expect(translate(from, to, chunks)).toEqual(translate(plainFrom, plainTo, chunks))
@@ -84,13 +84,13 @@ function long(kind: 'text' | 'reasoning' | 'input'): CanonicalEvent[] {
 }
 
 /** Deltas of one or two UTF-16 units, so that surrogate pairs are cut too. */
-function fine(events: CanonicalEvent[], dice: Iterator<number>): CanonicalEvent[] {
+function fine(events: CanonicalEvent[], random: Iterator<number>): CanonicalEvent[] {
   return events.flatMap(event => {
     if (event.type !== 'part.delta' || !('text' in event.delta)) return [event]
     const { delta } = event
     const deltas: CanonicalEvent[] = []
     for (let at = 0; at < delta.text.length; ) {
-      const size = 1 + (thrown(dice) % 2)
+      const size = 1 + (thrown(random) % 2)
       deltas.push({ ...event, delta: { ...delta, text: delta.text.slice(at, at + size) } })
       at += size
     }
@@ -99,11 +99,11 @@ function fine(events: CanonicalEvent[], dice: Iterator<number>): CanonicalEvent[
 }
 
 /** The same JSON in other words: white space, escapes, other orders, keys nobody knows, keys that stand twice, other times. */
-function respelled(stream: string, dice: Iterator<number>): string {
-  const habit = thrown(dice) % 4
+function respelled(stream: string, random: Iterator<number>): string {
+  const habit = thrown(random) % 4
   return stream.replace(/^data: (\{.*\})$/gm, (line, json: string) => {
     // Most frames of a stream are spelled alike, a few are not.
-    const way = thrown(dice) % 5 > 0 ? habit : thrown(dice) % 9
+    const way = thrown(random) % 5 > 0 ? habit : thrown(random) % 9
     const wire = JSON.parse(json) as Record<string, unknown>
     switch (way) {
       case 1:
@@ -111,11 +111,11 @@ function respelled(stream: string, dice: Iterator<number>): string {
       case 2:
         return `data: ${JSON.stringify(wire, null, 1).replaceAll('\n', ' ')}`
       case 3:
-        return `data: ${JSON.stringify({ ...wire, obfuscation: 'x'.repeat(thrown(dice) % 5), created: thrown(dice), sequence_number: thrown(dice) })}`
+        return `data: ${JSON.stringify({ ...wire, obfuscation: 'x'.repeat(thrown(random) % 5), created: thrown(random), sequence_number: thrown(random) })}`
       case 4:
         return `data: ${JSON.stringify(Object.fromEntries(Object.entries(wire).reverse()))}`
       case 5:
-        return `data: ${JSON.stringify({ ...wire, novelty: { text: 'a', n: thrown(dice) % 3 } })}`
+        return `data: ${JSON.stringify({ ...wire, novelty: { text: 'a', n: thrown(random) % 3 } })}`
       case 6:
         return `data: ${JSON.stringify(wire).replace(/^\{/, '{"type":"x","delta":"a","choices":[],')}`
       case 7:
@@ -130,9 +130,9 @@ function respelled(stream: string, dice: Iterator<number>): string {
 
 const escaped = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-function pieces(whole: string, cuts: number[]): string[] {
+function parts(whole: string, cuts: number[]): string[] {
   const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
   return places.slice(1).map((end, index) => whole.slice(places[index], end))
 }
 
-const thrown = (dice: Iterator<number>) => Number(dice.next().value)
+const thrown = (random: Iterator<number>) => Number(random.next().value)

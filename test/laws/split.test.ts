@@ -10,13 +10,13 @@ const every = protocolNames.flatMap(from => protocolNames.map(to => ({ name: `${
 describe.each(every)('$name', ({ from, to }) => {
   test.each(from === to ? [{}, { model: 'another' }] : [{}])('any split of the bytes gives the same text, notes and usage: %j', settings => {
     fc.assert(
-      splitLaw(from, () => translatorThatTellsAll(settings)),
+      splitLaw(from, () => translatorThatReportsAll(settings)),
       runs(1000),
     )
   })
 
   /** What it knows when all is over is part of what it says. */
-  function translatorThatTellsAll(settings: { model?: string }) {
+  function translatorThatReportsAll(settings: { model?: string }) {
     const translator = createStreamTranslator(protocols[from], protocols[to], settings)
     const rest = () => {
       const text = translator.end()

@@ -16,9 +16,9 @@ describe.each(all)('$name: a stream in the form that is its own', protocol => {
         const again = encodeStream(protocol, decodeStream(protocol, wires), { fieldNames: protocol.fieldNames })
         expect(again.notes).toEqual([])
         // Several answers may change places: where they are in the body means nothing.
-        const heard = (frames: unknown[]) =>
+        const received = (frames: unknown[]) =>
           canonicalJson(JSON.parse(JSON.stringify(collect(decodeStream(protocol, frames)), (key, value: unknown) => (key === 'at' ? undefined : value))))
-        if (!waits(events)) expect(heard(again.wires)).toBe(heard(wires))
+        if (!waits(events)) expect(received(again.wires)).toBe(received(wires))
       }),
       runs(1000),
     )

@@ -6,10 +6,10 @@ import { type ProtocolName, protocols } from '../../src/protocols/index.ts'
 import { all } from '../../src/testing/bodies.ts'
 import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { isTold, odd, withOddKeys } from '../support/odd-keys.ts'
-import { replies } from '../support/rich-replies.ts'
+import { responses } from '../support/rich-replies.ts'
 
 const rows = all.flatMap(({ name }) =>
-  replies[name as ProtocolName].flatMap((reply, nth) => withOddKeys(reply).map(({ path, body }) => ({ from: name as ProtocolName, nth, path, body }))),
+  responses[name as ProtocolName].flatMap((response, nth) => withOddKeys(response).map(({ path, body }) => ({ from: name as ProtocolName, nth, path, body }))),
 )
 
 /** What was made up tells nothing of what stood there. */

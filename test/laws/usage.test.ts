@@ -26,7 +26,7 @@ const usage: fc.Arbitrary<Usage> = fc
     ...(thought !== null && { reasoning: thought }),
   }))
 
-const replyOf = (counts: Usage): CanonicalResponse => ({
+const responseOf = (counts: Usage): CanonicalResponse => ({
   id: 'answer_1',
   model: 'some-model',
   candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'hi' }] }], finish: { reason: 'stop' } }],
@@ -49,7 +49,7 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
   test('are the same tokens afterwards', () => {
     fc.assert(
       fc.property(usage, counts => {
-        const once = first.encodeResponse(replyOf(counts))
+        const once = first.encodeResponse(responseOf(counts))
         const twice = second.encodeResponse(first.decodeResponse(once.wire).value)
         const back = second.decodeResponse(twice.wire).value
         const notes = [...once.notes, ...twice.notes]
@@ -62,7 +62,7 @@ describe.each(chains)('counts that go through $name', ({ first, second }) => {
   test('of a stream are the same tokens afterwards', () => {
     fc.assert(
       fc.property(usage, counts => {
-        const once = encodeStream(first, explode(replyOf(counts)))
+        const once = encodeStream(first, explode(responseOf(counts)))
         const twice = encodeStream(second, decodeStream(first, once.wires))
         const back = collect(decodeStream(second, twice.wires)).response
         const notes = [...once.notes, ...twice.notes]

@@ -52,7 +52,7 @@ describe.each(served)('a client of $protocol with $vendor', ({ vendor, protocol 
         const met = attempt(wire, { from: protocol, to: protocol, vendor, model })
         if (!met) return
         const received = spoken(met.body)
-        const lost = texts(wire).filter(({ path, value }) => path !== '/model' && !isSaid(value, received) && !covers(met.notes, path))
+        const lost = texts(wire).filter(({ path, value }) => path !== '/model' && !isSent(value, received) && !covers(met.notes, path))
         expect(lost).toEqual([])
       }),
       runs(300),
@@ -91,7 +91,7 @@ describe.each(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).f
           if (!plain || !met) return
           const received = spoken(met.body)
           const others = spoken(plain.body)
-          const lost = texts(wire).filter(({ path, value }) => isSaid(value, others) && !isSaid(value, received) && !covers(met.notes, path))
+          const lost = texts(wire).filter(({ path, value }) => isSent(value, others) && !isSent(value, received) && !covers(met.notes, path))
           const before = new Set(plain.notes.map(keyOf))
           if (lost.length > 0 && met.notes.every(note => before.has(keyOf(note)))) expect(lost).toEqual([])
         }),
@@ -103,7 +103,7 @@ describe.each(served.flatMap(one => (Object.keys(protocols) as ProtocolName[]).f
 
 const keyOf = ({ code, path }: Note) => `${code} ${path}`
 
-const isSaid = (value: string, received: string) => received.includes(value) || received.includes(JSON.stringify(value).slice(1, -1))
+const isSent = (value: string, received: string) => received.includes(value) || received.includes(JSON.stringify(value).slice(1, -1))
 
 function at(body: unknown, path: string): unknown {
   if (path === '') return body

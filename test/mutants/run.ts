@@ -34,18 +34,18 @@ type Lane = { ask(question: Question): Promise<string[]>; close(): void }
 
 async function openLane(): Promise<Lane> {
   const child = fork(fileURLToPath(new URL('lane.ts', import.meta.url)), { cwd: root })
-  let settle: { resolve(answer: unknown): void; reject(why: Error): void } | undefined
-  child.on('message', told => settle?.resolve(told))
+  let settle: { resolve(response: unknown): void; reject(why: Error): void } | undefined
+  child.on('message', reported => settle?.resolve(reported))
   child.on('exit', code => settle?.reject(new Error(`a lane ended with ${code}`)))
-  const answer = () =>
+  const result = () =>
     new Promise<unknown>((resolve, reject) => {
       settle = { resolve, reject }
     })
-  await answer()
+  await result()
   const ask: Lane['ask'] = async question => {
-    const answered = answer()
+    const responded = result()
     child.send(question)
-    return (await answered) as string[]
+    return (await responded) as string[]
   }
   return { ask, close: () => child.kill() }
 }

@@ -11,7 +11,7 @@ const adminKey = 'admin-key-0123456789'
 /** A gateway with records, and an upstream that answers every request. */
 async function started(more: object = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'wireglot-'))
-  const answer = {
+  const result = {
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
@@ -21,7 +21,7 @@ async function started(more: object = {}) {
     stop_sequence: null,
     usage: { input_tokens: 100, output_tokens: 50 },
   }
-  const seen = await upstream(sendJson(200, answer))
+  const seen = await upstream(sendJson(200, result))
   const config = {
     channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],
     models: [{ id: '*', channels: [{ name: 'up' }] }],
@@ -134,14 +134,14 @@ describe('attacks on the admin API', () => {
     ['a key of a client', { authorization: 'Bearer wg-client' }],
   ])('%s is refused, with the same answer for every path', async (_, headers) => {
     const { url } = await started()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['keys', 'keys/alice', 'records', 'nothing'].map(async path => {
         const response = await fetch(`${url}/admin/${path}`, { headers })
         return [response.status, await response.text()]
       }),
     )
-    expect(new Set(answers.map(answer => JSON.stringify(answer))).size).toBe(1)
-    expect(answers[0]?.[0]).toBe(401)
+    expect(new Set(responses.map(response => JSON.stringify(response))).size).toBe(1)
+    expect(responses[0]?.[0]).toBe(401)
   })
 
   test('a client learns nothing from refused keys: unknown, deleted and malformed ones get the same answer', async () => {
@@ -176,7 +176,7 @@ describe('attacks on the admin API', () => {
     const { url, admin } = await started()
     const { port } = new URL(url)
     // `fetch` does not let a program set these headers.
-    const answered = await new Promise<number>((resolve, reject) => {
+    const responded = await new Promise<number>((resolve, reject) => {
       const call = httpRequest(
         {
           port,
@@ -193,7 +193,7 @@ describe('attacks on the admin API', () => {
       call.on('error', reject)
       call.end('{"name":"evil"}')
     })
-    expect(answered).toBe(status)
+    expect(responded).toBe(status)
     expect((await admin('keys')).body).toEqual({ keys: [] })
   })
 

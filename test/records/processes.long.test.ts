@@ -55,7 +55,7 @@ async function started(
 
 describe.skipIf(!canRun)('two processes on one PostgreSQL and one Redis', () => {
   test('share keys, limits and budgets, and lose no record when one is killed', async () => {
-    const answer = {
+    const result = {
       id: 'msg_1',
       type: 'message',
       role: 'assistant',
@@ -65,7 +65,7 @@ describe.skipIf(!canRun)('two processes on one PostgreSQL and one Redis', () => 
       stop_sequence: null,
       usage: { input_tokens: 100, output_tokens: 50 },
     }
-    const seen = await upstream(sendJson(200, answer))
+    const seen = await upstream(sendJson(200, result))
     const config = {
       channels: [{ name: 'up', protocols: ['messages'], baseUrl: seen.url }],
       models: [{ id: '*', channels: [{ name: 'up' }] }],
@@ -104,12 +104,12 @@ describe.skipIf(!canRun)('two processes on one PostgreSQL and one Redis', () => 
     // SIGTERM writes what is left; SIGKILL loses nothing that was committed.
     const { secret: free } = await admin(first.url, 'keys', { name: 'free' })
     const before = await countOf(second.url)
-    const asked = await Promise.all(Array.from({ length: 20 }, () => ask(first.url, free)))
+    const received = await Promise.all(Array.from({ length: 20 }, () => ask(first.url, free)))
     first.child.kill('SIGTERM')
     await first.ended
     expect(await countOf(second.url)).toBe(before + 20)
     const { records } = await admin(second.url, 'records?key=free&limit=100')
-    expect(records.map(({ id }) => id).sort()).toEqual(asked.map(({ id }) => id).sort())
+    expect(records.map(({ id }) => id).sort()).toEqual(received.map(({ id }) => id).sort())
 
     const third = await started(config)
     const committed = await countOf(third.url)

@@ -328,18 +328,18 @@ test.skipIf(!postgresPrograms)(
     await blocker.connect()
     await blocker.query('begin; lock table keys, records, hours in access exclusive mode')
     records.hooks.onUsage(recordOf(1), request)
-    const asked = async () => {
+    const received = async () => {
       await new Promise(resolve => setTimeout(resolve, 2100))
       const since = Date.now()
       const identity = await records.hooks.authenticate(secret, request)
       return { name: identity?.name, seconds: Math.round((Date.now() - since) / 1000) }
     }
-    const hanging = await asked()
+    const hanging = await received()
     expect(hanging.name).toBe('alice')
     expect(hanging.seconds).toBeLessThan(5)
     await expect(records.hooks.authenticate('wg-never-seen', request)).rejects.toMatchObject({ error: { status: 503 } })
     await server.stop()
-    expect(await asked()).toMatchObject({ name: 'alice' })
+    expect(await received()).toMatchObject({ name: 'alice' })
     await records.close()
   },
   60_000,

@@ -45,9 +45,9 @@ test('the same chunk may come twice', () => {
 
 test('a frame that comes in many pieces is looked at once', () => {
   const splitter = new FrameSplitter()
-  const piece = new Uint8Array(8 * 1024).fill(0x78)
+  const chunk = new Uint8Array(8 * 1024).fill(0x78)
   const before = process.cpuUsage()
-  for (let count = 0; count < 4_000; count++) expect(splitter.next(piece, 0)).toBe(-1)
+  for (let count = 0; count < 4_000; count++) expect(splitter.next(chunk, 0)).toBe(-1)
   expect(splitter.next(new TextEncoder().encode('\n\n'), 0)).toBe(2)
   const { user, system } = process.cpuUsage(before)
   expect((user + system) / 1000).toBeLessThan(1_500)

@@ -2,7 +2,7 @@
 export const retryAfter = (error: unknown) => (error as { headers: Headers }).headers.get('retry-after')
 
 /** A fetch that answers everything with this. */
-export function answering(body: string, type: string): typeof fetch {
+export function responding(body: string, type: string): typeof fetch {
   return async () => new Response(body, { headers: { 'content-type': type } })
 }
 

@@ -16,32 +16,32 @@ export function falsehoodOf(kind: Kind, wire: unknown, pick: number, { from, to 
   const note = there?.notes[pick % there.notes.length]
   if (!there || !note) return undefined
   const place = note.path
-  const told = `${note.kind} ${note.code} ${place}`
-  if (isOfSearchResult(wire, place) || isAnswer(wire, place)) return undefined
+  const reported = `${note.kind} ${note.code} ${place}`
+  if (isOfSearchResult(wire, place) || isResponse(wire, place)) return undefined
   if (note.kind === 'synthesized') {
-    if (valueAt(there.wire, place) === undefined) return `leads nowhere in the other body: ${told}`
+    if (valueAt(there.wire, place) === undefined) return `leads nowhere in the other body: ${reported}`
     const other = changeOf(wire, pick, wordsOf)
-    return other && isTold(cross(kind, changed(wire, other), from, to), note, other.after) ? `was told, at ${other.path}: ${told}` : undefined
+    return other && isReported(cross(kind, changed(wire, other), from, to), note, other.after) ? `was told, at ${other.path}: ${reported}` : undefined
   }
-  if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${told}`
+  if (valueAt(wire, parentOf(place)) === undefined) return `leads nowhere: ${reported}`
   const value = valueAt(wire, place)
-  if (value === undefined) return isAboutAbsence(note) ? undefined : `says what is not there: ${told}`
-  if (note.kind === 'approximated') return isExact(kind, wire, there, note, { from, to }) ? `says another of the same: ${told}` : undefined
+  if (value === undefined) return isAboutAbsence(note) ? undefined : `says what is not there: ${reported}`
+  if (note.kind === 'approximated') return isExact(kind, wire, there, note, { from, to }) ? `says another of the same: ${reported}` : undefined
   const same = (other: unknown) => {
     const crossed = cross(kind, other, from, to)
     const again = crossed?.notes.some(({ code, path }) => code === note.code && path === note.path)
     return !crossed || !again || sent(crossed) === sent(there)
   }
   const change = changeOf(value, pick, wordsOf)
-  if (change && !same(changed(wire, { ...change, path: place + change.path }))) return `is carried: ${told}${change.path}`
+  if (change && !same(changed(wire, { ...change, path: place + change.path }))) return `is carried: ${reported}${change.path}`
   // In a list others would move up, and what has an older spelling would be said by that.
   if (!hasKeyOfItsOwn(wire, place)) return undefined
   const bare = cross(kind, without(wire, place), from, to)
-  return bare && sent(bare) !== sent(there) ? `means something: ${told}` : undefined
+  return bare && sent(bare) !== sent(there) ? `means something: ${reported}` : undefined
 }
 
 /** What the changed source says stands there as it is, and is called made up all the same. */
-function isTold(crossed: Crossed | undefined, { code, path }: Note, after: unknown): boolean {
+function isReported(crossed: Crossed | undefined, { code, path }: Note, after: unknown): boolean {
   return (
     String(after).includes(mark) && valueAt(crossed?.wire, path) === after && crossed?.notes.some(note => note.code === code && note.path === path) === true
   )
@@ -67,7 +67,7 @@ const hasKeyOfItsOwn = (wire: unknown, place: string) =>
   !(place === '/tool_choice' && valueAt(wire, '/function_call') !== undefined)
 
 /** An output in a reply says that its call is answered, so that nobody waits for the client. */
-function isAnswer(wire: unknown, place: string): boolean {
+function isResponse(wire: unknown, place: string): boolean {
   const type = valueAt(wire, `${place.replace(/^(\/output\/\d+).*$/, '$1')}/type`)
   return place.startsWith('/output/') && typeof type === 'string' && type.endsWith('_output')
 }

@@ -31,10 +31,10 @@ export function lossOfChange(kind: Kind, wire: unknown, change: Change, { from, 
   const back = cross(kind, before.wire, to, from, before.path)
   const backAfter = back && cross(kind, after.wire, to, from, after.path)
   if (!backAfter || lostOnTheWayBack(before, after, back, backAfter)) return undefined
-  return hasReturned(change, told(back), told(backAfter)) ? undefined : `lost: ${shown(change)}`
+  return hasReturned(change, reported(back), reported(backAfter)) ? undefined : `lost: ${shown(change)}`
 }
 
-const told = ({ wire, path = '' }: Crossed) => [wire, decodeURIComponent(path)]
+const reported = ({ wire, path = '' }: Crossed) => [wire, decodeURIComponent(path)]
 
 const shown = ({ path, before, after }: Change) => `${path} ${JSON.stringify(before)} → ${JSON.stringify(after)}`
 

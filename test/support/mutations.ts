@@ -37,12 +37,12 @@ export function altered(events: readonly unknown[]): Mutation[] {
   const seen = new Set<string>()
   return events.flatMap((event, at) =>
     placesIn(event).flatMap(({ keys, value }) => {
-      const put = (how: string, other: unknown, told?: string): Mutation[] => {
+      const put = (how: string, other: unknown, reported?: string): Mutation[] => {
         const name = `${how} ${nameOf(event)}${pathOf(keys)}`
         if (seen.has(name) || canonicalJson(other) === canonicalJson(value)) return []
         seen.add(name)
         const changed = [...events.slice(0, at), withValue(event, keys, other), ...events.slice(at + 1)]
-        return [{ how: name, events: changed, keys, event, ...(told !== undefined && { stranger: told }) }]
+        return [{ how: name, events: changed, keys, event, ...(reported !== undefined && { stranger: reported }) }]
       }
       const inside = isObject(value) ? put('odd key in', { ...value, [odd]: stranger }, stranger) : []
       if (keys.length === 0) return inside

@@ -4,7 +4,7 @@ import { written } from './written.ts'
 
 type Body = Record<string, unknown>
 
-const said = (role: 'user' | 'assistant', text: string): Message => ({ role, origin: 'message', parts: [{ type: 'text', text }] })
+const message = (role: 'user' | 'assistant', text: string): Message => ({ role, origin: 'message', parts: [{ type: 'text', text }] })
 
 /** Where a protocol has the turns of a conversation, and how it writes such as say a text. */
 function turnsIn(protocol: Protocol, ...messages: Message[]): { key: string; turns: Body[] } {
@@ -18,33 +18,33 @@ function turnsIn(protocol: Protocol, ...messages: Message[]): { key: string; tur
 const known = new Map<Protocol, { key: string; turns: Body[] }>()
 
 /** A question of the user, an answer, and the next question. */
-function usualTurns(protocol: Protocol): { key: string; turns: Body[] } {
-  const turns = known.get(protocol) ?? turnsIn(protocol, said('user', 'So?'), said('assistant', 'So.'), said('user', 'And?'))
+function commonTurns(protocol: Protocol): { key: string; turns: Body[] } {
+  const turns = known.get(protocol) ?? turnsIn(protocol, message('user', 'So?'), message('assistant', 'So.'), message('user', 'And?'))
   known.set(protocol, turns)
   return turns
 }
 
 function turnsOf(protocol: Protocol, wire: unknown): unknown[] {
-  const turns = (wire as Body)[usualTurns(protocol).key]
+  const turns = (wire as Body)[commonTurns(protocol).key]
   return Array.isArray(turns) ? turns : []
 }
 
-const withTurns = (protocol: Protocol, wire: unknown, turns: unknown[]): Body => ({ ...(wire as Body), [usualTurns(protocol).key]: turns })
+const withTurns = (protocol: Protocol, wire: unknown, turns: unknown[]): Body => ({ ...(wire as Body), [commonTurns(protocol).key]: turns })
 
 /** The request as it was after each of its assistant's texts that a user answers. */
 export function cutsOf(protocol: Protocol, wire: unknown): Body[] {
   const turns = turnsOf(protocol, wire)
-  const [asks, answers] = usualTurns(protocol).turns.map(({ role }) => role)
+  const [asks, responses] = commonTurns(protocol).turns.map(({ role }) => role)
   const isText = (turn: unknown) =>
-    typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === answers && !/"(tool_calls|functionCall)":/.test(JSON.stringify(turn))
+    typeof turn === 'object' && turn !== null && 'role' in turn && turn.role === responses && !/"(tool_calls|functionCall)":/.test(JSON.stringify(turn))
   const ends = turns.flatMap((turn, index) => (isText(turn) && (turns[index + 1] as Body | undefined)?.['role'] === asks ? [index + 1] : []))
   return ends.map(end => withTurns(protocol, wire, turns.slice(0, end)))
 }
 
 /** A request that ends with a text of the assistant, and the same when the user and the turns of another have followed. */
 export function continued(protocol: Protocol, wire: unknown, more: unknown): { earlier: Body; later: Body } {
-  const [asked, answered, next] = usualTurns(protocol).turns
-  const before = [...turnsOf(protocol, wire), asked, answered]
+  const [received, responded, next] = commonTurns(protocol).turns
+  const before = [...turnsOf(protocol, wire), received, responded]
   const after = [...before, next, ...turnsOf(protocol, more)]
   return { earlier: withTurns(protocol, wire, before), later: withTurns(protocol, wire, after) }
 }

@@ -1,13 +1,13 @@
 import type { ProtocolName } from '../../src/protocols/index.ts'
 
-const chatReply = (...choices: object[]) => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices })
+const chatResponse = (...choices: object[]) => ({ id: 'c1', object: 'chat.completion', created: 1, model: 'm', choices })
 const responsesHead = { id: 'resp_1', object: 'response', created_at: 1, model: 'm' }
 
 /** Whole replies with most of what each wire has. */
-export const replies: Record<ProtocolName, object[]> = {
+export const responses: Record<ProtocolName, object[]> = {
   'chat-completions': [
     {
-      ...chatReply(
+      ...chatResponse(
         {
           index: 0,
           finish_reason: 'stop',
@@ -33,7 +33,7 @@ export const replies: Record<ProtocolName, object[]> = {
         completion_tokens_details: { reasoning_tokens: 1 },
       },
     },
-    chatReply({
+    chatResponse({
       index: 0,
       finish_reason: 'tool_calls',
       logprobs: null,
@@ -45,13 +45,13 @@ export const replies: Record<ProtocolName, object[]> = {
         tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }],
       },
     }),
-    chatReply({
+    chatResponse({
       index: 0,
       finish_reason: 'stop',
       logprobs: null,
       message: { role: 'assistant', content: null, refusal: 'no', audio: { id: 'x', data: 'AAAA', expires_at: 9, transcript: 'b' } },
     }),
-    chatReply({
+    chatResponse({
       index: 0,
       finish_reason: 'function_call',
       logprobs: null,

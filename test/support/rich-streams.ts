@@ -6,7 +6,7 @@ function chunk(delta: object, choice: object = {}): Record<string, unknown> {
   return { ...chatHead, choices: [{ index: 0, delta, logprobs: null, finish_reason: null, ...choice }], usage: null }
 }
 
-const odds = (token: string) => ({ token, logprob: -0.5, bytes: [75], top_logprobs: [{ token, logprob: -0.5, bytes: [75] }] })
+const logprobs = (token: string) => ({ token, logprob: -0.5, bytes: [75], top_logprobs: [{ token, logprob: -0.5, bytes: [75] }] })
 
 const chatUsage = {
   prompt_tokens: 1001,
@@ -45,7 +45,7 @@ const inItem = (item_id: string, output_index: number) => ({ item_id, output_ind
 
 const thought = { type: 'reasoning', id: 'rs_Kk01', summary: [{ type: 'summary_text', text: 'Kk02 Kk03' }], encrypted_content: 'Kk04' }
 
-const answer = {
+const response = {
   type: 'message',
   id: 'msg_Kk05',
   role: 'assistant',
@@ -73,7 +73,7 @@ const interpreter = {
   container_id: 'cntr_1',
   outputs: [{ type: 'logs', logs: 'Kk07' }],
 }
-const picture = { type: 'image_generation_call', id: 'ig_Kk08', status: 'completed', result: 'Kk09' }
+const image = { type: 'image_generation_call', id: 'ig_Kk08', status: 'completed', result: 'Kk09' }
 const mcp = {
   type: 'mcp_call',
   id: 'mcp_Kk10',
@@ -103,7 +103,7 @@ const messageDelta = (stop_reason: string) => ({ type: 'message_delta', delta: {
 
 const geminiHead = { modelVersion: 'model-Kk91', responseId: 'Kk90', createTime: '2026-01-01T00:00:00Z' }
 
-function piece(parts: object[], candidate: object = {}, beside: object = {}): Record<string, unknown> {
+function part(parts: object[], candidate: object = {}, beside: object = {}): Record<string, unknown> {
   return { candidates: [{ content: { role: 'model', parts }, index: 0, ...candidate }], ...geminiHead, ...beside }
 }
 
@@ -138,8 +138,8 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       chunk({ role: 'assistant', content: '', reasoning: 'Kk01', reasoning_details: [{ type: 'reasoning.text', text: 'Kk01', index: 0 }] }),
       chunk({ reasoning: ' Kk02', reasoning_details: [{ type: 'reasoning.text', text: ' Kk02', index: 0 }] }),
       chunk({ reasoning_details: [{ type: 'reasoning.text', signature: 'Kk03', index: 0 }] }),
-      chunk({ content: 'Kk04' }, { logprobs: { content: [odds('Kk08')], refusal: null } }),
-      chunk({ content: ' Kk05' }, { logprobs: { content: [odds('Kk09')], refusal: null } }),
+      chunk({ content: 'Kk04' }, { logprobs: { content: [logprobs('Kk08')], refusal: null } }),
+      chunk({ content: ' Kk05' }, { logprobs: { content: [logprobs('Kk09')], refusal: null } }),
       chunk({
         annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 9, title: 'Kk06', url: 'https://example.org/Kk07' } }],
       }),
@@ -237,7 +237,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { type: 'response.reasoning_summary_text.done', ...inItem('rs_Kk01', 0), summary_index: 0, text: 'Kk02 Kk03' },
       { type: 'response.reasoning_summary_part.done', ...inItem('rs_Kk01', 0), summary_index: 0, part: { type: 'summary_text', text: 'Kk02 Kk03' } },
       { type: 'response.output_item.done', output_index: 0, item: thought },
-      { type: 'response.output_item.added', output_index: 1, item: { ...answer, status: 'in_progress', content: [] } },
+      { type: 'response.output_item.added', output_index: 1, item: { ...response, status: 'in_progress', content: [] } },
       { type: 'response.content_part.added', ...inItem('msg_Kk05', 1), content_index: 0, part: { type: 'output_text', text: '', annotations: [] } },
       { type: 'response.output_text.delta', ...inItem('msg_Kk05', 1), content_index: 0, delta: 'Kk06', logprobs: [] },
       { type: 'response.output_text.delta', ...inItem('msg_Kk05', 1), content_index: 0, delta: ' Kk07', logprobs: [] },
@@ -246,18 +246,18 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
         ...inItem('msg_Kk05', 1),
         content_index: 0,
         annotation_index: 0,
-        annotation: answer.content[0]?.annotations[0],
+        annotation: response.content[0]?.annotations[0],
       },
       { type: 'response.output_text.done', ...inItem('msg_Kk05', 1), content_index: 0, text: 'Kk06 Kk07', logprobs: [] },
-      { type: 'response.content_part.done', ...inItem('msg_Kk05', 1), content_index: 0, part: answer.content[0] },
-      { type: 'response.output_item.done', output_index: 1, item: answer },
+      { type: 'response.content_part.done', ...inItem('msg_Kk05', 1), content_index: 0, part: response.content[0] },
+      { type: 'response.output_item.done', output_index: 1, item: response },
       { type: 'response.output_item.added', output_index: 2, item: { ...call, status: 'in_progress', arguments: '' } },
       { type: 'response.function_call_arguments.delta', ...inItem('fc_Kk10', 2), delta: '{"a":"Kk13' },
       { type: 'response.function_call_arguments.delta', ...inItem('fc_Kk10', 2), delta: ' Kk14"}' },
       { type: 'response.function_call_arguments.done', ...inItem('fc_Kk10', 2), name: 'run_Kk12', arguments: call.arguments },
       { type: 'response.output_item.done', output_index: 2, item: call },
       { type: 'keepalive' },
-      { type: 'response.completed', response: { ...responsesHead, status: 'completed', output: [thought, answer, call], usage: responsesUsage } },
+      { type: 'response.completed', response: { ...responsesHead, status: 'completed', output: [thought, response, call], usage: responsesUsage } },
     ]),
     'a freeform call': numbered([
       ...begun,
@@ -304,7 +304,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { type: 'response.output_item.added', output_index: 3, item: { type: 'image_generation_call', id: 'ig_Kk08', status: 'in_progress', result: null } },
       { type: 'response.image_generation_call.generating', ...inItem('ig_Kk08', 3) },
       { type: 'response.image_generation_call.partial_image', ...inItem('ig_Kk08', 3), partial_image_index: 0, partial_image_b64: 'AAAA' },
-      { type: 'response.output_item.done', output_index: 3, item: picture },
+      { type: 'response.output_item.done', output_index: 3, item: image },
       { type: 'response.output_item.added', output_index: 4, item: { ...mcp, status: 'in_progress', arguments: '', output: null } },
       { type: 'response.mcp_call_arguments.delta', ...inItem('mcp_Kk10', 4), delta: mcp.arguments },
       { type: 'response.mcp_call_arguments.done', ...inItem('mcp_Kk10', 4), arguments: mcp.arguments },
@@ -312,7 +312,7 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { type: 'response.output_item.done', output_index: 4, item: mcp },
       {
         type: 'response.completed',
-        response: { ...responsesHead, status: 'completed', output: [rawThought, search, interpreter, picture, mcp], usage: responsesUsage },
+        response: { ...responsesHead, status: 'completed', output: [rawThought, search, interpreter, image, mcp], usage: responsesUsage },
       },
     ]),
     'a failure': numbered([
@@ -395,28 +395,28 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
   },
   'generate-content': {
     'thoughts, text with sources and calls': [
-      piece([{ text: 'Kk01', thought: true }], {}, { usageMetadata: geminiUsage(0) }),
-      piece([{ text: ' Kk02', thought: true }]),
-      piece([{ text: 'Kk03' }]),
-      piece([{ text: ' Kk04' }]),
-      piece([], {
+      part([{ text: 'Kk01', thought: true }], {}, { usageMetadata: geminiUsage(0) }),
+      part([{ text: ' Kk02', thought: true }]),
+      part([{ text: 'Kk03' }]),
+      part([{ text: ' Kk04' }]),
+      part([], {
         groundingMetadata: {
           webSearchQueries: ['Kk05'],
           groundingChunks: [{ web: { uri: 'https://example.org/Kk06', title: 'Kk07' } }],
           groundingSupports: [{ segment: { startIndex: 0, endIndex: 4, text: 'Kk03' }, groundingChunkIndices: [0] }],
         },
       }),
-      piece([{ functionCall: { id: 'Kk08', name: 'run_Kk09', args: { a: 'Kk10' } }, thoughtSignature: 'Kk11' }]),
-      piece([{ functionCall: { id: 'Kk12', name: 'run_Kk13', args: { b: 'Kk14' } } }]),
-      piece([{ text: '' }], { finishReason: 'STOP' }, { usageMetadata: geminiUsage(2) }),
+      part([{ functionCall: { id: 'Kk08', name: 'run_Kk09', args: { a: 'Kk10' } }, thoughtSignature: 'Kk11' }]),
+      part([{ functionCall: { id: 'Kk12', name: 'run_Kk13', args: { b: 'Kk14' } } }]),
+      part([{ text: '' }], { finishReason: 'STOP' }, { usageMetadata: geminiUsage(2) }),
     ],
     'code, a picture and a proven text': [
-      piece([{ executableCode: { id: 'Kk01', language: 'PYTHON', code: 'Kk02' } }]),
-      piece([{ codeExecutionResult: { id: 'Kk01', outcome: 'OUTCOME_OK', output: 'Kk03' } }]),
-      piece([{ inlineData: { mimeType: 'image/png', data: 'Kk04' } }]),
-      piece([{ text: 'Kk05' }], { logprobsResult: { chosenCandidates: [{ token: 'Kk08', tokenId: 7, logProbability: -1 }] } }),
-      piece([{ text: '', thoughtSignature: 'Kk06' }]),
-      piece([{ text: '' }], {
+      part([{ executableCode: { id: 'Kk01', language: 'PYTHON', code: 'Kk02' } }]),
+      part([{ codeExecutionResult: { id: 'Kk01', outcome: 'OUTCOME_OK', output: 'Kk03' } }]),
+      part([{ inlineData: { mimeType: 'image/png', data: 'Kk04' } }]),
+      part([{ text: 'Kk05' }], { logprobsResult: { chosenCandidates: [{ token: 'Kk08', tokenId: 7, logProbability: -1 }] } }),
+      part([{ text: '', thoughtSignature: 'Kk06' }]),
+      part([{ text: '' }], {
         finishReason: 'MAX_TOKENS',
         finishMessage: 'Kk07',
         safetyRatings: [{ category: 'HARM_CATEGORY_HARASSMENT', probability: 'LOW' }],
@@ -442,16 +442,16 @@ export const richStreams: Record<ProtocolName, Record<string, unknown[]>> = {
       { ...geminiHead, candidates: [{ index: 1, content: { role: 'model', parts: [{ text: ' Kk02' }] }, finishReason: 'STOP' }] },
     ],
     'a call in pieces': [
-      piece([{ functionCall: { id: 'Kk01', name: 'run_Kk02', willContinue: true }, thoughtSignature: 'Kk03' }]),
-      piece([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'Kk04', willContinue: true }], willContinue: true } }]),
-      piece([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: ' Kk05' }], willContinue: true } }]),
-      piece([{ functionCall: { partialArgs: [{ jsonPath: '$.b', numberValue: 7 }], willContinue: true } }]),
-      piece([{ functionCall: {} }]),
-      piece([{ text: '' }], { finishReason: 'STOP' }),
+      part([{ functionCall: { id: 'Kk01', name: 'run_Kk02', willContinue: true }, thoughtSignature: 'Kk03' }]),
+      part([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: 'Kk04', willContinue: true }], willContinue: true } }]),
+      part([{ functionCall: { partialArgs: [{ jsonPath: '$.a', stringValue: ' Kk05' }], willContinue: true } }]),
+      part([{ functionCall: { partialArgs: [{ jsonPath: '$.b', numberValue: 7 }], willContinue: true } }]),
+      part([{ functionCall: {} }]),
+      part([{ text: '' }], { finishReason: 'STOP' }),
     ],
     'a blocked prompt': [
       { ...geminiHead, promptFeedback: { blockReason: 'SAFETY', blockReasonMessage: 'Kk01', safetyRatings: [] }, usageMetadata: geminiUsage(0) },
     ],
-    'a failure': [piece([{ text: 'Kk01' }]), { error: { code: 503, message: 'Kk02', status: 'UNAVAILABLE' } }],
+    'a failure': [part([{ text: 'Kk01' }]), { error: { code: 503, message: 'Kk02', status: 'UNAVAILABLE' } }],
   },
 }

@@ -1,13 +1,13 @@
-import type { Told } from './upstreams/index.ts'
+import type { Reported } from './upstreams/index.ts'
 
 /** A function as an upstream was told of it. */
-export function toldFunction(name: string, schema: unknown): Told {
+export function reportedFunction(name: string, schema: unknown): Reported {
   const [field = ''] = Object.keys((schema as { properties?: object } | undefined)?.properties ?? {})
   return { name, freeform: false, field }
 }
 
 /** A tool that takes text, where the wire has such. */
-export const toldText = (name = ''): Told => ({ name, freeform: true, field: '' })
+export const reportedText = (name = ''): Reported => ({ name, freeform: true, field: '' })
 
 /** A text in a few pieces, none empty. */
-export const pieces = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []
+export const chunks = (text: string): string[] => text.match(/[\s\S]{1,6}/g) ?? []

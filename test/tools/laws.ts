@@ -10,13 +10,13 @@ import { parseArgs } from 'node:util'
  */
 const seed = process.env['WIREGLOT_LAW_SEED'] ?? String(randomInt(2 ** 31))
 const throws = process.env['WIREGLOT_LAW_RUNS'] ?? '100000'
-const told = `WIREGLOT_LAW_SEED=${seed} WIREGLOT_LAW_RUNS=${throws}`
+const reported = `WIREGLOT_LAW_SEED=${seed} WIREGLOT_LAW_RUNS=${throws}`
 
 const { values, positionals: words } = parseArgs({ allowPositionals: true, options: { share: { type: 'string' }, of: { type: 'string' } } })
 const { share, of } = values
 if (share !== undefined && !/^[1-9]\d*\/[1-9]\d*$/.test(share)) throw new Error(`a share is 1/8, not ${share}`)
 const cut = [...words, ...(of === undefined ? [] : [`--of '${of}'`]), ...(share === undefined ? [] : [`--share ${share}`])].join(' ')
-console.log(`${told} ${cut}`)
+console.log(`${reported} ${cut}`)
 
 const vitest = [
   'vitest',
@@ -39,5 +39,5 @@ const { status } = spawnSync('npx', [...vitest, ...chosen], {
     ...(share !== undefined && { WIREGLOT_LAW_SHARE: share }),
   },
 })
-console.log(status === 0 ? `every law held: ${told} ${cut}` : `a law failed; the same dice again: ${told} npm run laws -- ${cut}`)
+console.log(status === 0 ? `every law held: ${reported} ${cut}` : `a law failed; the same dice again: ${reported} npm run laws -- ${cut}`)
 process.exitCode = status ?? 1

@@ -47,10 +47,10 @@ function vendors(): string {
 }
 
 function finish(): string {
-  const usual = new Map(all.map(protocol => [protocol, new Set(notesOfEnding(protocol, 'stop').map(keyOf))]))
+  const common = new Map(all.map(protocol => [protocol, new Set(notesOfEnding(protocol, 'stop').map(keyOf))]))
   const rows = finishReasons.map(reason => [
     reason,
-    ...all.map(protocol => describe(notesOfEnding(protocol, reason).filter(note => !usual.get(protocol)?.has(keyOf(note))))),
+    ...all.map(protocol => describe(notesOfEnding(protocol, reason).filter(note => !common.get(protocol)?.has(keyOf(note))))),
   ])
   return table(['a response that ended by', ...all.map(({ name }) => `→ ${name}`)], rows)
 }
@@ -86,8 +86,8 @@ function sections(head: string[], rows: string[][]): string {
 
 function outcome(protocol: Protocol, request: CanonicalRequest): string {
   try {
-    const usual = new Set(written(plain, protocol).notes.map(keyOf))
-    return describe(written(request, protocol).notes.filter(note => !usual.has(keyOf(note))))
+    const common = new Set(written(plain, protocol).notes.map(keyOf))
+    return describe(written(request, protocol).notes.filter(note => !common.has(keyOf(note))))
   } catch (error) {
     if (TranslationError.is(error)) return 'refused'
     throw error

@@ -51,11 +51,11 @@ const main :Workerd.Worker = (modules = [ (name = "server.js", esModule = embed 
 
 /** Speaks messages, whole and streamed. Asked for something endless it streams until the caller leaves. */
 let brokenOff = 0
-let asked = 0
+let received = 0
 const upstream = createServer(async (request, response) => {
   let body = ''
   for await (const chunk of request.setEncoding('utf8')) body += chunk
-  asked = body.length
+  received = body.length
   response.on('close', () => void (response.writableFinished || brokenOff++))
   if (body.includes('refused')) {
     response.writeHead(400, { 'content-type': 'application/json' })
@@ -122,7 +122,7 @@ async function tried(name: string, { bin, server, args, bundled }: Runtime): Pro
     for (let left = 100; left > 0 && !(await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined)); left--) await pause(100)
     for (const [what, ask] of Object.entries(asks(`http://127.0.0.1:${port}${path}`))) {
       const fault = await ask().then(
-        said => (said === true ? undefined : String(said)),
+        message => (message === true ? undefined : String(message)),
         error => String(error),
       )
       if (fault !== undefined) failed++
@@ -143,17 +143,17 @@ function asks(url: string): Record<string, () => Promise<unknown>> {
     return fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body, ...(signal && { signal }) })
   }
   const holds = async (response: Response, ...words: string[]) => {
-    const said = await response.text()
-    return words.every(word => said.includes(word)) || said
+    const message = await response.text()
+    return words.every(word => message.includes(word)) || message
   }
   return {
     'a reply': async () => holds(await ask(text), text),
     'a stream': async () => holds(await ask(text, true), text, '[DONE]'),
     'a refusal': async () => holds(await ask('refused'), 'not like this'),
-    'a request of 1 MB': async () => (await holds(await ask('ü'.repeat(1e6)), text)) && (asked > 1e6 || asked),
+    'a request of 1 MB': async () => (await holds(await ask('ü'.repeat(1e6)), text)) && (received > 1e6 || received),
     '50 at once': async () => {
       const all = await Promise.all(Array.from({ length: 50 }, async (_, at) => holds(await ask(text, at % 2 === 0), text)))
-      return all.find(said => said !== true) ?? true
+      return all.find(message => message !== true) ?? true
     },
     'a client that leaves in mid-stream': async () => {
       const before = brokenOff

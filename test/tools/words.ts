@@ -25,7 +25,7 @@ export const glossary: Record<string, string> = {
   tells: 'reports',
   told: 'reported',
   said: 'reported, sent',
-  unsaid: 'unreported',
+  unreported: 'unreported',
   heard: 'received',
   hears: 'receives',
   voice: 'a name after what it exports',

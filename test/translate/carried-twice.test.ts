@@ -5,7 +5,7 @@ import { protocols } from '../../src/protocols/index.ts'
 const { 'chat-completions': chat, 'generate-content': google } = protocols
 
 const call = (id: string) => ({ type: 'tool-call', id, name: 'f', kind: 'function', input: '{}' }) as const
-const reply: CanonicalResponse = {
+const response: CanonicalResponse = {
   id: 'r',
   model: 'm',
   createdAt: 1,
@@ -32,7 +32,7 @@ const reply: CanonicalResponse = {
 type Bearer = { thoughtSignature?: string; extra_content?: unknown }
 
 test('a thought that a client puts on both calls of a turn is given back once, to generate-content', () => {
-  const { wire } = google.encodeResponse(reply, { signedReasoning: 'calls' })
+  const { wire } = google.encodeResponse(response, { signedReasoning: 'calls' })
   const { candidates } = wire as { candidates: { content: { parts: (Bearer & { functionCall?: object })[] } }[] }
   const parts = candidates[0]?.content.parts ?? []
   const thoughtSignature = parts.find(part => part.functionCall)?.thoughtSignature
@@ -43,7 +43,7 @@ test('a thought that a client puts on both calls of a turn is given back once, t
 })
 
 test('a thought that a client puts on both calls of a turn is given back once, over chat-completions', () => {
-  const { wire } = chat.encodeResponse(reply, { signedReasoning: 'calls' })
+  const { wire } = chat.encodeResponse(response, { signedReasoning: 'calls' })
   const { choices } = wire as { choices: { message: { content: string; tool_calls: Bearer[] } }[] }
   const { content, tool_calls: calls = [] } = choices[0]?.message ?? {}
   const extra = calls[0]?.extra_content

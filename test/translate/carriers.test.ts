@@ -9,17 +9,21 @@ import { clientOf, type Echo } from '../support/clients/index.ts'
 import { written } from '../support/written.ts'
 
 /** A provider that signs calls and texts, which no client of the wires here takes for its own. */
-const proof = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'elsewhere', model: 'gemini-3-pro', form: 'thought' } })
+const signature = (value: string): { signature: Signature } => ({ signature: { value, issuer: 'elsewhere', model: 'gemini-3-pro', form: 'thought' } })
 const call = (nth: number, signed?: string): Part => ({
   type: 'tool-call',
   id: `call_${nth}`,
   name: 'lookup',
   kind: 'function',
   input: `{"nth":${nth}}`,
-  ...(signed && proof(signed)),
+  ...(signed && signature(signed)),
 })
-const text = (said: string, signed?: string): Part => ({ type: 'text', text: said, ...(signed && proof(signed)) })
-const thought = (said: string, signed?: string): Part => ({ type: 'reasoning', segments: [{ kind: 'summary', text: said }], ...(signed && proof(signed)) })
+const text = (message: string, signed?: string): Part => ({ type: 'text', text: message, ...(signed && signature(signed)) })
+const thought = (message: string, signed?: string): Part => ({
+  type: 'reasoning',
+  segments: [{ kind: 'summary', text: message }],
+  ...(signed && signature(signed)),
+})
 
 const shapes: { name: string; parts: Part[] }[] = [
   { name: 'on a call', parts: [call(1, 'A')] },
@@ -42,7 +46,7 @@ const forms = [
 
 const protocolOf = (name: string) => all.find(one => one.name === name) as (typeof all)[number]
 
-function toldTo(protocol: (typeof all)[number], parts: Part[], streamed: boolean, options: object = {}) {
+function reportedTo(protocol: (typeof all)[number], parts: Part[], streamed: boolean, options: object = {}) {
   const finish = { reason: parts.some(({ type }) => type === 'tool-call') ? ('tool_calls' as const) : ('stop' as const) }
   const response: CanonicalResponse = {
     id: 'answer_1',
@@ -67,15 +71,15 @@ function toldTo(protocol: (typeof all)[number], parts: Part[], streamed: boolean
 describe.each(all)('a $name client keeps a signature', protocol => {
   const { open, receive, goOn } = clientOf(protocol.name)
 
-  const told = (parts: Part[], streamed: boolean, options: object) => toldTo(protocol, parts, streamed, options)
+  const reported = (parts: Part[], streamed: boolean, options: object) => reportedTo(protocol, parts, streamed, options)
 
   async function echoed(parts: Part[], streamed: boolean, { echo, ...options }: { echo?: Echo; signatures?: string } = {}) {
-    const reply = told(parts, streamed, options)
-    expect(reply.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code))).toEqual(
-      [],
-    )
-    const next = goOn(open(question), await receive(reply), { runTool: () => 'found', ask: 'And then?', ...(echo && { echo }) })
-    const { value } = protocol.decodeRequest(next, { storedSignatures: (id: string) => reply.signatures?.[id] } as object)
+    const response = reported(parts, streamed, options)
+    expect(
+      response.notes.filter(({ code }) => code.startsWith('reasoning.') && !['reasoning.signature-empty', 'reasoning.dialect-field'].includes(code)),
+    ).toEqual([])
+    const next = goOn(open(question), await receive(response), { runTool: () => 'found', ask: 'And then?', ...(echo && { echo }) })
+    const { value } = protocol.decodeRequest(next, { storedSignatures: (id: string) => response.signatures?.[id] } as object)
     return value.messages.filter(({ role }) => role === 'assistant').flatMap(essence)
   }
 
@@ -92,10 +96,10 @@ describe.each(all)('a $name client keeps a signature', protocol => {
     )
 
   test('$name that no part is left for is told of, and never sent', () => {
-    const reply = told([call(1, 'SECRET')], false, {})
+    const response = reported([call(1, 'SECRET')], false, {})
     const [{ name }] = all.filter(one => one !== protocol) as [(typeof all)[number]]
     for (const other of [protocol, ...all.filter(one => one.name === name)]) {
-      const { value } = protocol.decodeResponse(reply.body)
+      const { value } = protocol.decodeResponse(response.body)
       const result: Part = { type: 'tool-result', callId: 'call_1', kind: 'function', content: [text('found')] }
       const messages: Message[] = [
         { role: 'user', origin: 'message', parts: [text('What?')] },
@@ -116,26 +120,26 @@ describe.each(forms)('a messages client that takes the last block for the answer
   // Claude Code prints the last block, and nothing where that is no text.
   test.each(ending)('has the text last, and is told of the proof $name', async ({ parts }) => {
     const { receive } = clientOf('messages')
-    const reply = toldTo(protocolOf('messages'), parts, streamed, { lastSignature: 'drop' })
-    const { content } = (await receive(reply)) as { content: { type: string }[] }
+    const response = reportedTo(protocolOf('messages'), parts, streamed, { lastSignature: 'drop' })
+    const { content } = (await receive(response)) as { content: { type: string }[] }
     expect(content.at(-1)?.type).toBe('text')
     // In a complete reply the proof of a text that has words goes before it; a stream learns of it too late.
     const isInFront = !streamed && content.at(-2)?.type === 'redacted_thinking'
-    expect(reply.notes.map(({ code }) => code).includes('reasoning.trailing-signature')).toBe(!isInFront)
+    expect(response.notes.map(({ code }) => code).includes('reasoning.trailing-signature')).toBe(!isInFront)
     if (parts.some(part => part.type === 'text' && part.text !== '' && part.signature)) expect(isInFront).toBe(!streamed)
   })
 
   test('keeps the only thing that there is', async () => {
-    const reply = toldTo(protocolOf('messages'), [text('', 'A')], streamed, { lastSignature: 'drop' })
-    const { content } = (await clientOf('messages').receive(reply)) as { content: { type: string }[] }
+    const response = reportedTo(protocolOf('messages'), [text('', 'A')], streamed, { lastSignature: 'drop' })
+    const { content } = (await clientOf('messages').receive(response)) as { content: { type: string }[] }
     expect(content.map(({ type }) => type)).toEqual(['redacted_thinking'])
-    expect(reply.notes.map(({ code }) => code)).not.toContain('reasoning.trailing-signature')
+    expect(response.notes.map(({ code }) => code)).not.toContain('reasoning.trailing-signature')
   })
 })
 
 test('a complete reply without calls ends in its text for any messages client', async () => {
-  const reply = toldTo(protocolOf('messages'), [text('Hello', 'A')], false)
-  const { content } = (await clientOf('messages').receive(reply)) as { content: { type: string }[] }
+  const response = reportedTo(protocolOf('messages'), [text('Hello', 'A')], false)
+  const { content } = (await clientOf('messages').receive(response)) as { content: { type: string }[] }
   expect(content.map(({ type }) => type)).toEqual(['redacted_thinking', 'text'])
 })
 
@@ -148,9 +152,9 @@ test.each([
   const chunk = (delta: object, finish_reason: string | null = null) =>
     `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages', messages: { lastSignature: 'drop' } })
-  const pieces = [...[...deltas, proven].map(delta => chunk(delta)), chunk({}, 'stop'), 'data: [DONE]\n\n']
-  const told = pieces.map(piece => translator.push(piece)).join('') + translator.end()
-  const { content } = (await clientOf('messages').receive({ text: told })) as { content: { type: string }[] }
+  const chunks = [...[...deltas, proven].map(delta => chunk(delta)), chunk({}, 'stop'), 'data: [DONE]\n\n']
+  const reported = chunks.map(part => translator.push(part)).join('') + translator.end()
+  const { content } = (await clientOf('messages').receive({ text: reported })) as { content: { type: string }[] }
   expect(content.at(-1)).toMatchObject({ type: 'text', text: 'It is this.' })
   expect(translator.notes.map(({ code }) => code)).toContain('reasoning.trailing-signature')
 })

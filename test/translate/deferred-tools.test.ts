@@ -15,7 +15,7 @@ const bodies = {
     tool: (name: string, more: object) => ({ type: 'function', name, parameters: { type: 'object' }, strict: false, ...more }),
   },
 }
-type Told = [name: unknown, deferred: unknown]
+type Reported = [name: unknown, deferred: unknown]
 
 describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   ['messages', 'responses'],
@@ -25,8 +25,8 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   const crossed = (wire: object, options: MappingOptions = {}) => {
     const { body: there, notes } = translateRequest(wire, { from, to, ...options })
     const { tools } = there as { tools: { type?: string; name?: string; defer_loading?: boolean }[] }
-    const told = tools.map(({ name, type, defer_loading }): Told => [name ?? type, defer_loading])
-    return { told, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
+    const reported = tools.map(({ name, type, defer_loading }): Reported => [name ?? type, defer_loading])
+    return { told: reported, notes: notes.filter(({ code }) => code.startsWith('tool.')).map(({ code, path }) => `${code} ${path}`) }
   }
 
   test('are there from the start when the search for them is left out', () => {
@@ -40,8 +40,8 @@ describe.each<[ProtocolName & keyof typeof bodies, ProtocolName]>([
   })
 
   test('wait for a search that is mapped', () => {
-    const { told, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
-    expect(told[0]).toEqual(['a', true])
+    const { told: reported, notes } = crossed(body(tool('a', later), search), { tools: { serverTools: 'map' } })
+    expect(reported[0]).toEqual(['a', true])
     expect(notes).toEqual(['tool.server-mapped /tools/1'])
   })
 
@@ -75,13 +75,13 @@ test.each<[ProtocolName, object]>([
   ['generate-content', [{ functionDeclarations: [{ name: 'known' }, { name: 'found' }] }]],
 ])('what the client itself has found is offered to %s, and once', (to, tools) => {
   const { search, tool } = bodies.responses
-  const asked = { execution: 'client', call_id: 'c1', status: 'completed' }
+  const received = { execution: 'client', call_id: 'c1', status: 'completed' }
   const input = [
     { role: 'user', content: 'hi' },
-    { type: 'tool_search_call', ...asked, arguments: { query: 'q' } },
-    { type: 'tool_search_output', ...asked, tools: [tool('found', {}), tool('known', {})] },
-    { type: 'tool_search_call', ...asked, call_id: 'c2', arguments: { query: 'q' } },
-    { type: 'tool_search_output', ...asked, call_id: 'c2', tools: [tool('found', {})] },
+    { type: 'tool_search_call', ...received, arguments: { query: 'q' } },
+    { type: 'tool_search_output', ...received, tools: [tool('found', {}), tool('known', {})] },
+    { type: 'tool_search_call', ...received, call_id: 'c2', arguments: { query: 'q' } },
+    { type: 'tool_search_output', ...received, call_id: 'c2', tools: [tool('found', {})] },
   ]
   const { body, notes } = translateRequest({ model: 'm', input, tools: [tool('known', {}), search] }, { from: 'responses', to })
   expect(body).toMatchObject({ tools })
@@ -105,8 +105,8 @@ test.each<[ProtocolName, object]>([
 
 test('a search that is not among the allowed tools finds nothing', () => {
   const { tool, search, body } = bodies.responses
-  const asked = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }
-  const { body: there, notes } = translateRequest(asked, { from: 'responses', to: 'messages', tools: { serverTools: 'map' } })
+  const received = { ...body(tool('a', later), search), tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] } }
+  const { body: there, notes } = translateRequest(received, { from: 'responses', to: 'messages', tools: { serverTools: 'map' } })
   expect(there).toMatchObject({ tools: [{ name: 'a' }] })
   expect(JSON.stringify(there)).not.toContain('defer_loading')
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('tool.loaded /tools/0/defer_loading')

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { collectStream, createStreamTranslator } from '../../src/index.ts'
 
 const begun = 'data: {"id":"c1","model":"m","choices":[{"index":0,"delta":{"content":"Hi"},"finish_reason":null}]}\n\ndata: {"id":"'
-const piece = 'x'.repeat(1024 * 1024)
+const chunk = 'x'.repeat(1024 * 1024)
 
 test('an event without end ends the stream as failed before it fills the memory', async () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'messages' })
   let text = translator.push(begun)
-  for (let i = 0; i < 70; i++) text += translator.push(piece)
+  for (let i = 0; i < 70; i++) text += translator.push(chunk)
   text += translator.end()
   expect(translator.finished).toBe(false)
   expect(await collectStream([text], { protocol: 'messages' })).toMatchObject({

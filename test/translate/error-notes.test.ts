@@ -6,7 +6,7 @@ import { messages } from '../../src/protocols/messages/index.ts'
 import { encodeStream } from '../../src/testing/streams.ts'
 import { explodeResponse, translateError, translateResponse } from '../support/untyped.ts'
 
-const tell = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
+const report = (notes: readonly { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
 const openaiError = { message: 'No.', type: 'invalid_request_error', param: 'input', code: 'odd_code', odd: { x: 1 } }
 const anthropicError = { type: 'error', request_id: 'req_1', error: { type: 'invalid_request_error', message: 'No.', details: { a: 1 }, odd: 1 }, beside: 2 }
@@ -16,9 +16,9 @@ const inStream = (from: ProtocolName, to: ProtocolName, event: object, options =
   const translator = createStreamTranslator({ from, to, ...options })
   translator.push(`data: ${JSON.stringify(event)}\n\n`)
   translator.end()
-  return tell(translator.notes)
+  return report(translator.notes)
 }
-const asBody = (from: ProtocolName, to: ProtocolName, body: object, status = 500) => tell(translateError({ status, headers: {}, body }, { from, to }).notes)
+const asBody = (from: ProtocolName, to: ProtocolName, body: object, status = 500) => report(translateError({ status, headers: {}, body }, { from, to }).notes)
 
 describe('what an error says and the target cannot is noted where it stood', () => {
   test.each<[string, ProtocolName, ProtocolName, object, string[]]>([
@@ -73,7 +73,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
 
   test.each<ProtocolName>(['chat-completions', 'responses'])('the id of the request has no header in a whole reply, toward %s', to => {
     const { notes } = translateResponse(anthropicError, { from: 'messages', to })
-    expect(tell(notes)).toContain('field.unsupported /request_id')
+    expect(report(notes)).toContain('field.unsupported /request_id')
   })
 
   test.each<ProtocolName>(['messages', 'responses'])('keys that nobody knows of an error without an envelope, toward %s', to => {
@@ -92,7 +92,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
 
   test.each<ProtocolName>(['messages', 'responses'])('faults that a server lists are a field of their own, toward %s', to => {
     const { notes } = translateError({ status: 422, headers: {}, body: { detail: [{ loc: ['body'], msg: 'No.' }] } }, { from: 'chat-completions', to })
-    expect(tell(notes)).toEqual(['error.details /detail'])
+    expect(report(notes)).toEqual(['error.details /detail'])
   })
 
   test('a stream that fails in its last event alone loses the parameter, and a kind without a code', () => {
@@ -131,29 +131,38 @@ describe('that a model was stopped for what it was about to do', () => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'responses', ...options })
     const text = translator.push(`data: ${JSON.stringify({ error })}\n\n`) + translator.end()
     expect(text).toMatch(/"type":"response.failed".*"code":"misalignment_policy_violation".*"misalignment":/)
-    expect(tell(translator.notes).filter(note => note.includes('misalignment'))).toEqual([])
+    expect(report(translator.notes).filter(note => note.includes('misalignment'))).toEqual([])
   })
 
   test('is told by a failed response, and has no place elsewhere', () => {
     expect(translateResponse(failed, { from: 'responses', to: 'chat-completions' }).body).toEqual({ error })
     for (const to of ['messages', 'generate-content'] as const)
-      expect(tell(translateResponse(failed, { from: 'responses', to }).notes)).toContain('error.details /error/misalignment')
+      expect(report(translateResponse(failed, { from: 'responses', to }).notes)).toContain('error.details /error/misalignment')
   })
 })
 
 describe('an answer that failed half-way', () => {
-  const said = { type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [{ type: 'output_text', text: 'So far', annotations: [] }] }
+  const message = { type: 'message', id: 'msg_1', role: 'assistant', status: 'incomplete', content: [{ type: 'output_text', text: 'So far', annotations: [] }] }
   const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
-  const failed = { id: 'resp_1', model: 'm', created_at: 1, status: 'failed', output: [said], usage, error: { code: 'server_error', message: 'No.' }, odd: 1 }
+  const failed = {
+    id: 'resp_1',
+    model: 'm',
+    created_at: 1,
+    status: 'failed',
+    output: [message],
+    usage,
+    error: { code: 'server_error', message: 'No.' },
+    odd: 1,
+  }
 
   test.each<ProtocolName>(['chat-completions', 'messages'])('is told as an error to %s, and what it had said is noted', to => {
     const { notes } = translateResponse(failed, { from: 'responses', to })
-    expect(tell(notes)).toEqual(expect.arrayContaining(['field.unknown /odd', 'field.unsupported /output/0', 'field.unsupported /usage']))
+    expect(report(notes)).toEqual(expect.arrayContaining(['field.unknown /odd', 'field.unsupported /output/0', 'field.unsupported /usage']))
   })
 
   test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('is told as an error to %s, and how it had ended besides is noted', to => {
     const { notes } = translateResponse({ ...failed, incomplete_details: { reason: 'steered' } }, { from: 'responses', to })
-    expect(tell(notes)).toContain('field.unknown /incomplete_details/reason')
+    expect(report(notes)).toContain('field.unknown /incomplete_details/reason')
   })
 
   test('keeps how it had ended besides in its own protocol', () => {
@@ -169,11 +178,11 @@ describe('an answer that failed half-way', () => {
       const logprobs = { content: [{ token: 'So far', logprob: -1, top_logprobs: [] }] }
       const choice = (index: number, more: object) => ({ index, message: { role: 'assistant', content: 'So far' }, ...more })
       const choices = [choice(0, { finish_reason: 'error', logprobs }), choice(1, { finish_reason: 'stop' })]
-      const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage: { prompt_tokens: 1 } }
-      const { notes } = translateResponse(reply, { from: 'chat-completions', to })
+      const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices, usage: { prompt_tokens: 1 } }
+      const { notes } = translateResponse(response, { from: 'chat-completions', to })
       const ofChoices = ['/choices/0/logprobs/content', '/choices/0/message', '/choices/1/finish_reason', '/choices/1/message']
       const lost = [...ofChoices, '/created', '/id', '/model', '/usage']
-      expect(tell(notes)).toEqual(lost.map(path => `field.unsupported ${path}`))
+      expect(report(notes)).toEqual(lost.map(path => `field.unsupported ${path}`))
     },
   )
 })
@@ -185,7 +194,7 @@ test.each<ProtocolName>(['responses', 'messages', 'generate-content'])('what a l
   const text = translator.push(`data: ${JSON.stringify({ ...chunk, error: { message: 'No.', code: 502, odd: 1 }, choices })}\n\n`) + translator.end()
   expect(text).toContain('So far')
   expect(text).toContain('No.')
-  const notes = tell(translator.notes).filter(note => !/usage|created/.test(note))
+  const notes = report(translator.notes).filter(note => !/usage|created/.test(note))
   const status = to === 'generate-content' ? [] : ['error.status /error/code']
   expect(notes).toEqual(['error.details /error/odd', ...status, 'field.unknown /provider'])
 })
@@ -199,7 +208,7 @@ describe('an answer that failed before it said anything', () => {
     for (const event of [created, failed]) translator.push(`data: ${JSON.stringify(event)}\n\n`)
     translator.end()
     const lost = ['/created_at', '/id', '/model', '/service_tier']
-    expect(tell(translator.notes).filter(note => !note.includes('/error'))).toEqual(lost.map(path => `field.unsupported ${path}`))
+    expect(report(translator.notes).filter(note => !note.includes('/error'))).toEqual(lost.map(path => `field.unsupported ${path}`))
   })
 })
 
@@ -238,7 +247,7 @@ describe('counts that were told before a stream failed', () => {
     step({ type: 'usage', usage: { output: 9, reasoning: 4 } })
     step({ type: 'error', error: { status: 500, kind: 'internal', message: 'No.' } })
     expect(JSON.stringify(out[0])).toContain('"input_tokens":5')
-    expect(tell(state.notes)).toEqual(['field.unsupported /usage/output', 'field.unsupported /usage/reasoning'])
+    expect(report(state.notes)).toEqual(['field.unsupported /usage/output', 'field.unsupported /usage/reasoning'])
   })
 })
 
@@ -262,18 +271,18 @@ describe.each(pairs)('beside an error of $from that is told to clients of $to', 
   })
 })
 
-const odds = { content: [{ token: 'yes', logprob: -1, bytes: null, top_logprobs: [] }], refusal: null }
+const logProbabilities = { content: [{ token: 'yes', logprob: -1, bytes: null, top_logprobs: [] }], refusal: null }
 const failedThird = {
   id: 'c',
   object: 'chat.completion',
   created: 1,
   model: 'm',
   choices: [
-    { index: 0, finish_reason: 'stop', logprobs: odds, message: { role: 'assistant', content: 'yes' } },
+    { index: 0, finish_reason: 'stop', logprobs: logProbabilities, message: { role: 'assistant', content: 'yes' } },
     {
       index: 1,
       finish_reason: 'length',
-      logprobs: odds,
+      logprobs: logProbabilities,
       message: { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
     },
     { index: 2, finish_reason: 'error', error: { message: 'bad' }, message: { role: 'assistant', content: 'no' } },
@@ -286,7 +295,7 @@ test.each([
 ] as const)('how other answers ended is noted where a reply fails in one, streamed to clients of %s', (to, expected) => {
   const { 'chat-completions': chat, [to]: target } = protocols
   const { text, notes } = encodeStream(target, explode(chat.decodeResponse(failedThird).value), { fieldNames: chat.fieldNames })
-  expect(tell(notes)).toEqual(expect.arrayContaining([...expected]))
+  expect(report(notes)).toEqual(expect.arrayContaining([...expected]))
   // The odds of a text go out behind it.
   if (to === 'generate-content') expect(text).toContain('"logProbability":-1')
 })
@@ -297,5 +306,5 @@ test('nothing is said to be made up of a chunk where none is written', () => {
     { type: 'error', error: { status: 500, kind: 'internal', message: 'bad' } },
     { type: 'end', clean: false },
   ]
-  expect(tell(encodeStream(protocols['chat-completions'], failed).notes)).toEqual([])
+  expect(report(encodeStream(protocols['chat-completions'], failed).notes)).toEqual([])
 })

@@ -16,7 +16,7 @@ import {
   translateStream,
 } from '../../src/index.ts'
 
-const reply = {
+const result = {
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -30,11 +30,11 @@ const reply = {
   usage: { input_tokens: 8, output_tokens: 3 },
 }
 const names = Object.keys(protocols) as ProtocolName[]
-const bodyIn = (protocol: ProtocolName) => translateResponse(reply, { from: 'messages', to: protocol }).body
+const bodyIn = (protocol: ProtocolName) => translateResponse(result, { from: 'messages', to: protocol }).body
 const streamIn = (protocol: ProtocolName) => explodeResponse(bodyIn(protocol), { protocol })
 
 /** Bytes in pieces of 7, which cut letters and frames. */
-function piecesOf(text: string): Uint8Array[] {
+function chunksOf(text: string): Uint8Array[] {
   const bytes = new TextEncoder().encode(text)
   return Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) => bytes.subarray(index * 7, index * 7 + 7))
 }
@@ -47,7 +47,7 @@ async function eventsOf(stream: AsyncIterable<CanonicalEvent>): Promise<Canonica
 
 describe.each(names)('readStream of %s', protocol => {
   test('yields events and folds them into the response', async () => {
-    const stream = readStream(piecesOf(streamIn(protocol)), { protocol })
+    const stream = readStream(chunksOf(streamIn(protocol)), { protocol })
     const events = await eventsOf(stream)
     expect(events[0]?.type).toBe('start')
     expect(events.at(-1)).toEqual({ type: 'end', clean: true })
@@ -60,7 +60,7 @@ describe.each(names)('readStream of %s', protocol => {
 
   const sources: [string, () => Parameters<typeof readStream>[0]][] = [
     ['a fetch body', () => new Response(streamIn(protocol)).body],
-    ['a Node stream', () => Readable.from(piecesOf(streamIn(protocol)))],
+    ['a Node stream', () => Readable.from(chunksOf(streamIn(protocol)))],
     ['text', () => [streamIn(protocol)]],
     [
       'a web stream that is not iterable',
@@ -145,7 +145,7 @@ describe('web streams', () => {
   })
 
   test('toWebStream makes the body of a response', async () => {
-    const { body } = new Response(toWebStream(translateStream(piecesOf(streamIn('messages')), pair)))
+    const { body } = new Response(toWebStream(translateStream(chunksOf(streamIn('messages')), pair)))
     if (!body) throw new Error('no body')
     expect(await collected(body)).toMatchObject({ choices: [{ message: { content: 'Grüße' } }] })
   })

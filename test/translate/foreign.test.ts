@@ -12,15 +12,15 @@ const alike = (shared: true | undefined): Protocol => ({
   detect: () => ({ request: [], response: [], event: [], ...(shared && { shared }) }),
 })
 const known = Object.values(protocols)
-const asked = { messages: [{ role: 'user', content: 'hi' }], tools: [{ type: 'function', function: { name: 'look' } }] }
+const received = { messages: [{ role: 'user', content: 'hi' }], tools: [{ type: 'function', function: { name: 'look' } }] }
 
 test('a request that bears signs of another protocol alone is refused, with its path', () => {
-  expect(() => refuseForeign(asked, protocols.messages, known)).toThrow('`tools` hold a `function`); its path is /v1/chat/completions')
-  expect(() => refuseForeign(asked, alike(undefined), known)).toThrow('its path is /v1/chat/completions')
+  expect(() => refuseForeign(received, protocols.messages, known)).toThrow('`tools` hold a `function`); its path is /v1/chat/completions')
+  expect(() => refuseForeign(received, alike(undefined), known)).toThrow('its path is /v1/chat/completions')
 })
 
 test('signs of another protocol say nothing of a shape that both have', () => {
-  expect(() => refuseForeign(asked, alike(true), known)).not.toThrow()
+  expect(() => refuseForeign(received, alike(true), known)).not.toThrow()
 })
 
 test.each(['responses', 'generate-content'] as const)('a conversation under `messages` is refused by %s, with both paths that know it', from => {

@@ -29,8 +29,8 @@ test('events that tell long texts again are written as JSON.stringify writes the
 
 test('texts of one length that differ in their last letter are told apart, more of them than are kept too', () => {
   const write = createJsonWriter()
-  const told = Array.from({ length: 40 }, (_, i) => ({ type: 'told', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
-  expect([...told, ...told].map(write)).toEqual([...told, ...told].map(one => JSON.stringify(one)))
+  const reported = Array.from({ length: 40 }, (_, i) => ({ type: 'told', text: ['a'.repeat(600), 'a'.repeat(599) + i, 'b'.repeat(600 + i)] }))
+  expect([...reported, ...reported].map(write)).toEqual([...reported, ...reported].map(one => JSON.stringify(one)))
 })
 
 test('a text that lies deep is written, however deep', () => {

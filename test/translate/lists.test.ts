@@ -9,9 +9,9 @@ const chunk = (text: string, finishReason?: string) => ({
 const failure = { error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } }
 const whole = JSON.stringify([chunk('a "[{ b'), chunk('\\'), chunk('c', 'STOP')], null, 1)
 
-const passed = (pieces: readonly string[]) => {
+const passed = (chunks: readonly string[]) => {
   const translator = createStreamTranslator({ from: 'generate-content', to: 'generate-content', now: 1 })
-  return pieces.map(piece => translator.push(piece)).join('') + translator.end()
+  return chunks.map(part => translator.push(part)).join('') + translator.end()
 }
 
 test('ends a JSON list that is cut off anywhere with an error as its last element', () => {

@@ -9,7 +9,7 @@ import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { collectStream, explodeResponse } from '../../src/translate/fold.ts'
 import { clientOf } from '../support/clients/index.ts'
 
-const replyWith = (...parts: Part[]) =>
+const respondWith = (...parts: Part[]) =>
   explode({
     id: 'answer_1',
     model: 'some-model',
@@ -34,14 +34,14 @@ test.each<{ what: string; name: ProtocolName; parts: Part[] }>([
   { what: 'a call without arguments', name: 'messages', parts: [{ type: 'tool-call', id: 'call_1', name: 'run', kind: 'function', input: '' }] },
 ])('$what in a stream of $name is read and written again alike, without a note', ({ name, parts }) => {
   const protocol = protocols[name]
-  const { wires } = encodeStream(protocol, replyWith(...parts))
+  const { wires } = encodeStream(protocol, respondWith(...parts))
   const again = encodeStream(protocol, decodeStream(protocol, wires))
   expect(again.wires).toEqual(wires)
   expect(again.notes).toEqual([])
 })
 
 test('raw reasoning of elsewhere is still raw after a stream of messages', () => {
-  const { wires } = encodeStream(protocols.messages, replyWith({ type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }], signature }))
+  const { wires } = encodeStream(protocols.messages, respondWith({ type: 'reasoning', segments: [{ kind: 'raw', text: 'Hm' }], signature }))
   const parts = collect(decodeStream(protocols.messages, wires)).response.candidates[0]?.messages[0]?.parts
   expect(parts).toMatchObject([{ segments: [{ kind: 'raw', text: 'Hm' }], signature }])
 })
@@ -79,16 +79,16 @@ test.each(Object.values(protocols))('an error has no model, and is given none: $
 })
 
 describe('a stream of messages that says why it stopped, and not that it ended', () => {
-  const { wires } = encodeStream(protocols.messages, replyWith({ type: 'text', text: 'Hi' }))
+  const { wires } = encodeStream(protocols.messages, respondWith({ type: 'text', text: 'Hi' }))
   const last = protocols.messages.frames.write(wires.at(-1))
-  const said = wires
+  const message = wires
     .slice(0, -1)
     .map(wire => protocols.messages.frames.write(wire))
     .join('')
 
   test.each([undefined, 'alias'])('is given its end: %s', async model => {
     const translator = createStreamTranslator({ from: 'messages', to: 'messages', ...(model && { model }) })
-    const text = translator.push(said) + translator.end()
+    const text = translator.push(message) + translator.end()
     expect(text.split('message_stop')).toHaveLength(3)
     expect(translator.finished).toBe(true)
     expect(await clientOf('messages').readStream(text)).toMatchObject({ text: 'Hi', stop: 'end_turn' })
@@ -96,7 +96,7 @@ describe('a stream of messages that says why it stopped, and not that it ended',
 
   test.each(['', '\n\n'])('is given none where only the blank line behind it is missing: %j', blank => {
     const translator = createStreamTranslator({ from: 'messages', to: 'messages' })
-    const came = said + last.trimEnd() + blank
+    const came = message + last.trimEnd() + blank
     expect(translator.push(came) + translator.end()).toBe(came)
   })
 

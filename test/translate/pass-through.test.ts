@@ -22,9 +22,9 @@ describe.each(protocolNames.flatMap(name => ways.map(settings => ({ name, settin
   const bytes = Buffer.from(frames.join(''))
   const translated = (chunks: readonly (Uint8Array | string)[]) => {
     const translator = createByteTranslator(protocol, protocol, settings)
-    const pieces = chunks.map(chunk => Buffer.from(translator.push(chunk)).toString())
-    const text = pieces.join('') + Buffer.from(translator.end()).toString()
-    return { pieces, text, usage: translator.usage, finished: translator.finished }
+    const parts = chunks.map(chunk => Buffer.from(translator.push(chunk)).toString())
+    const text = parts.join('') + Buffer.from(translator.end()).toString()
+    return { pieces: parts, text, usage: translator.usage, finished: translator.finished }
   }
   const cutAt = (places: readonly number[]) => {
     const sorted = [0, ...places.map(place => place % bytes.length).sort((a, b) => a - b), bytes.length]
@@ -45,7 +45,7 @@ describe.each(protocolNames.flatMap(name => ways.map(settings => ({ name, settin
       fc.property(fc.array(fc.nat(bytes.length - 1), { maxLength: 40 }), places => {
         const cut = translated(cutAt(places))
         expect(cut).toEqual({ ...whole, pieces: cut.pieces })
-        for (const piece of cut.pieces) expect(piece).toMatch(/^$|(\r\n|\n|\r)(\r\n|\n|\r)$/)
+        for (const chunk of cut.pieces) expect(chunk).toMatch(/^$|(\r\n|\n|\r)(\r\n|\n|\r)$/)
       }),
       { numRuns: 30 },
     )

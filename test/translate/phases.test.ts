@@ -7,18 +7,18 @@ import { translateRequest, translateResponse } from '../support/untyped.ts'
 /** The phase of a message of responses comes back to its server from clients of the other protocols, which know none. */
 
 type Item = Record<string, unknown>
-const text = (said: string, phase?: string): Item => ({
+const text = (message: string, phase?: string): Item => ({
   type: 'message',
-  id: `msg_${said}`,
+  id: `msg_${message}`,
   role: 'assistant',
   status: 'completed',
-  content: [{ type: 'output_text', text: said, annotations: [] }],
+  content: [{ type: 'output_text', text: message, annotations: [] }],
   ...(phase && { phase }),
 })
 const call: Item = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'lookup', arguments: '{}', status: 'completed' }
 const thought: Item = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'SEALED' }
 
-const answers: { name: string; output: Item[] }[] = [
+const responses: { name: string; output: Item[] }[] = [
   { name: 'of a preamble before a call', output: [text('Looking.', 'commentary'), call] },
   { name: 'of a preamble after reasoning', output: [thought, text('Looking.', 'commentary'), call] },
   { name: 'of an answer', output: [text('Found.', 'final_answer')] },
@@ -49,7 +49,7 @@ function streamOf(output: Item[]): string {
 
 const question = { model: 'gpt', ask: 'What is it?', tools: [{ name: 'lookup', schema: { type: 'object', properties: {} } }] }
 
-function told(output: Item[], to: ProtocolName, streamed: boolean) {
+function reported(output: Item[], to: ProtocolName, streamed: boolean) {
   const settings = { from: 'responses' as const, to }
   if (!streamed) {
     const { body, notes } = translateResponse(response(output), settings)
@@ -72,12 +72,12 @@ const forms = [
 describe.each(['messages', 'generate-content', 'chat-completions'] as const)('%s clients keep the phase', client => {
   const { open, receive, goOn } = clientOf(client)
   const next = async (output: Item[], streamed: boolean) => {
-    const reply = told(output, client, streamed)
-    expect(reply.notes.filter(({ path }) => path.endsWith('/phase'))).toEqual([])
-    return goOn(open(question), await receive(reply), { runTool: () => 'found', ask: 'And then?' })
+    const body = reported(output, client, streamed)
+    expect(body.notes.filter(({ path }) => path.endsWith('/phase'))).toEqual([])
+    return goOn(open(question), await receive(body), { runTool: () => 'found', ask: 'And then?' })
   }
 
-  test.each(answers.flatMap(answer => forms.map(form => ({ ...answer, ...form }))))('$name, $form', async ({ output, streamed }) => {
+  test.each(responses.flatMap(result => forms.map(form => ({ ...result, ...form }))))('$name, $form', async ({ output, streamed }) => {
     const { body } = translateRequest(await next(output, streamed), { from: client, to: 'responses', model: 'gpt' })
     expect(phasesIn((body as { input: unknown }).input)).toEqual(expected(output))
   })
@@ -92,9 +92,9 @@ describe.each(['messages', 'generate-content', 'chat-completions'] as const)('%s
 })
 
 test('a messages client that moves thinking to the front keeps both phases', () => {
-  const { content } = told([text('Looking.', 'commentary'), text('Found.', 'final_answer')], 'messages', false).body as { content: { type: string }[] }
+  const { content } = reported([text('Looking.', 'commentary'), text('Found.', 'final_answer')], 'messages', false).body as { content: { type: string }[] }
   const sorted = [...content.filter(({ type }) => type !== 'text'), ...content.filter(({ type }) => type === 'text')]
-  const asked = {
+  const received = {
     model: 'gpt',
     max_tokens: 99,
     messages: [
@@ -103,7 +103,7 @@ test('a messages client that moves thinking to the front keeps both phases', () 
       { role: 'user', content: 'y' },
     ],
   }
-  const { body } = translateRequest(asked, { from: 'messages', to: 'responses' })
+  const { body } = translateRequest(received, { from: 'messages', to: 'responses' })
   expect(phasesIn((body as { input: unknown }).input)).toEqual([
     ['Looking.', 'commentary'],
     ['Found.', 'final_answer'],
@@ -112,10 +112,10 @@ test('a messages client that moves thinking to the front keeps both phases', () 
 
 test.each(['messages', 'generate-content'] as const)('a second gateway over %s passes it on', between => {
   const output = [text('Looking.', 'commentary'), call]
-  const { body } = translateResponse(told(output, between, false).body, { from: between, to: 'responses' })
+  const { body } = translateResponse(reported(output, between, false).body, { from: between, to: 'responses' })
   expect(phasesIn((body as { output: unknown }).output)).toEqual(expected(output))
   const translator = createStreamTranslator({ from: between, to: 'responses' })
-  const frames = translator.push(told(output, between, true).text ?? '') + translator.end()
+  const frames = translator.push(reported(output, between, true).text ?? '') + translator.end()
   const done = frames.split('\n').find(line => line.includes('response.completed') && line.startsWith('data:')) ?? ''
   expect(phasesIn(JSON.parse(done.slice(5)).response.output)).toEqual(expected(output))
 })
@@ -125,7 +125,7 @@ test.each(['messages', 'generate-content'] as const)('a refusal behind a text, w
     { type: 'output_text', text: 'Looking.', annotations: [] },
     { type: 'refusal', refusal: 'No.' },
   ]
-  const { body } = told([{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', phase: 'commentary', content }], to, false)
+  const { body } = reported([{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', phase: 'commentary', content }], to, false)
   const blocks =
     to === 'messages' ? (body as { content: Item[] }).content : (body as { candidates: { content: { parts: Item[] } }[] }).candidates[0]?.content.parts
   expect(blocks?.map(block => block['text'] || 'phase')).toEqual(['phase', 'Looking.', 'phase', 'No.'])

@@ -20,9 +20,9 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
 
   test('comes back from a client of responses where it stood, with its proof', async () => {
     const parts = [{ text: 'Look: ' }, { inlineData: { mimeType: 'image/webp', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }, { text: 'Nice?' }]
-    const reply = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
+    const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
     const { open, receive, goOn } = clientOf('responses')
-    const received = await receive(through(reply, { from: 'generate-content', to: 'responses' }))
+    const received = await receive(through(response, { from: 'generate-content', to: 'responses' }))
     const next = goOn(open({ model: 'm', ask: 'Draw it.' }), received, { runTool: () => '', ask: 'Redder.' })
     const { body } = translateRequest(next, { from: 'responses', to: 'generate-content' })
     expect(strictOf('generate-content').checkRequest(body)).toEqual([])
@@ -31,9 +31,9 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
 
   test('keeps its proof in a reply that is read and written again', async () => {
     const parts = [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' }, thoughtSignature: 'c2lnbmVk' }]
-    const reply = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
-    const told = through(reply, { from: 'generate-content', to: 'responses' })
-    const first = 'text' in told ? (await collectStream([told.text ?? ''], { protocol: 'responses' })).body : told.body
+    const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content: { role: 'model', parts }, finishReason: 'STOP' }] }
+    const reported = through(response, { from: 'generate-content', to: 'responses' })
+    const first = 'text' in reported ? (await collectStream([reported.text ?? ''], { protocol: 'responses' })).body : reported.body
     const { value } = responses.decodeResponse(first)
     const again = responses.encodeResponse(value).wire as { output: Record<string, unknown>[] }
     const streamed = (await collectStream([explodeResponse(first, { protocol: 'responses' })], { protocol: 'responses' })).body as typeof again
@@ -57,10 +57,10 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
     [{}, 'image/png'],
   ])('by a tool of responses (%j) is content of a client of generate-content', async (format, mimeType) => {
     const drawn = { id: 'ig_1', type: 'image_generation_call', status: 'completed', result: 'iVBORw0KGgo=', ...format }
-    const reply = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output: [drawn] }
-    const told = JSON.stringify(through(reply, { from: 'responses', to: 'generate-content' }))
-    expect(told).toContain('iVBORw0KGgo=')
-    expect(told.replaceAll('\\', '')).toContain(`"${mimeType}"`)
+    const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output: [drawn] }
+    const reported = JSON.stringify(through(response, { from: 'responses', to: 'generate-content' }))
+    expect(reported).toContain('iVBORw0KGgo=')
+    expect(reported.replaceAll('\\', '')).toContain(`"${mimeType}"`)
   })
 
   test.each([
@@ -68,9 +68,9 @@ describe.each(forms)('a picture that the model drew, $form', ({ streamed }) => {
     ['image/svg+xml', 'svg'],
   ])('as %s has the format that clients of responses know: %s', (mimeType, format) => {
     const content = { role: 'model', parts: [{ inlineData: { mimeType, data: 'iVBORw0KGgo=' } }] }
-    const reply = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content, finishReason: 'STOP' }] }
-    const told = JSON.stringify(through(reply, { from: 'generate-content', to: 'responses' }))
-    expect(told.replaceAll('\\', '')).toContain(`"output_format":"${format}"`)
+    const response = { responseId: 'r', modelVersion: 'm', candidates: [{ index: 0, content, finishReason: 'STOP' }] }
+    const reported = JSON.stringify(through(response, { from: 'generate-content', to: 'responses' }))
+    expect(reported.replaceAll('\\', '')).toContain(`"output_format":"${format}"`)
   })
 })
 

@@ -19,10 +19,10 @@ type Loop = {
 }
 
 /** Three turns: the client sends back what its official library gave it. Gives what the upstream was asked each time, and the client's last request. */
-async function converse({ client, upstream, shape, streamed, echo, options = {} }: Loop): Promise<{ asked: unknown[]; last: Body }> {
+async function converse({ client, upstream, shape, streamed, echo, options = {} }: Loop): Promise<{ received: unknown[]; last: Body }> {
   const { open, receive, goOn } = clientOf(client)
   const thinker = thinkerOf(upstream)
-  const asked: unknown[] = []
+  const requested: unknown[] = []
   let body = open(question)
   const kept: Record<string, string> = {}
   const storedSignatures = (callId: string) => kept[callId]
@@ -33,16 +33,16 @@ async function converse({ client, upstream, shape, streamed, echo, options = {} 
       ...options,
       chatCompletions: { ...options.chatCompletions, storedSignatures },
     })
-    asked.push(JSON.parse(JSON.stringify(request)))
+    requested.push(JSON.parse(JSON.stringify(request)))
     if (turn === 4) break
-    const answer = shape.answer(turn)
+    const response = shape.response(turn)
     const settings = { from: upstream, to: client, context: JSON.parse(JSON.stringify(context)) as typeof context, ...options }
-    const reply = streamed ? streamText(thinker.stream(answer), settings) : translateResponse(answer, settings)
-    Object.assign(kept, JSON.parse(JSON.stringify(reply.signatures ?? {})))
-    const received = await receive(reply)
+    const result = streamed ? streamText(thinker.stream(response), settings) : translateResponse(response, settings)
+    Object.assign(kept, JSON.parse(JSON.stringify(result.signatures ?? {})))
+    const received = await receive(result)
     body = goOn(body, received, { runTool: name => `result of ${name} in ${turn}`, ask: 'And then?', ...(echo && { echo }) })
   }
-  return { asked, last: body }
+  return { received: requested, last: body }
 }
 
 function streamText(source: string, settings: Parameters<typeof createStreamTranslator>[0]) {
@@ -68,11 +68,11 @@ describe.each(pairs.map(({ from, to }) => ({ client: from.name as ProtocolName, 
     const wanted = (content: unknown) => (Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content)
     describe.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))('$name, $form', ({ shape, streamed }) => {
       test('comes back to the upstream as it was, for three turns', async () => {
-        const { asked } = await converse({ client, upstream, shape, streamed, options: keepAll })
-        for (const [turns, request] of asked.entries()) {
+        const { received } = await converse({ client, upstream, shape, streamed, options: keepAll })
+        for (const [turns, request] of received.entries()) {
           expect(strictOf(upstream).checkRequest(request)).toEqual([])
           const kept = client === 'chat-completions' ? wanted : (content: unknown) => content
-          expect((thinker.echoed(request) as unknown[]).map(kept)).toEqual([1, 2, 3].slice(0, turns).map(turn => kept(thinker.essence(shape.answer(turn)))))
+          expect((thinker.echoed(request) as unknown[]).map(kept)).toEqual([1, 2, 3].slice(0, turns).map(turn => kept(thinker.essence(shape.response(turn)))))
         }
       })
     })
@@ -88,7 +88,7 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
     'loses nothing that the caller keeps for it: $name, $form',
     async ({ shape, streamed }) => {
-      const { asked } = await converse({
+      const { received } = await converse({
         client,
         upstream,
         shape,
@@ -96,8 +96,8 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
         echo: 'rebuilt',
         options: { chatCompletions: { ...keepAll.chatCompletions, signatures: 'store' } },
       })
-      for (const [turns, request] of asked.entries())
-        expect((thinker.echoed(request) as unknown[]).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
+      for (const [turns, request] of received.entries())
+        expect((thinker.echoed(request) as unknown[]).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.response(turn)))))
     },
   )
 
@@ -105,8 +105,8 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
     'makes legal requests all the same: $name, $form',
     async ({ shape, streamed }) => {
       for (const signatures of ['field', 'store', 'none']) {
-        const { asked } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { chatCompletions: { signatures } } })
-        for (const request of asked) expect(strictOf(upstream).checkRequest(request)).toEqual([])
+        const { received } = await converse({ client, upstream, shape, streamed, echo: 'rebuilt', options: { chatCompletions: { signatures } } })
+        for (const request of received) expect(strictOf(upstream).checkRequest(request)).toEqual([])
       }
     },
   )
@@ -114,12 +114,12 @@ describe.each(names.filter(name => name !== 'chat-completions'))('a chat-complet
   test('is told of proofs that nothing keeps', () => {
     const [shape] = thinker.shapes.filter(({ name }) => name.includes('without a call'))
     const settings = { from: upstream, to: client, chatCompletions: { signatures: 'store' } } as const
-    const whole = translateResponse(shape?.answer(1), settings)
+    const whole = translateResponse(shape?.response(1), settings)
     expect(whole.notes.map(({ code }) => code)).toContain('reasoning.signature-dropped')
     expect(whole.signatures).toEqual({})
     expect(JSON.stringify(whole.body)).not.toContain('xs1.')
     const translator = createStreamTranslator(settings)
-    expect(translator.push(thinker.stream(shape?.answer(1))) + translator.end()).not.toContain('xs1.')
+    expect(translator.push(thinker.stream(shape?.response(1))) + translator.end()).not.toContain('xs1.')
     expect(translator.notes.map(({ code }) => code)).toContain('reasoning.signature-dropped')
   })
 })
@@ -136,16 +136,16 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
     const wanted = (content: unknown) =>
       client === 'chat-completions' && Array.isArray(content) ? content.filter(part => thinker.wants?.(part) ?? true) : content
     // Where one text ended and the next began is lost on clients that join texts.
-    const calling = thinker.shapes.filter(({ name, answer }) => callsOf(answer(1)).length > 0 && !name.includes('two texts'))
+    const calling = thinker.shapes.filter(({ name, response }) => callsOf(response(1)).length > 0 && !name.includes('two texts'))
     const loop = { client, upstream, options }
 
     test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
       'sends back what was thought before its calls: $name, $form',
       async ({ shape, streamed }) => {
-        const { asked } = await converse({ ...loop, shape, streamed, echo: 'thoughtless' })
-        for (const [turns, request] of asked.entries()) {
+        const { received } = await converse({ ...loop, shape, streamed, echo: 'thoughtless' })
+        for (const [turns, request] of received.entries()) {
           expect(strictOf(upstream).checkRequest(request)).toEqual([])
-          expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
+          expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.response(turn)))))
         }
       },
     )
@@ -155,7 +155,7 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
       for (const second of names.filter(name => name !== upstream)) {
         const { body } = translateRequest(last, { from: client, to: second, ...keepAll })
         const written = JSON.stringify(body)
-        for (const value of [...proofsOf(shape), 'xs1.', btoa('xs1.ey')]) expect(written).not.toContain(value)
+        for (const value of [...signaturesOf(shape), 'xs1.', btoa('xs1.ey')]) expect(written).not.toContain(value)
         expect(strictOf(second).checkRequest(body)).toEqual([])
       }
     })
@@ -163,9 +163,9 @@ describe.each(forgetful.flatMap(one => names.filter(name => name !== one.client)
     test.each(calling.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
       'or, if it keeps them, has none twice: $name, $form',
       async ({ shape, streamed }) => {
-        const { asked } = await converse({ ...loop, shape, streamed })
-        for (const [turns, request] of asked.entries())
-          expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.answer(turn)))))
+        const { received } = await converse({ ...loop, shape, streamed })
+        for (const [turns, request] of received.entries())
+          expect(thinker.echoed(request).map(wanted)).toEqual([1, 2, 3].slice(0, turns).map(turn => wanted(thinker.essence(shape.response(turn)))))
       },
     )
   },
@@ -181,15 +181,15 @@ const unproven: Pick<Loop, 'client' | 'options' | 'echo'>[] = [
 describe.each(unproven)('a $client client that forgets thoughts without a proof', loop => {
   const upstream = 'chat-completions'
   const thinker = thinkerOf(upstream)
-  const plain = thinker.shapes.filter(shape => proofsOf(shape).length === 0)
+  const plain = thinker.shapes.filter(shape => signaturesOf(shape).length === 0)
 
   test.each(thinker.shapes.flatMap(shape => forms.map(form => ({ ...form, shape, name: shape.name }))))(
     'sends all of them back to a chat server: $name, $form',
     async ({ shape, streamed }) => {
-      const { asked } = await converse({ ...loop, upstream, shape, streamed })
-      for (const [turns, request] of asked.entries()) {
+      const { received } = await converse({ ...loop, upstream, shape, streamed })
+      for (const [turns, request] of received.entries()) {
         expect(strictOf(upstream).checkRequest(request)).toEqual([])
-        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.answer(turn))))
+        expect(thinker.echoed(request)).toEqual([1, 2, 3].slice(0, turns).map(turn => thinker.essence(shape.response(turn))))
       }
     },
   )
@@ -213,20 +213,20 @@ const switches = names.flatMap(client => names.flatMap(first => names.filter(sec
 
 describe.each(switches)('a $client client that goes from a $first upstream to a $second one', ({ client, first, second }) => {
   const thinker = thinkerOf(first)
-  const signed = thinker.shapes.filter(shape => proofsOf(shape).length > 0)
+  const signed = thinker.shapes.filter(shape => signaturesOf(shape).length > 0)
 
   // Between equal protocols bytes pass; what the official library makes of a stream is its own affair.
-  const told = client === first ? forms.slice(0, 1) : forms
+  const reported = client === first ? forms.slice(0, 1) : forms
 
-  test.each(signed.flatMap(shape => told.map(form => ({ ...form, shape, name: shape.name }))))(
+  test.each(signed.flatMap(shape => reported.map(form => ({ ...form, shape, name: shape.name }))))(
     'keeps foreign proofs from it: $name, $form',
     async ({ shape, streamed }) => {
       const { last } = await converse({ client, upstream: first, shape, streamed })
       const { body, notes } = translateRequest(last, { from: client, to: second, ...keepAll })
       const written = JSON.stringify(body)
-      for (const value of proofsOf(shape)) expect(written).not.toContain(value)
+      for (const value of signaturesOf(shape)) expect(written).not.toContain(value)
       expect(written).not.toContain('xs1.')
-      expect(notes.filter(({ code }) => code === 'reasoning.foreign-signature').length).toBeGreaterThanOrEqual(proofsOf(shape).length)
+      expect(notes.filter(({ code }) => code === 'reasoning.foreign-signature').length).toBeGreaterThanOrEqual(signaturesOf(shape).length)
       expect(strictOf(second).checkRequest(body)).toEqual([])
       expect(callsOf(body)).toEqual(callsOf(last))
     },
@@ -234,14 +234,14 @@ describe.each(switches)('a $client client that goes from a $first upstream to a 
 })
 
 /** The proofs of all three turns. */
-function proofsOf(shape: Shape): string[] {
+function signaturesOf(shape: Shape): string[] {
   return [1, 2, 3].flatMap(turn => {
-    const told: string[] = []
-    JSON.stringify(shape.answer(turn), (key, value: unknown) => {
-      if (typeof value === 'string' && ['signature', 'data', 'encrypted_content', 'thoughtSignature'].includes(key)) told.push(value)
+    const reported: string[] = []
+    JSON.stringify(shape.response(turn), (key, value: unknown) => {
+      if (typeof value === 'string' && ['signature', 'data', 'encrypted_content', 'thoughtSignature'].includes(key)) reported.push(value)
       return value
     })
-    return told
+    return reported
   })
 }
 
@@ -272,8 +272,12 @@ describe.each(names)('a %s client in the middle of a loop', client => {
     expect(inside.body).not.toHaveProperty('thinking')
     expect(inside.notes.map(({ code }) => code)).toContain(off)
     expect(strictOf('messages').checkRequest(inside.body)).toEqual([])
-    const said = clientOf(client).goOn({ ...last, ...ask }, await clientOf(client).receive(translateResponse(answer, { from: 'messages', to: client })), told)
-    const after = translateRequest(said, { from: client, to: 'messages' })
+    const message = clientOf(client).goOn(
+      { ...last, ...ask },
+      await clientOf(client).receive(translateResponse(outcome, { from: 'messages', to: client })),
+      shown,
+    )
+    const after = translateRequest(message, { from: client, to: 'messages' })
     expect(after.body).toMatchObject({ thinking: { type: 'enabled' } })
     expect(after.notes.map(({ code }) => code)).not.toContain(off)
   })
@@ -286,8 +290,8 @@ describe.each(names)('a %s client in the middle of a loop', client => {
   })
 })
 
-const told = { runTool: () => '', ask: 'And then?' }
-const answer = {
+const shown = { runTool: () => '', ask: 'And then?' }
+const outcome = {
   id: 'msg_9',
   type: 'message',
   role: 'assistant',

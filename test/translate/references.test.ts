@@ -7,13 +7,13 @@ import { collectStream, historyOf, referencesOf, translateRequest, translateResp
 
 const others = ['chat-completions', 'messages'] as const
 const from = 'responses'
-const said = (text: string): Message[] => [{ role: 'user', origin: 'message', parts: [{ type: 'text', text }] }]
+const message = (text: string): Message[] => [{ role: 'user', origin: 'message', parts: [{ type: 'text', text }] }]
 const textsOf = (body: unknown) => JSON.stringify(body).match(/earlier|now|rules|old rules/g)
 
 describe.each(others)('a responses request for a %s upstream', to => {
   const earlier: Message[] = [
     { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'old rules' }] },
-    ...said('earlier'),
+    ...message('earlier'),
     { role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'answered' }] },
   ]
   const body = { model: 'claude-opus-5-5', previous_response_id: 'resp_1', instructions: 'rules', input: 'now' }
@@ -41,8 +41,8 @@ describe.each(others)('a responses request for a %s upstream', to => {
   })
 
   test.each(references)('has $name in front, without its instructions and without a note', ({ extra, found }) => {
-    const asked = { model: 'claude-opus-5-5', instructions: 'rules', input: 'now', store: false, ...extra }
-    const { body: written, notes, context } = translateRequest(asked, { from, to, ...found })
+    const received = { model: 'claude-opus-5-5', instructions: 'rules', input: 'now', store: false, ...extra }
+    const { body: written, notes, context } = translateRequest(received, { from, to, ...found })
     expect(textsOf(written)).toEqual(expect.arrayContaining(['rules', 'earlier', 'now']))
     expect(JSON.stringify(written)).not.toContain('old rules')
     expect(JSON.stringify(written).indexOf('earlier')).toBeLessThan(JSON.stringify(written).indexOf('now'))
@@ -59,19 +59,23 @@ describe.each(others)('a responses request for a %s upstream', to => {
     const odd: Message[] = [
       { role: 'user', origin: 'message', at: '/input/7', parts: [{ type: 'opaque', protocol: 'responses', raw: { type: 'novelty' }, at: '/input/7' }] },
     ]
-    const { notes } = translateRequest(body, { from, to, resolvePrevious: () => [...said('earlier'), ...odd] })
+    const { notes } = translateRequest(body, { from, to, resolvePrevious: () => [...message('earlier'), ...odd] })
     expect(notes).toContainEqual(expect.objectContaining({ code: 'part.unknown', path: '/previous_response_id' }))
   })
 
   test('has a file as the source that the lookup gives', () => {
-    const asked = { model: 'claude-opus-5-5', input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1', detail: 'auto' }] }], store: false }
-    expect(() => translateRequest(asked, { from, to })).toThrow(expect.objectContaining({ code: 'inexpressible' }))
+    const received = {
+      model: 'claude-opus-5-5',
+      input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1', detail: 'auto' }] }],
+      store: false,
+    }
+    expect(() => translateRequest(received, { from, to })).toThrow(expect.objectContaining({ code: 'inexpressible' }))
     const seen: string[] = []
     const resolveFile = (id: string, issuer: string) => {
       seen.push(`${issuer}:${id}`)
       return { type: 'base64' as const, data: 'iVBORw0=', mime: 'image/png' }
     }
-    const { body: written, notes } = translateRequest(asked, { from, to, resolveFile })
+    const { body: written, notes } = translateRequest(received, { from, to, resolveFile })
     expect(seen).toEqual(['responses:file_1'])
     expect(JSON.stringify(written)).toContain('iVBORw0=')
     expect(notes.filter(({ kind }) => kind !== 'synthesized')).toEqual([])
@@ -88,7 +92,7 @@ describe('between equal protocols', () => {
   })
 
   test('what the caller answers for is written out', () => {
-    const { body: written, notes } = translateRequest(body, { from, to: from, resolvePrevious: () => said('earlier') })
+    const { body: written, notes } = translateRequest(body, { from, to: from, resolvePrevious: () => message('earlier') })
     expect(written).toMatchObject({ model: 'm', input: [{ role: 'user' }, { role: 'user' }] })
     expect(written).not.toHaveProperty('previous_response_id')
     expect(textsOf(written)).toEqual(['earlier', 'now'])
@@ -118,7 +122,7 @@ test('the references of a request are listed with kind, id and place', () => {
   ])
   const thread = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'now' }], thread: { type: 'continue', id: 'thr_1' } }
   expect(referencesOf(thread, { protocol: 'messages' })).toMatchObject([{ kind: 'thread', id: 'thr_1', path: '/thread' }])
-  const resolved = translateRequest(thread, { from: 'messages', to: 'chat-completions', resolveThread: () => said('earlier') })
+  const resolved = translateRequest(thread, { from: 'messages', to: 'chat-completions', resolveThread: () => message('earlier') })
   expect(textsOf(resolved.body)).toEqual(['earlier', 'now'])
   expect(referencesOf({ model: 'm', messages: [{ role: 'user', content: 'now' }] }, { protocol: 'chat-completions' })).toEqual([])
 })
@@ -138,22 +142,22 @@ describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstre
       }
       let body: Record<string, unknown> = { model: 'any', instructions: 'rules', input: 'What is it?' }
       for (let turn = 1; ; turn++) {
-        const asked = translateRequest(body, { from, to: upstream, resolvePrevious, chatCompletions: { reasoningInHistory: 'always' } })
-        if (turn > turns) return asked.body
-        const reply = (await answer(shape?.answer(turn), upstream, asked.context)) as { id: string; output: { type: string; call_id: string }[] }
-        const { id, messages } = historyOf(body, reply, { protocol: from, resolvePrevious })
-        expect(id).toBe(reply.id)
-        store.set(reply.id, JSON.stringify(messages))
-        const calls = reply.output.filter(({ type }) => type === 'function_call')
+        const received = translateRequest(body, { from, to: upstream, resolvePrevious, chatCompletions: { reasoningInHistory: 'always' } })
+        if (turn > turns) return received.body
+        const response = (await result(shape?.response(turn), upstream, received.context)) as { id: string; output: { type: string; call_id: string }[] }
+        const { id, messages } = historyOf(body, response, { protocol: from, resolvePrevious })
+        expect(id).toBe(response.id)
+        store.set(response.id, JSON.stringify(messages))
+        const calls = response.output.filter(({ type }) => type === 'function_call')
         body = {
           model: 'any',
-          previous_response_id: reply.id,
+          previous_response_id: response.id,
           input: calls.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: `result ${turn}` })),
         }
       }
     }
 
-    async function answer(wire: unknown, of: ProtocolName, context: ReturnType<typeof translateRequest>['context']): Promise<unknown> {
+    async function result(wire: unknown, of: ProtocolName, context: ReturnType<typeof translateRequest>['context']): Promise<unknown> {
       if (!streamed) return translateResponse(wire, { from: of, to: from, context }).body
       const translator = createStreamTranslator({ from: of, to: from, context })
       return (await collectStream([translator.push(thinker.stream(wire)) + translator.end()], { protocol: from })).body
@@ -162,7 +166,7 @@ describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstre
     test('has all of it before the upstream: questions, calls, results and signed reasoning', async () => {
       const body = await converse(3)
       expect(strictOf(upstream).checkRequest(body)).toEqual([])
-      expect(thinker.echoed(body)).toEqual([1, 2, 3].map(turn => thinker.essence(thinker.shapes[0]?.answer(turn))))
+      expect(thinker.echoed(body)).toEqual([1, 2, 3].map(turn => thinker.essence(thinker.shapes[0]?.response(turn))))
       const text = JSON.stringify(body)
       expect(['What is it?', 'result 1', 'result 2', 'result 3'].map(one => text.split(one).length - 1)).toEqual([1, 1, 1, 1])
       expect(text).not.toContain('rules')
@@ -171,10 +175,10 @@ describe.each(others.flatMap(upstream => [false, true].map(streamed => ({ upstre
 )
 
 test('a history cannot be kept of an exchange that went on from something unknown', () => {
-  const reply = thinkerOf(from).shapes[0]?.answer(1)
+  const response = thinkerOf(from).shapes[0]?.response(1)
   const request = { model: 'm', previous_response_id: 'resp_0', input: 'now' }
-  expect(() => historyOf(request, reply, { protocol: from })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }))
-  expect(historyOf(request, reply, { protocol: from, onUnresolvable: 'note' }).messages.length).toBeGreaterThan(1)
+  expect(() => historyOf(request, response, { protocol: from })).toThrow(expect.objectContaining({ code: 'inexpressible', path: '/previous_response_id' }))
+  expect(historyOf(request, response, { protocol: from, onUnresolvable: 'note' }).messages.length).toBeGreaterThan(1)
 })
 
 test.each(protocolNames.filter(name => name !== 'generate-content'))('what is refused in a body inside of another is found there: to %s', to => {

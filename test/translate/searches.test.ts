@@ -10,8 +10,14 @@ const sources = [
   { type: 'api', name: 'oai-weather' },
 ]
 const call = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'tides', queries: ['tides', 'moon'], sources } }
-const said = { type: 'message', id: 'msg_1', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'Twice a day.', annotations: [] }] }
-const replyOf = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output })
+const message = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'completed',
+  content: [{ type: 'output_text', text: 'Twice a day.', annotations: [] }],
+}
+const responseOf = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output })
 const settings = { from: 'responses', to: 'messages' } as const
 
 const id = expect.stringMatching(/^srvtoolu_\w+$/)
@@ -30,10 +36,10 @@ async function throughSdk(text: string) {
 }
 
 describe('a web search that a server of responses has run', () => {
-  const whole = () => translateResponse(replyOf(call, said), settings)
+  const whole = () => translateResponse(responseOf(call, message), settings)
   const streamed = () => {
     const translator = createStreamTranslator(settings)
-    const text = translator.push(explodeResponse(replyOf(call, said), { protocol: 'responses' })) + translator.end()
+    const text = translator.push(explodeResponse(responseOf(call, message), { protocol: 'responses' })) + translator.end()
     return { text, notes: translator.notes }
   }
 
@@ -63,7 +69,7 @@ describe('a web search that a server of responses has run', () => {
     ['no results', { ...call, action: { type: 'search', query: 'tides' } }, 'tides', []],
     ['several queries and no first one', { ...call, action: { type: 'search', queries: ['tides', 'moon'] } }, 'tides; moon', []],
   ])('is written with %s', (_what, item, query, content) => {
-    expect(translateResponse(replyOf(item), settings).body).toMatchObject({ content: [{ input: { query } }, { content }] })
+    expect(translateResponse(responseOf(item), settings).body).toMatchObject({ content: [{ input: { query } }, { content }] })
   })
 
   test.each([
@@ -71,7 +77,7 @@ describe('a web search that a server of responses has run', () => {
     ['has no query', { type: 'search' }],
     ['has no action', undefined],
   ])('is dropped with a note when it %s', (_what, action) => {
-    const { body, notes } = translateResponse(replyOf({ ...call, action }, said), settings)
+    const { body, notes } = translateResponse(responseOf({ ...call, action }, message), settings)
     expect(body).toMatchObject({ content: [{ type: 'text' }] })
     expect(notes).toContainEqual(expect.objectContaining({ code: 'server-tool.dropped' }))
   })

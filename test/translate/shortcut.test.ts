@@ -6,8 +6,8 @@ const { responses, messages } = protocols
 
 test('a delta that is a number is refused, also after deltas of the same form that were texts', () => {
   const call = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'run', arguments: '', status: 'in_progress' }
-  const delta = (sequence_number: number, told: unknown) =>
-    ({ type: 'response.function_call_arguments.delta', sequence_number, item_id: 'fc_1', output_index: 0, delta: told }) as const
+  const delta = (sequence_number: number, reported: unknown) =>
+    ({ type: 'response.function_call_arguments.delta', sequence_number, item_id: 'fc_1', output_index: 0, delta: reported }) as const
   const frames = [
     {
       type: 'response.created',

@@ -18,13 +18,13 @@ test.each(['messages', 'generate-content'] as const)('a call with two JSON objec
   const opening = { id: 'call_1', type: 'function' }
   const call = (args: string, isFirst = true) => ({ ...(isFirst && opening), function: { ...(isFirst && { name: 'run' }), arguments: args } })
   const message = { role: 'assistant', content: null, tool_calls: [call(two)] }
-  const reply = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
-  const whole = translateResponse(reply, { from: 'chat-completions', to })
+  const response = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+  const whole = translateResponse(response, { from: 'chat-completions', to })
   const [part] = normalizeResponse(whole.body, { protocol: to }).candidates[0]?.messages[0]?.parts ?? []
   expect(part).toMatchObject({ type: 'tool-call', input: '{"a":"}"}' })
   expect(whole.notes.map(({ code }) => code)).toContain('stream.trailing-arguments')
-  for (const pieces of [[two], [...two]]) {
-    const calls = pieces.map((piece, i) => chunk({ tool_calls: [{ index: 0, ...call(piece, i === 0) }] }))
+  for (const chunks of [[two], [...two]]) {
+    const calls = chunks.map((slice, i) => chunk({ tool_calls: [{ index: 0, ...call(slice, i === 0) }] }))
     const { parts, codes } = await partsOf([...calls, chunk({}, 'tool_calls'), done], to)
     expect(parts).toMatchObject([{ type: 'tool-call', input: '{"a":"}"}' }])
     expect(codes).toContain('stream.trailing-arguments')
@@ -35,10 +35,10 @@ test('a signed thought that a proxy repeats is one block, streamed and whole', a
   const block = { type: 'thinking', thinking: 'hm', signature: 'U0lHTkVE' }
   const repeated = { thinking_blocks: [block], provider_specific_fields: { thinking_blocks: [block] } }
   const message = { role: 'assistant', content: 'yes', reasoning_content: 'hm', thinking_blocks: [block, block] }
-  const reply = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] }
-  const { body } = translateResponse(reply, { from: 'chat-completions', to: 'messages' })
-  const thoughts = (body as { content: { type: string }[] }).content.filter(({ type }) => type === 'thinking')
-  expect(thoughts).toMatchObject([{ thinking: 'hm' }])
+  const response = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  const { body } = translateResponse(response, { from: 'chat-completions', to: 'messages' })
+  const reasoning = (body as { content: { type: string }[] }).content.filter(({ type }) => type === 'thinking')
+  expect(reasoning).toMatchObject([{ thinking: 'hm' }])
   for (const first of [{ reasoning_content: 'hm' }, { thinking_blocks: [{ type: 'thinking', thinking: 'hm' }] }]) {
     const { parts } = await partsOf(
       [chunk(first), chunk({ thinking_blocks: [{ ...block, thinking: '' }] }), chunk(repeated), chunk({ content: 'yes' }), chunk(repeated, 'stop'), done],

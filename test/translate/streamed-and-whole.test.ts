@@ -13,7 +13,7 @@ import { valueAt } from '../support/cross.ts'
 /** What a streamed reply and a whole one of the same answer have in common, where they once had not. */
 
 const { 'generate-content': google, 'chat-completions': chat, responses } = protocols
-const reply = (parts: object[], more: object = {}, beside: object = {}) => ({
+const result = (parts: object[], more: object = {}, beside: object = {}) => ({
   candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP', ...more }],
   modelVersion: 'm',
   responseId: 'r1',
@@ -35,26 +35,26 @@ const codes = (notes: Note[]) => notes.map(({ code, path }) => `${code} ${path}`
 
 describe('a note of a whole reply is one of its stream', () => {
   test.each([
-    ['a blocked prompt beside an answer', chat, reply([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
-    ['a blocked prompt beside an answer that has items', responses, reply([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
-    ['a blocked prompt beside a failure', responses, reply([], { finishReason: 'MALFORMED_FUNCTION_CALL' }, blocked), 'finish.approximated /promptFeedback'],
-    ['the proof of a text', chat, reply([signed]), 'reasoning.dialect-field /candidates/0/content'],
+    ['a blocked prompt beside an answer', chat, result([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
+    ['a blocked prompt beside an answer that has items', responses, result([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
+    ['a blocked prompt beside a failure', responses, result([], { finishReason: 'MALFORMED_FUNCTION_CALL' }, blocked), 'finish.approximated /promptFeedback'],
+    ['the proof of a text', chat, result([signed]), 'reasoning.dialect-field /candidates/0/content'],
     [
       'a picture with a proof',
       responses,
-      reply([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]),
+      result([{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]),
       'media.as-image-call /candidates/0/content/parts/0',
     ],
     [
       'two calls of one id',
       responses,
-      reply([{ functionCall: { id: 'a', name: 'look', args: {} } }, { functionCall: { id: 'a', name: 'look', args: {} } }]),
+      result([{ functionCall: { id: 'a', name: 'look', args: {} } }, { functionCall: { id: 'a', name: 'look', args: {} } }]),
       'tool-call.id-twice /candidates/0/content/parts/1/functionCall/id',
     ],
     [
       'why nothing was said',
       responses,
-      reply([{ text: '', thoughtSignature: 'QUJD' }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }),
+      result([{ text: '', thoughtSignature: 'QUJD' }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }),
       'refusal.synthesized /output',
     ],
   ] as const)('%s', (_, to, body, note) => {
@@ -81,13 +81,13 @@ test('reasoning that stood in two fields is noted at both, whole and streamed', 
 
 describe('a stream gathered is the whole reply', () => {
   test('a call that could not be read is a failure with its error', () => {
-    const { whole, collected } = both(reply([], { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'no JSON' }), responses)
+    const { whole, collected } = both(result([], { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'no JSON' }), responses)
     expect(collected).toMatchObject({ status: 'failed', error: { message: 'no JSON' } })
     expect(collected).toEqual(whole.wire)
   })
 
   test('what says why an answer was cut off is whole itself, and the call before it is not', () => {
-    const { whole, collected } = both(reply([{ functionCall: { id: 'a', name: 'look' } }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }), responses)
+    const { whole, collected } = both(result([{ functionCall: { id: 'a', name: 'look' } }], { finishReason: 'SAFETY', finishMessage: 'unsafe' }), responses)
     expect(collected).toMatchObject({
       output: [
         { type: 'function_call', status: 'incomplete' },
@@ -102,7 +102,7 @@ describe('a stream gathered is the whole reply', () => {
     ['behind a picture', [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0=' }, thoughtSignature: 'QUJD' }]],
     ['before a call', [{ functionCall: { id: 'a', name: 'look', args: { q: 1 } }, thoughtSignature: 'QUJD' }]],
   ])('the item that carries a proof keeps its id: %s', (_, parts) => {
-    const { whole, collected } = both(reply(parts), responses)
+    const { whole, collected } = both(result(parts), responses)
     expect(collected).toEqual(whole.wire)
   })
 })
@@ -110,20 +110,20 @@ describe('a stream gathered is the whole reply', () => {
 describe('the same of other protocols', () => {
   const { messages } = protocols
   const blocks = (...content: object[]) => ({ id: 'm1', type: 'message', role: 'assistant', model: 'm', content, stop_reason: 'end_turn', usage: {} })
-  const choice = (told: object) => ({ id: 'c1', created: 1, model: 'm', choices: [{ index: 0, finish_reason: 'stop', ...told }] })
-  const said = (message: object) => choice({ message: { role: 'assistant', ...message } })
-  const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' } }
+  const choice = (reported: object) => ({ id: 'c1', created: 1, model: 'm', choices: [{ index: 0, finish_reason: 'stop', ...reported }] })
+  const sent = (message: object) => choice({ message: { role: 'assistant', ...message } })
+  const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'iVBORw0=' } }
   const document = { type: 'document', source: { type: 'content', content: [{ type: 'text', text: 'a' }] }, title: 't' }
   const code = { executableCode: { language: 'PYTHON', code: '1' } }
 
   test.each<[string, Protocol, Protocol, object]>([
-    ['a text before a picture', messages, responses, blocks({ type: 'text', text: 'a' }, picture)],
+    ['a text before a picture', messages, responses, blocks({ type: 'text', text: 'a' }, image)],
     ['a document of texts between texts', messages, responses, blocks({ type: 'text', text: 'a' }, document, { type: 'text', text: 'b' })],
-    ['texts around what is left out', google, responses, reply([{ text: 'a' }, code, { text: 'b' }])],
-    ['a text beside what a recording says', chat, responses, said({ content: 'a', audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
-    ['what a recording says', chat, messages, said({ content: null, audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
-    ['a summary with its proof', google, chat, reply([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }, { text: 'a' }])],
-    ['a proven summary and nothing after it', google, chat, reply([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }])],
+    ['texts around what is left out', google, responses, result([{ text: 'a' }, code, { text: 'b' }])],
+    ['a text beside what a recording says', chat, responses, sent({ content: 'a', audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
+    ['what a recording says', chat, messages, sent({ content: null, audio: { id: 'x', data: '', expires_at: 1, transcript: 'b' } })],
+    ['a summary with its proof', google, chat, result([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }, { text: 'a' }])],
+    ['a proven summary and nothing after it', google, chat, result([{ text: 'Hm.', thought: true, thoughtSignature: 'QUJD' }])],
   ])('%s', (_, from, to, body) => {
     const { value } = from.decodeResponse(body)
     const { wires } = encodeStream(to, explode(value), { fieldNames: from.fieldNames })
@@ -134,23 +134,23 @@ describe('the same of other protocols', () => {
     [
       'of a recording',
       chat,
-      said({ content: null, refusal: null, audio: { id: 'x', data: 'AAAA', expires_at: 99, transcript: 'b' } }),
+      sent({ content: null, refusal: null, audio: { id: 'x', data: 'AAAA', expires_at: 99, transcript: 'b' } }),
       { id: 'x', expires_at: 99 },
     ],
-    ['that nobody told', google, reply([{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }]), { expires_at: 0 }],
-  ])('the end of the life %s is the last that a stream says of it', (_, from, body, told) => {
+    ['that nobody told', google, result([{ inlineData: { mimeType: 'audio/wav', data: 'AAAA' } }]), { expires_at: 0 }],
+  ])('the end of the life %s is the last that a stream says of it', (_, from, body, reported) => {
     const { value } = from.decodeResponse(body)
     const { wires, notes } = encodeStream(chat, explode(value), { fieldNames: from.fieldNames })
     const audios = (wires as { choices?: { delta?: { audio?: { expires_at?: number } } }[] }[]).flatMap(({ choices }) => choices?.[0]?.delta?.audio ?? [])
     expect(audios.map(({ expires_at }) => expires_at)).toEqual([...audios.slice(1).map(() => undefined), expect.any(Number)])
     expect(chat.encodeResponse(collect(decodeStream(chat, wires)).response).wire).toMatchObject({
-      choices: [{ message: { audio: { data: 'AAAA', ...told } } }],
+      choices: [{ message: { audio: { data: 'AAAA', ...reported } } }],
     })
     expect(codes(notes)).toEqual(codes(chat.encodeResponse(value, { fieldNames: from.fieldNames }).notes))
   })
 
   test('audio of nothing has no life that ends', () => {
-    const { value } = chat.decodeResponse(said({ content: 'a', audio: { id: '', data: '', expires_at: 0, transcript: '' } }))
+    const { value } = chat.decodeResponse(sent({ content: 'a', audio: { id: '', data: '', expires_at: 0, transcript: '' } }))
     const { wires } = encodeStream(chat, explode(value))
     expect(wires.flatMap(wire => (wire as { choices?: { delta?: { audio?: object } }[] }).choices?.[0]?.delta?.audio ?? [])).toEqual([])
   })
@@ -162,29 +162,29 @@ describe('the same of other protocols', () => {
     expect(strictOf('responses').checkStream(wires)).toEqual([])
   })
 
-  const odds = { content: [{ token: 'f', logprob: -1, bytes: [102], top_logprobs: [] }], refusal: null }
+  const logprobs = { content: [{ token: 'f', logprob: -1, bytes: [102], top_logprobs: [] }], refusal: null }
   const call = { tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] }
-  const googleOdds = { logprobsResult: { chosenCandidates: [{ token: 'f', logProbability: -1 }] } }
+  const googleLogprobs = { logprobsResult: { chosenCandidates: [{ token: 'f', logProbability: -1 }] } }
   const mark = { cache_control: { type: 'ephemeral' } }
   const marked = { type: 'text', text: 'yes', ...mark }
   const breakpoint = { type: 'text', text: 'yes', prompt_cache_breakpoint: { mode: 'explicit' } }
   const going = { type: 'message', id: 'msg_1', role: 'assistant', status: 'in_progress', content: [{ type: 'output_text', text: 'yes', annotations: [] }] }
-  const answered = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
+  const responded = (...output: object[]) => ({ id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', output })
 
   test.each<[string, Protocol, object, string, Protocol[]]>([
-    ['the name of who speaks', chat, said({ name: 'ann', content: 'yes' }), 'field.unsupported /choices/0/message/name', [responses, messages, google]],
-    ['the odds of a call', chat, choice({ logprobs: odds, message: call }), 'field.unsupported /choices/0/logprobs', [responses, messages]],
+    ['the name of who speaks', chat, sent({ name: 'ann', content: 'yes' }), 'field.unsupported /choices/0/message/name', [responses, messages, google]],
+    ['the odds of a call', chat, choice({ logprobs, message: call }), 'field.unsupported /choices/0/logprobs', [responses, messages]],
     [
       'the odds of a refusal',
       chat,
-      choice({ logprobs: { content: null, refusal: odds.content }, message: { content: null, refusal: 'f' } }),
+      choice({ logprobs: { content: null, refusal: logprobs.content }, message: { content: null, refusal: 'f' } }),
       'field.unsupported /choices/0/logprobs/refusal',
       [responses, messages],
     ],
     ['a cache mark on a text', messages, blocks(marked), 'cache.unsupported /content/0/cache_control', [chat, responses]],
-    ['a cache mark on a text', chat, said({ content: [breakpoint] }), 'cache.unsupported /choices/0/message/content/0/prompt_cache_breakpoint', [messages]],
-    ['that an item is not complete', responses, answered(going), 'message.ids /output/0/status', [chat]],
-    ['that an item is not complete', responses, answered(going), 'message.envelope /output/0/status', [messages, google]],
+    ['a cache mark on a text', chat, sent({ content: [breakpoint] }), 'cache.unsupported /choices/0/message/content/0/prompt_cache_breakpoint', [messages]],
+    ['that an item is not complete', responses, responded(going), 'message.ids /output/0/status', [chat]],
+    ['that an item is not complete', responses, responded(going), 'message.envelope /output/0/status', [messages, google]],
   ])('%s is noted, whole and streamed', (_, from, body, note, targets) => {
     const { value } = from.decodeResponse(body)
     const { fieldNames } = from
@@ -195,9 +195,9 @@ describe('the same of other protocols', () => {
   })
 
   test.each<[string, Protocol, Protocol, object, string, string]>([
-    ['the odds of a call', chat, google, choice({ logprobs: odds, message: call }), '/candidates/0/logprobsResult/chosenCandidates/0/token', 'f'],
-    ['the odds of a call', google, chat, reply([{ functionCall: { name: 'f', args: {} } }], googleOdds), '/choices/0/logprobs/content/0/token', 'f'],
-    ['the name of who speaks', chat, chat, said({ name: 'ann', content: 'yes' }), '/choices/0/message/name', 'ann'],
+    ['the odds of a call', chat, google, choice({ logprobs, message: call }), '/candidates/0/logprobsResult/chosenCandidates/0/token', 'f'],
+    ['the odds of a call', google, chat, result([{ functionCall: { name: 'f', args: {} } }], googleLogprobs), '/choices/0/logprobs/content/0/token', 'f'],
+    ['the name of who speaks', chat, chat, sent({ name: 'ann', content: 'yes' }), '/choices/0/message/name', 'ann'],
   ])('%s comes through, whole and streamed', (_, from, to, body, place, expected) => {
     const { value } = from.decodeResponse(body)
     expect(valueAt(to.encodeResponse(value).wire, place)).toBe(expected)
@@ -220,7 +220,7 @@ describe('the same of other protocols', () => {
 
   test('a cache mark on a text that is cut at what it cites is noted once', () => {
     const cited = { annotations: [{ type: 'url_citation', url_citation: { start_index: 0, end_index: 2, title: 't', url: 'https://example.org' } }] }
-    const { wire, notes } = messages.encodeResponse(chat.decodeResponse(said({ content: [marked], ...cited })).value)
+    const { wire, notes } = messages.encodeResponse(chat.decodeResponse(sent({ content: [marked], ...cited })).value)
     expect(wire).toMatchObject({ content: [{ text: 'ye' }, { text: 's' }] })
     expect(notes.filter(({ code }) => code === 'cache.unsupported')).toHaveLength(1)
   })
@@ -243,7 +243,7 @@ describe('the same of other protocols', () => {
 })
 
 describe('the same answer of several is kept, streamed or whole, however a server counts them', () => {
-  const answer = (index: number | undefined, text: string) => ({
+  const response = (index: number | undefined, text: string) => ({
     ...(index !== undefined && { index }),
     content: { role: 'model', parts: [{ text }] },
     finishReason: 'STOP',
@@ -257,7 +257,7 @@ describe('the same answer of several is kept, streamed or whole, however a serve
   test.each(rows.flatMap(([how, indexes]) => (['messages', 'responses'] as const).map(to => [how, to, indexes] as const)))(
     '%s, toward %s',
     (_, to, indexes) => {
-      const body = { candidates: indexes.map((index, i) => answer(index, `text ${i}`)), modelVersion: 'm', responseId: 'r1' }
+      const body = { candidates: indexes.map((index, i) => response(index, `text ${i}`)), modelVersion: 'm', responseId: 'r1' }
       const textsIn = (events: Parameters<typeof collect>[0]) => {
         const { candidates } = collect(events).response
         return candidates.flatMap(({ messages }) => messages.flatMap(({ parts }) => parts.map(part => (part.type === 'text' ? part.text : part.type))))

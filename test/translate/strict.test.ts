@@ -70,7 +70,7 @@ describe('a stream whose translation makes a note', () => {
   })
 
   const wire = (events: unknown[]) => events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')
-  const said = [
+  const message = [
     ...blocks.block(0, { type: 'text', text: 'yes' }),
     { type: 'content_block_start', index: 1, content_block: { type: 'novelty', secret: 'word' } },
     { type: 'content_block_stop', index: 1 },
@@ -79,10 +79,10 @@ describe('a stream whose translation makes a note', () => {
 
   test.each(['chat-completions', 'responses'] as const)('to %s: what came before is told, the error names code and path, and nothing follows', to => {
     const translator = createStreamTranslator({ from: 'messages', to, strict: ['dropped'] })
-    const text = translator.push(wire(blocks.stream(said)))
+    const text = translator.push(wire(blocks.stream(message)))
     expect(text).toContain('yes')
     expect(text).not.toContain('more')
-    expect(translator.push(wire(said)) + translator.end()).toBe('')
+    expect(translator.push(wire(message)) + translator.end()).toBe('')
     expect(translator).toMatchObject({ finished: false, error: { kind: 'unsupported' } })
     const first = translator.notes.find(({ kind }) => kind === 'dropped')
     expect(translator.error?.message).toContain(`(${first?.code} at ${first?.path})`)
@@ -91,7 +91,7 @@ describe('a stream whose translation makes a note', () => {
   })
 
   test.each(['chat-completions', 'responses'] as const)('to %s: any split of the bytes gives the same text', to => {
-    const bytes = new TextEncoder().encode(wire(blocks.stream(said)))
+    const bytes = new TextEncoder().encode(wire(blocks.stream(message)))
     const at = (cuts: number[]) => {
       const translator = createStreamTranslator({ from: 'messages', to, strict: true })
       const edges = [0, ...cuts.toSorted((a, b) => a - b), bytes.length]
@@ -110,11 +110,11 @@ describe('a stream whose translation makes a note', () => {
   })
 
   test('the error itself makes no notes: a refused stream has those that a refused reply has', () => {
-    const reply = chat.reply({ role: 'assistant', content: 'Hi' }, {}, { created: 7 })
+    const response = chat.reply({ role: 'assistant', content: 'Hi' }, {}, { created: 7 })
     const route = { from: 'chat-completions', to: 'messages', strict: true } as const
-    const { notes } = thrownBy(() => translateResponse(reply, route))
+    const { notes } = thrownBy(() => translateResponse(response, route))
     const translator = createStreamTranslator(route)
-    translator.push(explodeResponse(reply, { protocol: 'chat-completions' }))
+    translator.push(explodeResponse(response, { protocol: 'chat-completions' }))
     translator.end()
     expect(notes).not.toEqual([])
     expect(translator.notes).toEqual(notes)
@@ -138,13 +138,13 @@ describe('a stream whose translation makes a note', () => {
 })
 
 describe('between equal protocols, strict', () => {
-  const replies: [ProtocolName, object][] = [
+  const responses: [ProtocolName, object][] = [
     ['chat-completions', chat.reply({ content: 'yes' })],
     ['responses', items.reply([items.text('yes')])],
     ['messages', blocks.reply([{ type: 'text', text: 'yes' }])],
   ]
 
-  test.each(replies)('reads a reply of %s all the same, and changes nothing of it', (protocol, body) => {
+  test.each(responses)('reads a reply of %s all the same, and changes nothing of it', (protocol, body) => {
     const options = { from: protocol, to: protocol, strict: true }
     expect(translateResponse(body, options)).toEqual({ body, notes: [] })
     expect(thrownBy(() => translateResponse({ ...body, choices: 1, output: 1, content: 1 }, options)).code).toBe('malformed')
@@ -152,7 +152,7 @@ describe('between equal protocols, strict', () => {
     expect(translateResponse(odd, options)).toEqual({ body: odd, notes: [] })
   })
 
-  test.each(replies)('lets a stream of %s pass, and an error too', (protocol, body) => {
+  test.each(responses)('lets a stream of %s pass, and an error too', (protocol, body) => {
     const text = explodeResponse(body, { protocol, strict: ['dropped', 'approximated'] })
     const translator = createStreamTranslator({ from: protocol, to: protocol, strict: true })
     expect(translator.push(text) + translator.end()).toBe(text)

@@ -5,7 +5,7 @@ import { strictOf } from '../../src/testing/strict/index.ts'
 import { translateRequest } from '../support/untyped.ts'
 
 /** The same conversations in the words of each protocol. */
-const said = {
+const message = {
   'chat-completions': {
     wrap: (messages: object[]) => ({ model: 'm', messages }),
     question: { role: 'user', content: 'q' },
@@ -49,10 +49,10 @@ function outline(body: unknown, to: ProtocolName): string[] {
     if (typeof value !== 'object' || value === null) return
     const node = value as Record<string, unknown>
     const called = node['type'] === 'function_call' ? node['call_id'] : (node['functionCall'] as { id?: string } | undefined)?.id
-    const answered = node['tool_call_id'] ?? node['tool_use_id'] ?? (node['type'] === 'function_call_output' ? node['call_id'] : undefined)
+    const responded = node['tool_call_id'] ?? node['tool_use_id'] ?? (node['type'] === 'function_call_output' ? node['call_id'] : undefined)
     const isCall = node['type'] === 'tool_use' || node['type'] === 'function'
     if (called !== undefined || isCall) found.push(`call ${String(called ?? node['id'])}`)
-    if (answered !== undefined) found.push(`result ${String(answered)}`)
+    if (responded !== undefined) found.push(`result ${String(responded)}`)
     if (key === 'functionResponse') found.push(`result ${String(node['id'])}`)
     for (const inside in node) look(node[inside], inside)
   }
@@ -75,7 +75,7 @@ const isLoose = (to: ProtocolName) => to === 'responses'
 const interrupted = 'This tool call was interrupted and has no result.'
 
 describe.each(pairs)('$from → $to', ({ from, to }) => {
-  const { wrap, question, calls, result } = said[from]
+  const { wrap, question, calls, result } = message[from]
   const translate = (turns: object[], options: Partial<TranslateOptions> = {}) => {
     const { body, notes } = translateRequest(wrap(turns), { from, to, model: 'm', ...options })
     return { body, notes: notes.filter(({ code }) => repairs.has(code)).map(({ kind, code }) => `${kind} ${code}`) }
@@ -145,8 +145,8 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
   test('a call and its result have the same id, which the target accepts', () => {
     const id = 'odd id '.repeat(20)
     const { body, notes } = translate([question, calls(id), result(id, 'done')])
-    const [, called = '', answered] = outline(body, to)
-    expect(answered).toBe(called.replace('call', 'result'))
+    const [, called = '', responded] = outline(body, to)
+    expect(responded).toBe(called.replace('call', 'result'))
     const isKept = to === 'generate-content'
     expect(called === `call ${id}`).toBe(isKept)
     expect(notes).toEqual(isKept ? [] : ['approximated tool-call.id'])
@@ -161,13 +161,13 @@ describe.each(pairs)('$from → $to', ({ from, to }) => {
 })
 
 test.each(protocolNames)('%s: nothing is repaired between equal protocols', name => {
-  const { wrap, question, calls } = said[name]
+  const { wrap, question, calls } = message[name]
   const body = wrap([question, calls('a'), question])
   expect(translateRequest(body, { from: name, to: name })).toMatchObject({ body, notes: [] })
 })
 
 test('an invented result fails where the protocol can say so', () => {
-  const { wrap, question, calls } = said['chat-completions']
+  const { wrap, question, calls } = message['chat-completions']
   const body = wrap([question, calls('a'), question])
   const toward = (to: ProtocolName) => translateRequest(body, { from: 'chat-completions', to }).body
   expect(toward('messages')).toMatchObject({
@@ -179,7 +179,7 @@ test('an invented result fails where the protocol can say so', () => {
 const beside = { thoughtSignature: 'c2ln', partMetadata: { a: 1 }, novel: 1 }
 
 describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('what stands beside a result that moves into text is noted toward %s', to => {
-  const { question, calls } = said['generate-content']
+  const { question, calls } = message['generate-content']
   const result = { functionResponse: { id: 'c', name: 'look', response: { output: 'r' } } }
   test.each<[string, object[], string]>([
     ['a result without a call', [{ role: 'user', parts: [{ text: 'q' }, { ...result, ...beside }] }], '/contents/0/parts/1'],
@@ -194,9 +194,9 @@ describe.each<ProtocolName>(['chat-completions', 'responses', 'messages'])('what
     const [content = ''] = place.split('/parts')
     const odd = contents.map(one => ({ ...one, vendor: 1 }))
     const { notes } = translateRequest({ contents: odd }, { from: 'generate-content', to, model: 'm' })
-    const told = notes.map(({ path }) => path)
-    for (const key of Object.keys(beside)) expect(told).toContain(`${place}/${key}`)
-    expect(told).toContain(`${content}/vendor`)
+    const reported = notes.map(({ path }) => path)
+    for (const key of Object.keys(beside)) expect(reported).toContain(`${place}/${key}`)
+    expect(reported).toContain(`${content}/vendor`)
   })
 })
 

@@ -4,9 +4,9 @@ import { createStreamTranslator } from '../../src/api.ts'
 import { framesOf } from '../../src/testing/streams.ts'
 import { startUnwrapping, unwrapText } from '../../src/translate/unwrap.ts'
 
-function unwrap(pieces: string[]) {
+function unwrap(chunks: string[]) {
   const state = startUnwrapping()
-  const out = pieces.map(piece => unwrapText(state, piece))
+  const out = chunks.map(chunk => unwrapText(state, chunk))
   return { text: out.join(''), out, state }
 }
 
@@ -24,7 +24,7 @@ describe('the text inside {"input":"…"}', () => {
     ['{"input":"ls" \n} ', 'closed'],
     ['{"input":"ls"', 'after'],
   ])('of %s it is told what came behind the string', (json, phase) => {
-    for (const pieces of [[json], [...json]]) expect(unwrap(pieces)).toMatchObject({ text: 'ls', state: { phase } })
+    for (const chunks of [[json], [...json]]) expect(unwrap(chunks)).toMatchObject({ text: 'ls', state: { phase } })
   })
 
   test('may go on after a character by its number with what could be one more digit', () => {
@@ -43,15 +43,15 @@ describe('the text inside {"input":"…"}', () => {
                 place % every === 0 ? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}` : JSON.stringify(char).slice(1, -1),
               )
         const json = ` { "input" : "${escaped}" } `
-        const pieces: string[] = []
+        const chunks: string[] = []
         let rest = json
         for (const cut of cuts) {
-          pieces.push(rest.slice(0, cut))
+          chunks.push(rest.slice(0, cut))
           rest = rest.slice(cut)
         }
-        const { text: got, out } = unwrap([...pieces, rest])
+        const { text: got, out } = unwrap([...chunks, rest])
         expect(got).toBe(text)
-        for (const piece of out) expect(piece.isWellFormed()).toBe(true)
+        for (const chunk of out) expect(chunk.isWellFormed()).toBe(true)
       }),
     )
   })
@@ -78,8 +78,8 @@ test('input that was cut in the middle of an escape loses nothing of what came',
   const context = { from: 'chat-completions', to: 'messages', tools: { sh: { name: 'sh', wrapped: true } } }
   const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions', context })
   const frames = framesOf(translator.push(events.map(event => `data: ${JSON.stringify(event)}\n\n`).join('')) + translator.end())
-  const said = frames.map(({ wire }) => (wire as { choices?: { delta?: { tool_calls?: { custom?: { input?: string } }[] } }[] }).choices?.[0]?.delta)
-  expect(said.flatMap(delta => delta?.tool_calls?.map(({ custom }) => custom?.input ?? '') ?? []).join('')).toBe('ls \\')
+  const message = frames.map(({ wire }) => (wire as { choices?: { delta?: { tool_calls?: { custom?: { input?: string } }[] } }[] }).choices?.[0]?.delta)
+  expect(message.flatMap(delta => delta?.tool_calls?.map(({ custom }) => custom?.input ?? '') ?? []).join('')).toBe('ls \\')
   expect(translator.notes.map(({ code }) => code)).toContain('freeform.unwrap-failed')
 })
 

@@ -9,14 +9,14 @@ const json = 'application/json'
 const list = { responseMimeType: json, responseSchema: { type: 'ARRAY', items: { type: 'STRING' } } }
 const word = { responseMimeType: 'text/x.enum', responseSchema: { type: 'STRING', enum: ['a', 'b'] } }
 
-const chatReply = (content: string) => ({
+const chatResponse = (content: string) => ({
   id: 'c1',
   object: 'chat.completion',
   created: 1,
   model: 'm',
   choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
 })
-const responsesReply = (text: string) => ({
+const responsesResponse = (text: string) => ({
   id: 'resp_1',
   object: 'response',
   created_at: 1,
@@ -24,7 +24,7 @@ const responsesReply = (text: string) => ({
   model: 'm',
   output: [{ id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text, annotations: [] }] }],
 })
-const replies = { 'chat-completions': chatReply, responses: responsesReply }
+const responses = { 'chat-completions': chatResponse, responses: responsesResponse }
 const textOf = (body: unknown) =>
   (body as { candidates: { content: { parts: { text: string }[] } }[] }).candidates
     .flatMap(({ content }) => content?.parts?.map(({ text }) => text) ?? [])
@@ -58,16 +58,16 @@ describe.each(['chat-completions', 'responses'] as const)('a Gemini schema whose
     ['of a list', list, '{"value": ["a}","b\\"]"]}', '["a}","b\\"]"]'],
     ['of a number', { responseMimeType: json, responseSchema: { type: 'NUMBER' } }, ' { "value" : 12345678901234567890 } ', '12345678901234567890 '],
     ['of one word', word, '{"value":"a"}', 'a'],
-  ])('has the value of the reply unwrapped: %s', (_, config, told, expected) => {
+  ])('has the value of the reply unwrapped: %s', (_, config, reported, expected) => {
     const { context } = ask(config, to)
-    const { body, notes } = translateResponse(replies[to](told), { from: to, to: 'generate-content', context })
+    const { body, notes } = translateResponse(responses[to](reported), { from: to, to: 'generate-content', context })
     expect(textOf(body)).toBe(expected)
     expect(notes.map(({ code }) => code)).not.toContain('output.unwrap-failed')
   })
 
   test('leaves a reply of another form as it is, with a note', () => {
     const { context } = ask(list, to)
-    const { body, notes } = translateResponse(replies[to]('["a"]'), { from: to, to: 'generate-content', context })
+    const { body, notes } = translateResponse(responses[to]('["a"]'), { from: to, to: 'generate-content', context })
     expect(textOf(body)).toBe('["a"]')
     expect(notes.map(({ code }) => code)).toContain('output.unwrap-failed')
   })
@@ -79,16 +79,16 @@ describe('a stream of a wrapped value', () => {
     ['one word', word, '{"value":"a"}', 'a'],
     ['another text', list, '{"valve": []}', '{"valve": []}'],
     ['the beginning of an object', list, '{"val', '{"val'],
-  ])('says what a whole reply says: %s', (_, config, told, expected) => {
+  ])('says what a whole reply says: %s', (_, config, reported, expected) => {
     const { context } = ask(config, 'chat-completions')
     const options = { from: 'chat-completions', to: 'generate-content', context } as const
-    for (const pieces of [[told], [...told]]) {
+    for (const chunks of [[reported], [...reported]]) {
       const translator = createStreamTranslator(options)
-      const frames = [chunk({ role: 'assistant', content: '' }), ...pieces.map(content => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n']
+      const frames = [chunk({ role: 'assistant', content: '' }), ...chunks.map(content => chunk({ content })), chunk({}, 'stop'), 'data: [DONE]\n\n']
       const out = frames.map(frame => translator.push(frame)).join('') + translator.end()
       expect(dataOf(out.replaceAll('\r\n', '\n')).map(textOf).join('')).toBe(expected)
-      expect(translator.notes.some(({ code }) => code === 'output.unwrap-failed')).toBe(told === expected)
+      expect(translator.notes.some(({ code }) => code === 'output.unwrap-failed')).toBe(reported === expected)
     }
-    expect(textOf(translateResponse(chatReply(told), options).body)).toBe(expected)
+    expect(textOf(translateResponse(chatResponse(reported), options).body)).toBe(expected)
   })
 })

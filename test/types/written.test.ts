@@ -21,7 +21,7 @@ test('messages: a misspelled key does not compile', () => {
     // @ts-expect-error
     { messages: [], tool_choice: { type: 'auto', disable_parallel: true } },
   ]
-  const reply: messages.MessagesReply[] = [
+  const response: messages.MessagesReply[] = [
     // @ts-expect-error
     { type: 'message', role: 'assistant', content: [block], usage, stop_raeson: null },
     // @ts-expect-error
@@ -39,7 +39,7 @@ test('messages: a misspelled key does not compile', () => {
   ]
   // @ts-expect-error
   const error: messages.MessagesErrorBody = { type: 'error', error: { type: '', message: '', detail: 1 } }
-  expect([body, reply, event, error].flat()).toHaveLength(12)
+  expect([body, response, event, error].flat()).toHaveLength(12)
 })
 
 test('chat-completions: a misspelled key does not compile', () => {
@@ -60,7 +60,7 @@ test('chat-completions: a misspelled key does not compile', () => {
     // @ts-expect-error
     { messages: [{ role: 'assistant', tool_calls: [{ id: '', type: 'function', function: { name: 'f', args: '' } }] }] },
   ]
-  const reply: chat.ChatReply[] = [
+  const response: chat.ChatReply[] = [
     // @ts-expect-error
     { ...head, object: 'chat.completion', choices: [], usages: usage },
     // @ts-expect-error
@@ -80,7 +80,7 @@ test('chat-completions: a misspelled key does not compile', () => {
   ]
   // @ts-expect-error
   const error: chat.ChatErrorBody = { error: { message: '', type: '', param: null, codes: null } }
-  expect([body, reply, event, error].flat()).toHaveLength(14)
+  expect([body, response, event, error].flat()).toHaveLength(14)
 })
 
 test('generate-content: a misspelled key does not compile', () => {
@@ -100,7 +100,7 @@ test('generate-content: a misspelled key does not compile', () => {
     // @ts-expect-error
     { contents: [], generationConfig: { maxOutputToken: 1 } },
   ]
-  const reply: gemini.GeminiReply[] = [
+  const response: gemini.GeminiReply[] = [
     // @ts-expect-error
     { candidate: [] },
     // @ts-expect-error
@@ -116,7 +116,7 @@ test('generate-content: a misspelled key does not compile', () => {
   ]
   // @ts-expect-error
   const error: gemini.GeminiErrorBody = { error: { code: 500, message: '', statuses: '' } }
-  expect([body, reply, event, error].flat()).toHaveLength(13)
+  expect([body, response, event, error].flat()).toHaveLength(13)
 })
 
 test('responses: a misspelled key does not compile', () => {
@@ -155,7 +155,7 @@ test('responses: a misspelled key does not compile', () => {
     // @ts-expect-error
     { input: [], text: { format: { type: 'json_schema', name: '', schemas: {} } } },
   ]
-  const reply: responses.ResponsesReply[] = [
+  const response: responses.ResponsesReply[] = [
     // @ts-expect-error
     { ...whole, outputs: [] },
     // @ts-expect-error
@@ -173,5 +173,5 @@ test('responses: a misspelled key does not compile', () => {
   ]
   // @ts-expect-error
   const error: responses.ResponsesErrorBody = { error: { message: '', type: '', param: null, codes: null } }
-  expect([body, reply, event, error].flat()).toHaveLength(13)
+  expect([body, response, event, error].flat()).toHaveLength(13)
 })

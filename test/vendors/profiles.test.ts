@@ -26,12 +26,12 @@ describe.each(all)('the profile of $name', vendor => {
   })
 
   test('names only options that exist, and facts that change something', () => {
-    for (const { fact, options = {}, answers = {}, refuses, speak } of vendor.facts as readonly Fact[]) {
+    for (const { fact, options = {}, answers: responses = {}, refuses, speak } of vendor.facts as readonly Fact[]) {
       expect(
-        [options, answers].flatMap(one => optionFaults(one, ungroupedOptions)),
+        [options, responses].flatMap(one => optionFaults(one, ungroupedOptions)),
         fact,
       ).toEqual([])
-      expect(Object.keys(options).length + Object.keys(answers).length + (refuses?.length ?? 0) + (speak ? 1 : 0), fact).toBeGreaterThan(0)
+      expect(Object.keys(options).length + Object.keys(responses).length + (refuses?.length ?? 0) + (speak ? 1 : 0), fact).toBeGreaterThan(0)
     }
   })
 
@@ -75,11 +75,11 @@ test('facts about some models apply to these alone', () => {
 })
 
 test('the client keeps its protocol where the vendor serves it well, unless the model needs another one', () => {
-  const asked = { model: 'gpt-4.1', hasTools: true }
-  expect(protocolFor(vendors.openai, 'chat-completions', asked)).toBe('chat-completions')
+  const received = { model: 'gpt-4.1', hasTools: true }
+  expect(protocolFor(vendors.openai, 'chat-completions', received)).toBe('chat-completions')
   expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: true })).toBe('responses')
   expect(protocolFor(vendors.openai, 'chat-completions', { model: 'gpt-5.6-sol', hasTools: false })).toBe('chat-completions')
-  expect(protocolFor(vendors.openai, 'messages', asked)).toBe('responses')
+  expect(protocolFor(vendors.openai, 'messages', received)).toBe('responses')
   expect(protocolFor(vendors.anthropic, 'chat-completions', { model: 'claude-opus-5', hasTools: false })).toBe('messages')
   expect(protocolFor(vendors.deepseek, 'generate-content', { model: 'deepseek-chat', hasTools: false })).toBe('chat-completions')
 })

@@ -88,8 +88,8 @@ test('an unknown vendor is refused with the known names', () => {
 test.each([
   ['chat-completions', { model: 'mistral-small-latest', seed: 7, messages: [{ role: 'user', content: 'hi' }] }, '/seed'],
   ['generate-content', { contents: [{ role: 'user', parts: [{ text: 'hi' }] }], generationConfig: { seed: 7 } }, '/generationConfig/seed'],
-] as const)('the seed of a request of %s is in the field that Mistral reads', (from, asked, place) => {
-  const { body, notes } = translateRequest(asked, { from, to: 'chat-completions', vendor: 'mistral', model: 'mistral-small-latest' })
+] as const)('the seed of a request of %s is in the field that Mistral reads', (from, received, place) => {
+  const { body, notes } = translateRequest(received, { from, to: 'chat-completions', vendor: 'mistral', model: 'mistral-small-latest' })
   expect(body).toMatchObject({ random_seed: 7 })
   expect(body).not.toHaveProperty('seed')
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([`sampling.seed-field ${place}`])

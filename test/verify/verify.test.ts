@@ -5,8 +5,8 @@ import { protocolNames } from '../../src/protocols/index.ts'
 import { listModels, type Point, pointText, type Verification, type VerifyOptions, verify } from '../../src/verify/index.ts'
 import { listen, mounted, replies, streams } from '../gateway/support.ts'
 
-type Asked = { path: string; stream: boolean; model: string; tools: boolean }
-type Answer = { status?: number; type?: string; body: unknown; cut?: boolean }
+type ReceivedRequest = { path: string; stream: boolean; model: string; tools: boolean }
+type ModelResponse = { status?: number; type?: string; body: unknown; cut?: boolean }
 
 /** The gateway with the demo model under a name. */
 async function started(config: Partial<GatewayConfig>, model = 'm'): Promise<string> {
@@ -19,13 +19,13 @@ const listing = { object: 'list', data: [{ id: 'm', object: 'model', created: 1,
 const refusal = { error: { message: 'there is no such model', type: 'invalid_request_error', code: 'model_not_found', param: 'model' } }
 
 /** A provider of chat-completions that says hello; `broken` says what it does otherwise. */
-async function provider(broken: (asked: Asked) => Answer | undefined = () => undefined): Promise<string> {
+async function provider(broken: (received: ReceivedRequest) => ModelResponse | undefined = () => undefined): Promise<string> {
   return listen(async (request: IncomingMessage, response: ServerResponse) => {
     let text = ''
     for await (const chunk of request) text += String(chunk)
     const body = (text ? JSON.parse(text) : {}) as { stream?: boolean; model?: string; tools?: unknown }
-    const asked = { path: request.url ?? '', stream: body.stream === true, model: body.model ?? '', tools: body.tools !== undefined }
-    const { status = 200, type = 'application/json', body: sent, cut = false } = broken(asked) ?? sound(asked)
+    const received = { path: request.url ?? '', stream: body.stream === true, model: body.model ?? '', tools: body.tools !== undefined }
+    const { status = 200, type = 'application/json', body: sent, cut = false } = broken(received) ?? sound(received)
     response.writeHead(status, { 'content-type': type })
     response.write(typeof sent === 'string' ? sent : JSON.stringify(sent))
     if (cut) setTimeout(() => response.destroy(), 20)
@@ -33,7 +33,7 @@ async function provider(broken: (asked: Asked) => Answer | undefined = () => und
   })
 }
 
-function sound({ path, stream, model }: Asked): Answer {
+function sound({ path, stream, model }: ReceivedRequest): ModelResponse {
   if (path === '/v1/models') return { body: listing }
   if (path !== '/v1/chat/completions') return { status: 404, body: { error: { message: 'Not Found' } } }
   if (model !== 'm') return { status: 404, body: refusal }
@@ -50,11 +50,11 @@ const failed = ({ points }: Verification) => points.filter(({ result }) => resul
 describe('the gateway', () => {
   test('passes every point in every protocol, streamed and not', async () => {
     const url = await started({ keys })
-    const told: Point[] = []
-    const result = await run(`${url}/v1`, { key: 'client-secret', onPoint: point => told.push(point) })
+    const reported: Point[] = []
+    const result = await run(`${url}/v1`, { key: 'client-secret', onPoint: point => reported.push(point) })
     expect(result.points.filter(({ result: one }) => one !== 'passed')).toEqual([])
     expect(result.ok).toBe(true)
-    expect(told).toEqual(result.points)
+    expect(reported).toEqual(result.points)
     for (const of of protocolNames)
       expect(result.points.filter(point => point.of === of).map(({ name }) => name)).toEqual([
         'whole reply',
@@ -96,7 +96,7 @@ describe('a provider of one protocol', () => {
   })
 
   test('whose address has no version of ours is asked under its own', async () => {
-    const base = await provider(({ path, ...asked }) => sound({ ...asked, path: path.replace('/api/v4/', '/v1/') }))
+    const base = await provider(({ path, ...received }) => sound({ ...received, path: path.replace('/api/v4/', '/v1/') }))
     expect((await run(`${base}/api/v4`)).ok).toBe(true)
   })
 })
@@ -158,12 +158,12 @@ const callOf = (args: string) => ({
     },
   ],
 })
-const onlyWhole = (body: unknown) => (asked: Asked) =>
-  asked.path.endsWith('completions') && !asked.stream && !asked.tools && asked.model === 'm' ? { body } : undefined
-const onlyStream = (answer: Answer) => (asked: Asked) => (asked.stream && !asked.tools ? answer : undefined)
+const onlyWhole = (body: unknown) => (received: ReceivedRequest) =>
+  received.path.endsWith('completions') && !received.stream && !received.tools && received.model === 'm' ? { body } : undefined
+const onlyStream = (response: ModelResponse) => (received: ReceivedRequest) => (received.stream && !received.tools ? response : undefined)
 
 describe('a server that', () => {
-  test.each<[string, (asked: Asked) => Answer | undefined, string, RegExp]>([
+  test.each<[string, (received: ReceivedRequest) => ModelResponse | undefined, string, RegExp]>([
     ['is a console', () => ({ type: 'text/html', body: html }), 'JSON, not a page', /address of the API/],
     ['answers errors with status 200', ({ path }) => (path === '/v1/models' ? { body: refusal } : undefined), 'status and body agree', /./],
     [

@@ -19,11 +19,11 @@ const marked = {
 
 describe('cache_control beside content', () => {
   test('marks the last part of its message when the target is messages', () => {
-    const [system, asked, called, answered] = marked.messages
+    const [system, received, called, responded] = marked.messages
     const ask = (body: object) => translateRequest({ ...marked, ...body }, { from: 'chat-completions', to: 'messages' })
     const bare = { cache_control: undefined, tools: [tool] }
     // No more than four of them at once: the target refuses others.
-    const one = ask({ ...bare, messages: [system, asked, called, answered] })
+    const one = ask({ ...bare, messages: [system, received, called, responded] })
     expect(one.body).toMatchObject({
       system: [{ text: 'rules', ...mark }],
       messages: [

@@ -10,7 +10,7 @@ type Block = Record<string, unknown>
 
 const thought = (thinking: string): Block => ({ type: 'thinking', thinking, signature: `proof of ${thinking}` })
 const unsigned = (thinking: string): Block => ({ type: 'thinking', thinking, signature: '' })
-const text = (said: string): Block => ({ type: 'text', text: said })
+const text = (message: string): Block => ({ type: 'text', text: message })
 const call = (id: string): Block => ({ type: 'tool_use', id, name: 'look', input: {} })
 
 const settings = { from: 'messages', to: 'chat-completions', chatCompletions: { signedReasoning: 'calls' } } as const
@@ -22,7 +22,7 @@ type Message = {
   tool_calls: { extra_content?: { google: { thought_signature: string } } }[]
 }
 
-function answer(content: Block[], options: object = {}): Message {
+function response(content: Block[], options: object = {}): Message {
   const { body } = translateResponse(blocks.reply(content, { stop_reason: 'tool_use' }), { ...settings, ...options })
   return (body as { choices: [{ message: Message }] }).choices[0].message
 }
@@ -40,17 +40,17 @@ function read(message: object): unknown[] {
 }
 
 function show(part: Part): unknown {
-  if (part.type === 'reasoning') return { thought: part.segments.map(({ text: said }) => said).join('|'), proof: part.signature?.value }
+  if (part.type === 'reasoning') return { thought: part.segments.map(({ text: message }) => message).join('|'), proof: part.signature?.value }
   return part.type === 'text' ? part.text : part.type === 'tool-call' ? { call: part.id, proof: part.signature?.value } : part
 }
 
 const thoughtless = ({ reasoning_details: _, ...message }: Message) => message
 
-const thoughts = (message: object) => read(message).flatMap(part => (part && typeof part === 'object' && 'thought' in part ? [part.thought] : []))
+const reasoning = (message: object) => read(message).flatMap(part => (part && typeof part === 'object' && 'thought' in part ? [part.thought] : []))
 
 describe('the signature of a call', () => {
   test('carries what stands between it and the call before', () => {
-    const message = thoughtless(answer([text('First. '), thought('one'), call('c1'), text('Then. '), thought('two'), call('c2'), call('c3')]))
+    const message = thoughtless(response([text('First. '), thought('one'), call('c1'), text('Then. '), thought('two'), call('c2'), call('c3')]))
     expect(read(message)).toEqual([
       'First. ',
       { thought: 'one', proof: 'proof of one' },
@@ -64,7 +64,7 @@ describe('the signature of a call', () => {
   })
 
   test('carries nothing where plain text tells all', () => {
-    expect(JSON.stringify(answer([unsigned('one'), text('two'), call('c1')]))).not.toContain('xs1.')
+    expect(JSON.stringify(response([unsigned('one'), text('two'), call('c1')]))).not.toContain('xs1.')
   })
 
   test.each([
@@ -73,7 +73,7 @@ describe('the signature of a call', () => {
     [{ signedReasoning: 'calls', signatures: 'store' }],
     [{ signedReasoning: 'calls', reasoningField: 'omit' }],
   ])('carries nothing with %j', options => {
-    const { tool_calls } = answer([thought('one'), call('c1')], { chatCompletions: options })
+    const { tool_calls } = response([thought('one'), call('c1')], { chatCompletions: options })
     expect(tool_calls[0]).not.toHaveProperty('extra_content')
   })
 
@@ -105,7 +105,7 @@ describe('the signature of a call', () => {
   test('is the same in a stream, in the first piece of its call', () => {
     const frame = (type: string, rest: object) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
     const translator = createStreamTranslator(settings)
-    const said = translator.push(
+    const message = translator.push(
       [
         frame('message_start', {
           message: { id: 'm', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: null, usage: { input_tokens: 1, output_tokens: 1 } },
@@ -117,17 +117,17 @@ describe('the signature of a call', () => {
         frame('content_block_start', { index: 1, content_block: call('c1') }),
       ].join(''),
     )
-    const [first] = [...said.matchAll(/"thought_signature":"([^"]+)"/g)].map(([, value]) => value)
-    expect(first).toBe(answer([thought('one'), call('c1')]).tool_calls[0]?.extra_content?.google.thought_signature)
+    const [first] = [...message.matchAll(/"thought_signature":"([^"]+)"/g)].map(([, value]) => value)
+    expect(first).toBe(response([thought('one'), call('c1')]).tool_calls[0]?.extra_content?.google.thought_signature)
   })
 })
 
 describe('what comes back of it', () => {
-  const message = answer([thought('one\n'), call('c1')])
+  const message = response([thought('one\n'), call('c1')])
 
   test('is left alone where the client has kept the details', () => {
-    expect(thoughts(message)).toEqual(['one\n'])
-    expect(thoughts({ ...message, reasoning_details: [{ type: 'reasoning.text', text: 'other' }] })).toEqual(['other'])
+    expect(reasoning(message)).toEqual(['one\n'])
+    expect(reasoning({ ...message, reasoning_details: [{ type: 'reasoning.text', text: 'other' }] })).toEqual(['other'])
   })
 
   test.each([
@@ -136,16 +136,16 @@ describe('what comes back of it', () => {
     ['changed', 'something else'],
     ['not at all', undefined],
   ])('stands there once, where plain reasoning came back %s', (_, reasoning_content) => {
-    expect(thoughts({ ...thoughtless(message), reasoning_content })).toEqual(['one\n'])
+    expect(reasoning({ ...thoughtless(message), reasoning_content })).toEqual(['one\n'])
   })
 
   test('leaves plain reasoning that no call carries', () => {
-    const mixed = thoughtless(answer([unsigned('plain'), call('c1'), thought('signed'), call('c2'), unsigned('last')]))
-    expect(thoughts(mixed)).toEqual(['plain\n\n\n\nlast', 'signed'])
+    const mixed = thoughtless(response([unsigned('plain'), call('c1'), thought('signed'), call('c2'), unsigned('last')]))
+    expect(reasoning(mixed)).toEqual(['plain\n\n\n\nlast', 'signed'])
   })
 
   test.each(['extra_content', 'provider_specific_fields'])('is noted in %s where it is lost or fits no longer', key => {
-    const { content: _, tool_calls, ...rest } = thoughtless(answer([text('First. '), thought('one'), text('Then.'), call('c1')]))
+    const { content: _, tool_calls, ...rest } = thoughtless(response([text('First. '), thought('one'), text('Then.'), call('c1')]))
     const [{ extra_content, ...first } = {}] = tool_calls
     const carried = { ...first, [key]: key === 'extra_content' ? extra_content : extra_content?.google }
     const body = {
@@ -165,7 +165,7 @@ describe('what comes back of it', () => {
   })
 
   test('cuts no character of a text that the client has edited', () => {
-    const { content, ...rest } = thoughtless(answer([text('ab😀'), thought('one'), call('c1'), text('de')]))
+    const { content, ...rest } = thoughtless(response([text('ab😀'), thought('one'), call('c1'), text('de')]))
     expect(content).toBe('ab😀de')
     expect(read({ ...rest, content: 'abc😀de' }).filter(part => typeof part === 'string')).toEqual(['abc', '😀de'])
   })

@@ -14,8 +14,8 @@ const { 'chat-completions': chat, messages, responses } = protocols
 const google: Signature = { value: 'QUJD', issuer: 'generate-content', form: 'thought' }
 const ofServer: Signature = { ...google, issuer: 'chat-completions/google' }
 const call = (rest: object, fn: object = {}) => ({ id: 'a', type: 'function', function: { name: 'f', arguments: '{}', ...fn }, ...rest })
-const history = (...said: object[]) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }, ...said] })
-const answer = (message: object) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }] })
+const history = (...message: object[]) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }, ...message] })
+const result = (message: object) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop' }] })
 
 const places: [string, object][] = [
   ["as Google's endpoint has it", call({ extra_content: { google: { thought_signature: 'QUJD' } } })],
@@ -34,7 +34,7 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
   })
 
   test('is read from an answer, whole or in a stream, and goes back to servers of this wire alone', () => {
-    const { value } = chat.decodeResponse(answer({ tool_calls: [wire] }))
+    const { value } = chat.decodeResponse(result({ tool_calls: [wire] }))
     const streamed = collect(
       decodeStream([chunk({ role: 'assistant', tool_calls: [{ index: 0, ...wire }] }), chunk({}, 'tool_calls'), '[DONE]']).events,
     ).response
@@ -48,14 +48,14 @@ describe.each(places)('a signature on a call, %s', (_, wire) => {
       expect(again.wire).toMatchObject({ messages: [{ tool_calls: [written] }] })
       expect(codes(again.notes)).not.toContain('reasoning.foreign-signature')
     }
-    expect(chat.encodeResponse(value).wire).toEqual(answer({ tool_calls: [wire] }))
+    expect(chat.encodeResponse(value).wire).toEqual(result({ tool_calls: [wire] }))
   })
 })
 
 test('details that a client has merged by their index, as the Python SDK does, say the same as before', () => {
   const item = { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }], encrypted_content: 'gAAA' }
-  const reply = { id: 'resp_1', status: 'completed', output: [item, { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }
-  const { wire } = chat.encodeResponse(responses.decodeResponse(reply).value)
+  const response = { id: 'resp_1', status: 'completed', output: [item, { id: 'fc_1', type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }] }
+  const { wire } = chat.encodeResponse(responses.decodeResponse(response).value)
   const [{ message }] = (wire as unknown as { choices: [{ message: { reasoning_details: Record<string, unknown>[] } }] }).choices
   const merged: Record<string, unknown>[] = []
   for (const entry of message.reasoning_details) {
@@ -80,7 +80,7 @@ test('keys of details that nobody knows are kept for this protocol and noted onc
   const again = chat.encodeResponse(collected)
   expect(again.wire).toMatchObject({ choices: [{ message: { reasoning_details: details } }] })
   expect(codes(again.notes)).not.toContain('field.unknown')
-  const { value } = chat.decodeResponse(answer({ content: 'yes', reasoning: 'hm', reasoning_details: details }))
+  const { value } = chat.decodeResponse(result({ content: 'yes', reasoning: 'hm', reasoning_details: details }))
   for (const [other, response] of [messages, responses].flatMap(one => [[one, collected] as const, [one, value] as const])) {
     const unknown = other.encodeResponse(response, { fieldNames: chat.fieldNames }).notes.filter(({ code }) => code === 'field.unknown')
     expect(unknown.map(({ path }) => path)).toEqual(['/choices/0/message/reasoning_details/0/x'])
@@ -104,7 +104,7 @@ describe('a signature in the id of a call', () => {
     input: '{}',
     signature: { value: 'sig', issuer: 'messages', form: 'thinking' },
   }
-  const reply = {
+  const response = {
     id: 'r',
     model: 'm',
     createdAt: 1,
@@ -112,7 +112,7 @@ describe('a signature in the id of a call', () => {
       { index: 0, finish: { reason: 'tool_calls' as const }, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts: [part] }] },
     ],
   }
-  const whole = chat.encodeResponse(reply, { signatures: 'id' })
+  const whole = chat.encodeResponse(response, { signatures: 'id' })
   const events: CanonicalEvent[] = [
     { type: 'start', id: 'r', model: 'm', createdAt: 1 },
     { type: 'message.start', candidate: 0, message: 0, role: 'assistant' },
@@ -239,11 +239,11 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
   ])('%s', (_, deltas, message, parts) => {
     const { events, notes } = decodeStream([...deltas.map(delta => chunk(delta)), chunk({}, 'stop'), '[DONE]'])
     const streamed = collect(events).response
-    const { value } = chat.decodeResponse(answer(message))
+    const { value } = chat.decodeResponse(result(message))
     for (const { candidates } of [streamed, value]) expect(candidates[0]?.messages[0]?.parts).toMatchObject(parts)
     expect(notes).toEqual([])
     expect(streamed.candidates[0]?.ext).toBeUndefined()
-    expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
+    expect(chat.encodeResponse(value)).toMatchObject({ wire: result(message), notes: [] })
   })
 
   const detail = { type: 'reasoning.text', text: 'abc', signature: 'S', format: 'anthropic-claude-v1', index: 0 }
@@ -264,23 +264,23 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
   ])('details in the fields of a proxy, %s', (_, deltas, message) => {
     const { events, notes } = decodeStream([...deltas.map(delta => chunk(delta)), chunk({}, 'stop'), '[DONE]'])
     const streamed = collect(events).response
-    const { value } = chat.decodeResponse(answer(message))
-    const { value: asked } = chat.decodeRequest(history({ role: 'assistant', content: 'x', ...message }))
+    const { value } = chat.decodeResponse(result(message))
+    const { value: received } = chat.decodeRequest(history({ role: 'assistant', content: 'x', ...message }))
     const issuer = 'chat-completions/anthropic-claude-v1'
-    for (const said of [streamed.candidates[0]?.messages[0], value.candidates[0]?.messages[0], asked.messages[1]])
-      expect(said?.parts[0]).toMatchObject({ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer, form: 'thinking' } })
+    for (const sent of [streamed.candidates[0]?.messages[0], value.candidates[0]?.messages[0], received.messages[1]])
+      expect(sent?.parts[0]).toMatchObject({ type: 'reasoning', segments: [{ text: 'abc' }], signature: { value: 'S', issuer, form: 'thinking' } })
     expect(notes).toEqual([])
     expect(streamed.candidates[0]?.ext).toBeUndefined()
-    expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
+    expect(chat.encodeResponse(value)).toMatchObject({ wire: result(message), notes: [] })
   })
 
   test('blocks come back to the proxy that said them, through a client of the messages protocol', () => {
     const redacted = { type: 'redacted_thinking', data: 'D' }
-    const told = { ...answer({ content: null, thinking_blocks: [thinking, redacted], tool_calls: [call({})] }), model: 'm', created: 1 }
-    const { body } = translateResponse(told, { from: 'chat-completions', to: 'messages' })
+    const reported = { ...result({ content: null, thinking_blocks: [thinking, redacted], tool_calls: [call({})] }), model: 'm', created: 1 }
+    const { body } = translateResponse(reported, { from: 'chat-completions', to: 'messages' })
     const { content } = body as { content: { type: string; thinking?: string }[] }
     expect(content).toMatchObject([{ type: 'thinking', thinking: 'abc' }, { type: 'redacted_thinking' }, { type: 'tool_use' }])
-    const asked = {
+    const received = {
       model: 'm',
       max_tokens: 9,
       messages: [
@@ -289,12 +289,12 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
         { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'done' }] },
       ],
     }
-    const again = translateRequest(asked, { from: 'messages', to: 'chat-completions' })
+    const again = translateRequest(received, { from: 'messages', to: 'chat-completions' })
     expect((again.body as { messages: object[] }).messages[1]).toMatchObject({ thinking_blocks: [thinking, redacted] })
     expect(JSON.stringify(again.body)).not.toContain('reasoning_details')
     expect(codes(again.notes)).toEqual(['reasoning.dialect-field'])
     // Nobody else takes them.
-    expect(codes(translateRequest(asked, { from: 'messages', to: 'responses' }).notes)).toContain('reasoning.foreign-signature')
+    expect(codes(translateRequest(received, { from: 'messages', to: 'responses' }).notes)).toContain('reasoning.foreign-signature')
   })
 
   test('blocks that a client has from elsewhere are proofs of the messages protocol', () => {
@@ -304,7 +304,7 @@ describe('reasoning of proxies, in a stream as in a whole answer', () => {
   })
 
   test('a signature on the text goes back to the server that made it', () => {
-    const { value } = chat.decodeResponse(answer({ content: 'abc', extra_content: { google: { thought_signature: 'QUJD' } } }))
+    const { value } = chat.decodeResponse(result({ content: 'abc', extra_content: { google: { thought_signature: 'QUJD' } } }))
     const parts = (value.candidates[0]?.messages[0]?.parts ?? []).map(({ ext: _, ...part }) => part) as Part[]
     const { wire, notes } = chat.encodeRequest({ messages: [{ role: 'assistant', origin: 'message', parts }] })
     expect(wire).toEqual({ messages: [{ role: 'assistant', content: 'abc', extra_content: { google: { thought_signature: 'QUJD' } } }] })
@@ -386,7 +386,7 @@ describe('what a stream says beside what is known', () => {
 
   test('probabilities of a refusal that never comes are noted', () => {
     const logprobs = { content: null, refusal: [{ token: 'no', logprob: -1, bytes: null, top_logprobs: [] }] }
-    const { choices } = answer({ content: 'a' })
+    const { choices } = result({ content: 'a' })
     expect(codes(chat.decodeResponse({ choices: [{ ...choices[0], logprobs }] }).notes)).toEqual(['logprobs.unattached'])
   })
 })
@@ -395,53 +395,58 @@ describe('a plain field that runs together what proofs tell apart', () => {
   const details = ['One.', 'Two.'].map((text, index) => ({ type: 'reasoning.text', text, signature: `S${index}`, index }))
   const blocks = details.map(({ text, signature }) => ({ type: 'thinking', thinking: text, signature }))
   const plain = [chunk({ reasoning_content: 'One.\n\n' }), chunk({ reasoning_content: 'Two.' })]
-  const said = chunk({ content: 'Yes' })
+  const message = chunk({ content: 'Yes' })
   const end = [chunk({}, 'stop'), '[DONE]']
-  const told = (deltas: unknown[]) => {
+  const reported = (deltas: unknown[]) => {
     const { events, notes } = decodeStream([...deltas, ...end])
     const parts = collect(events).response.candidates[0]?.messages[0]?.parts ?? []
-    const thoughts = parts.flatMap(part =>
+    const reasoning = parts.flatMap(part =>
       part.type === 'reasoning' ? [[part.segments.map(({ text }) => text).join(), part.signature?.value].filter(Boolean).join(' by ')] : [],
     )
-    return { thoughts, notes: notes.map(({ code, path }) => `${code} ${path}`) }
+    return { thoughts: reasoning, notes: notes.map(({ code, path }) => `${code} ${path}`) }
   }
   const joined = (list: string, ...places: number[]) => places.map(nth => `reasoning.joined /choices/0/message/${list}/${nth}`)
 
   test.each<[string, unknown[], string[], string[]]>([
-    ['two proofs at the end', [...plain, said, chunk({ reasoning_details: details })], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
-    ['two proofs before the answer', [...plain, chunk({ reasoning_details: details }), said], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
+    ['two proofs at the end', [...plain, message, chunk({ reasoning_details: details })], ['One.\n\nTwo.', 'S0', 'S1'], joined('reasoning_details', 0, 1)],
     [
-      'two proofs, each in a delta of its own',
-      [...plain, said, ...details.map(detail => chunk({ reasoning_details: [detail] }))],
+      'two proofs before the answer',
+      [...plain, chunk({ reasoning_details: details }), message],
       ['One.\n\nTwo.', 'S0', 'S1'],
       joined('reasoning_details', 0, 1),
     ],
-    ['two proven blocks', [...plain, said, chunk({ thinking_blocks: blocks })], ['One.\n\nTwo.', 'S0', 'S1'], joined('thinking_blocks', 0, 1)],
+    [
+      'two proofs, each in a delta of its own',
+      [...plain, message, ...details.map(detail => chunk({ reasoning_details: [detail] }))],
+      ['One.\n\nTwo.', 'S0', 'S1'],
+      joined('reasoning_details', 0, 1),
+    ],
+    ['two proven blocks', [...plain, message, chunk({ thinking_blocks: blocks })], ['One.\n\nTwo.', 'S0', 'S1'], joined('thinking_blocks', 0, 1)],
     [
       'two texts with an answer between',
-      [plain[0], chunk({ content: 'Well. ' }), plain[1], said, chunk({ reasoning_details: details })],
+      [plain[0], chunk({ content: 'Well. ' }), plain[1], message, chunk({ reasoning_details: details })],
       ['One.\n\n by S0', 'Two. by S1'],
       [],
     ],
     [
       'three proofs of two texts',
-      [...plain, said, chunk({ reasoning_content: 'Three.' }), chunk({ reasoning_details: [...details, { ...details[0], text: 'Three.', index: 2 }] })],
+      [...plain, message, chunk({ reasoning_content: 'Three.' }), chunk({ reasoning_details: [...details, { ...details[0], text: 'Three.', index: 2 }] })],
       ['One.\n\nTwo.', 'Three. by S0', 'S0', 'S1'],
       joined('reasoning_details', 0, 1),
     ],
-    ['one proof', [plain[1], said, chunk({ reasoning_details: details.slice(1) })], ['Two. by S1'], []],
-    ['one block', [plain[1], said, chunk({ thinking_blocks: blocks.slice(1) })], ['Two. by S1'], []],
-    ['a signature alone', [plain[1], said, chunk({ reasoning_signature: 'S1' })], ['Two. by S1'], []],
+    ['one proof', [plain[1], message, chunk({ reasoning_details: details.slice(1) })], ['Two. by S1'], []],
+    ['one block', [plain[1], message, chunk({ thinking_blocks: blocks.slice(1) })], ['Two. by S1'], []],
+    ['a signature alone', [plain[1], message, chunk({ reasoning_signature: 'S1' })], ['Two. by S1'], []],
     ['the last piece beside the proof', [...plain, chunk({ reasoning_details: details.slice(1) })], ['One.\n\nTwo. by S1'], []],
     [
       'proofs of no text',
-      [...plain, said, chunk({ reasoning_details: ['S0', 'S1'].map((data, index) => ({ type: 'reasoning.encrypted', data, index })) })],
+      [...plain, message, chunk({ reasoning_details: ['S0', 'S1'].map((data, index) => ({ type: 'reasoning.encrypted', data, index })) })],
       ['One.\n\nTwo.', 'S0', 'S1'],
       [],
     ],
-  ])('%s: no proof is lost, and what can no longer be said is noted', (_, deltas, thoughts, notes) => {
-    const found = told(deltas)
-    expect(found.thoughts.sort()).toEqual(thoughts.sort())
+  ])('%s: no proof is lost, and what can no longer be said is noted', (_, deltas, reasoning, notes) => {
+    const found = reported(deltas)
+    expect(found.thoughts.sort()).toEqual(reasoning.sort())
     expect(found.notes).toEqual(notes)
   })
 

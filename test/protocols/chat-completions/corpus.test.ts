@@ -55,7 +55,7 @@ describe.skipIf(!shared)('recorded bodies (skipped without WIREGLOT_SHARED, the 
     const { frames } = encodeStream(events)
     const again = decodeStream(frames)
     expect(checkGrammar(again.events)).toEqual([])
-    expect(told(collect(again.events).response)).toEqual(told(collect(events).response))
+    expect(reported(collect(again.events).response)).toEqual(reported(collect(events).response))
     expect(codes(again.notes)).toEqual([])
   })
 
@@ -66,8 +66,8 @@ describe.skipIf(!shared)('recorded bodies (skipped without WIREGLOT_SHARED, the 
 })
 
 /** What a reader gets of an answer: where parts were cut is not told on this wire. */
-function told({ id, model, createdAt, candidates, usage, error }: CanonicalResponse) {
-  const answers = candidates.map(({ index, messages, finish }) => {
+function reported({ id, model, createdAt, candidates, usage, error }: CanonicalResponse) {
+  const responses = candidates.map(({ index, messages, finish }) => {
     const parts = messages.flatMap(message => message.parts)
     const of = <T extends string>(type: T) => parts.filter((part): part is Extract<(typeof parts)[number], { type: T }> => part.type === type)
     return {
@@ -88,5 +88,5 @@ function told({ id, model, createdAt, candidates, usage, error }: CanonicalRespo
       logprobs: of('text').flatMap(part => part.logprobs ?? []),
     }
   })
-  return { id, model, createdAt, answers, usage, error }
+  return { id, model, createdAt, answers: responses, usage, error }
 }

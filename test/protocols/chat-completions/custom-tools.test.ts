@@ -16,7 +16,7 @@ const ask = (more?: object, options: object = {}) => {
 const say = (...calls: object[]) => ({ ...bodies.reply({ role: 'assistant', content: null, tool_calls: calls }, { finish_reason: 'tool_calls' }), model: 'm' })
 const asFunction = (args: string, name = 'patch') => ({ id: 'c1', type: 'function', function: { name, arguments: args } })
 
-const answer = (calls: object[], context = ask().context) => {
+const response = (calls: object[], context = ask().context) => {
   const { body: wire, notes } = translateResponse(say(...calls), { from: chat, to: 'responses', context, now: 1 })
   return { output: (wire as { output: unknown[] }).output, notes: notes.map(({ code, path }) => `${code} ${path}`) }
 }
@@ -48,32 +48,32 @@ describe('a freeform tool', () => {
       { type: 'function', function: { name: 'look' } },
     ])
     expect(notes).toEqual([])
-    expect(answer([{ id: 'c1', type: 'custom', custom: { name: 'patch', input: taken.input } }])).toMatchObject({ output: [taken], notes: [] })
+    expect(response([{ id: 'c1', type: 'custom', custom: { name: 'patch', input: taken.input } }])).toMatchObject({ output: [taken], notes: [] })
   })
 
   test('that the server calls as a function is unwrapped, with a note', () => {
-    expect(answer([asFunction(wrapped)])).toMatchObject({ output: [taken], notes: ['freeform.as-function /choices/0/message/tool_calls/0'] })
+    expect(response([asFunction(wrapped)])).toMatchObject({ output: [taken], notes: ['freeform.as-function /choices/0/message/tool_calls/0'] })
   })
 
   test('that the server calls as a function of something else gets the arguments as they are', () => {
-    const { output, notes } = answer([asFunction('{"patch":"x"}')])
+    const { output, notes } = response([asFunction('{"patch":"x"}')])
     expect(output).toMatchObject([{ ...taken, input: '{"patch":"x"}' }])
     expect(notes).toEqual(['freeform.unwrap-failed /choices/0/message/tool_calls/0'])
   })
 
   test('leaves functions beside it alone', () => {
-    expect(answer([asFunction('{"input":"x"}', 'look')])).toMatchObject({
+    expect(response([asFunction('{"input":"x"}', 'look')])).toMatchObject({
       output: [{ type: 'function_call', name: 'look', arguments: '{"input":"x"}' }],
       notes: [],
     })
   })
 
   test.each([1, 3, 100])('is unwrapped in a stream as it arrives, %i characters at a time', size => {
-    const pieces = wrapped.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
+    const chunks = wrapped.match(new RegExp(`[\\s\\S]{1,${size}}`, 'g')) ?? []
     const head = { index: 0, id: 'c1', type: 'function', function: { name: 'patch', arguments: '' } }
     const { output, deltas, notes } = stream([
       { role: 'assistant', content: null, tool_calls: [head] },
-      ...pieces.map(piece => ({ tool_calls: [{ index: 0, function: { arguments: piece } }] })),
+      ...chunks.map(part => ({ tool_calls: [{ index: 0, function: { arguments: part } }] })),
     ])
     expect(output).toMatchObject([taken])
     expect(deltas.join('')).toBe(taken.input)
@@ -84,8 +84,8 @@ describe('a freeform tool', () => {
   test('under a name that this wire does not take comes back under its own', () => {
     const { wire, context } = ask({ tools: [{ ...patch, name: 'my.patch' }] })
     const written = (wire['tools'] as { custom: { name: string } }[])[0]?.custom.name ?? ''
-    expect(answer([asFunction(wrapped, written)], context).output).toMatchObject([{ ...taken, name: 'my.patch' }])
-    expect(answer([{ id: 'c1', type: 'custom', custom: { name: written, input: 'x' } }], context).output).toMatchObject([{ name: 'my.patch', input: 'x' }])
+    expect(response([asFunction(wrapped, written)], context).output).toMatchObject([{ ...taken, name: 'my.patch' }])
+    expect(response([{ id: 'c1', type: 'custom', custom: { name: written, input: 'x' } }], context).output).toMatchObject([{ name: 'my.patch', input: 'x' }])
   })
 
   test('of a namespace is told apart from a function of the same name', () => {
@@ -97,17 +97,17 @@ describe('a freeform tool', () => {
     })
     const call = asFunction('{"input":"x"}', 'web__look')
     const expected = { output: [{ type: 'function_call', namespace: 'web', name: 'look', arguments: '{"input":"x"}' }], notes: [] }
-    expect(answer([call], context)).toMatchObject(expected)
+    expect(response([call], context)).toMatchObject(expected)
     expect(stream([{ role: 'assistant', tool_calls: [{ index: 0, ...call }] }], context)).toMatchObject(expected)
   })
 })
 
 describe('with customTools: wrap', () => {
   const options = { chatCompletions: { customTools: 'wrap' } }
-  const said = items.says({ role: 'user', content: 'hi' }, taken, { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' })
+  const message = items.says({ role: 'user', content: 'hi' }, taken, { type: 'custom_tool_call_output', call_id: 'c1', output: 'done' })
 
   test('a freeform tool, its calls and choices of it are those of a function with one string', () => {
-    const { wire, notes } = ask({ ...said, tool_choice: { type: 'custom', name: 'patch' } }, options)
+    const { wire, notes } = ask({ ...message, tool_choice: { type: 'custom', name: 'patch' } }, options)
     expect(wire['tools']).toMatchObject([
       {
         type: 'function',
@@ -132,7 +132,7 @@ describe('with customTools: wrap', () => {
 
   test('a call comes back unwrapped, and that is no repair', () => {
     const { context } = ask({}, options)
-    expect(answer([asFunction(wrapped)], context)).toMatchObject({ output: [taken], notes: [] })
+    expect(response([asFunction(wrapped)], context)).toMatchObject({ output: [taken], notes: [] })
     expect(stream([{ role: 'assistant', tool_calls: [{ index: 0, ...asFunction(wrapped) }] }], context)).toMatchObject({ output: [taken], notes: [] })
   })
 })

@@ -137,7 +137,7 @@ test('functions beside tools are one list, with a note', () => {
 test('a faster mode of another provider is a tier on demand', () => {
   const from = foreign({ serviceTier: { speed: 'fast' } })
   expect(codes(chat.encodeRequest(from as never).notes)).toEqual(['field.unsupported'])
-  const asked = chat.encodeRequest(from as never, { fastIsSpeed: true })
-  expect(asked.wire).toEqual({ messages: [], service_tier: 'fast' })
-  expect(codes(asked.notes)).toEqual(['tier.speed'])
+  const received = chat.encodeRequest(from as never, { fastIsSpeed: true })
+  expect(received.wire).toEqual({ messages: [], service_tier: 'fast' })
+  expect(codes(received.notes)).toEqual(['tier.speed'])
 })

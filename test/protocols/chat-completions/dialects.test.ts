@@ -6,47 +6,47 @@ const call = (more: object) => ({ tool_calls: [{ index: 0, id: 'c1', type: 'func
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
 const done = chunk({}, 'stop')
 const called = chunk({}, 'tool_calls')
-const said = chunk({ role: 'assistant', content: 'a' })
+const sent = chunk({ role: 'assistant', content: 'a' })
 
 /** Each way in which servers differ in their streams, and what is told of it. Nothing is told where nothing was changed. */
 test.each<[deviation: string, chunks: unknown[], notes: string[]]>([
   ['content as parts', [chunk({ content: [{ type: 'text', text: 'a' }] }), done], []],
-  ['thinking among the parts', [chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'r' }] }] }), said, done], []],
-  ['reasoning under both names', [chunk({ reasoning: 'r', reasoning_content: 'r' }), said, done], []],
+  ['thinking among the parts', [chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text: 'r' }] }] }), sent, done], []],
+  ['reasoning under both names', [chunk({ reasoning: 'r', reasoning_content: 'r' }), sent, done], []],
   ['a call without an index', [chunk(call({ index: undefined })), called], []],
   ['an index that begins at 1', [chunk(call({ index: 1 })), called], []],
   ['arguments as an object', [chunk(call({ function: { name: 'f', arguments: { a: 1 } } })), called], ['tool-call.input-object']],
   ['arguments that are null', [chunk(call({ function: { name: 'f', arguments: null } })), called], []],
   ['an empty id later', [chunk(call({})), chunk({ tool_calls: [{ index: 0, id: '', function: { arguments: '' } }] }), called], []],
-  ['no delta', [said, { ...done, choices: [{ index: 0, delta: null, finish_reason: 'stop' }] }], []],
-  ['no choices', [said, { ...done, choices: null }, done], []],
+  ['no delta', [sent, { ...done, choices: [{ index: 0, delta: null, finish_reason: 'stop' }] }], []],
+  ['no choices', [sent, { ...done, choices: null }, done], []],
   ['an empty reason until the end', [chunk({ content: 'a' }, ''), done], []],
-  ['no reason at all', [said], ['finish.missing']],
+  ['no reason at all', [sent], ['finish.missing']],
   ['«stop» beside calls', [chunk(call({})), done], ['finish.repaired']],
-  ['«tool_calls» without calls', [said, called], ['finish.repaired']],
+  ['«tool_calls» without calls', [sent, called], ['finish.repaired']],
   [
     'usage in every chunk',
     [
-      { ...said, usage },
+      { ...sent, usage },
       { ...done, usage },
     ],
     [],
   ],
-  ['counts as text', [said, { ...done, usage: { ...usage, prompt_tokens: '1' } }], ['usage.repaired']],
-  ['a first chunk of filters', [{ choices: [], prompt_filter_results: [] }, said, done], []],
-  ['the whole message once more', [said, { ...done, choices: [{ index: 0, delta: {}, message: { content: 'a' }, finish_reason: 'stop' }] }], []],
-  ['another id later', [said, { ...done, id: 'c2' }], []],
-  ['an id that comes late', [{ ...said, id: '' }, done], ['response.late']],
-  ['head fields that come late', [{ choices: said.choices }, done, done], ['response.late', 'response.late', 'response.late']],
-  ['head fields that come before any choice does', [{ choices: [], id: '', model: '' }, said, done], []],
-  ['empty deltas', [said, chunk({ content: '' }), done], []],
+  ['counts as text', [sent, { ...done, usage: { ...usage, prompt_tokens: '1' } }], ['usage.repaired']],
+  ['a first chunk of filters', [{ choices: [], prompt_filter_results: [] }, sent, done], []],
+  ['the whole message once more', [sent, { ...done, choices: [{ index: 0, delta: {}, message: { content: 'a' }, finish_reason: 'stop' }] }], []],
+  ['another id later', [sent, { ...done, id: 'c2' }], []],
+  ['an id that comes late', [{ ...sent, id: '' }, done], ['response.late']],
+  ['head fields that come late', [{ choices: sent.choices }, done, done], ['response.late', 'response.late', 'response.late']],
+  ['head fields that come before any choice does', [{ choices: [], id: '', model: '' }, sent, done], []],
+  ['empty deltas', [sent, chunk({ content: '' }), done], []],
 ])('%s', (_, chunks, notes) => {
   const read = decodeStream([...chunks, '[DONE]', '[DONE]'])
   expect(codes(read.notes)).toEqual(notes)
   expect(read.events.at(-1)).toEqual({ type: 'end', clean: true })
 })
 
-const answer = (message: object, more: object = {}, choice: object = {}) => ({
+const response = (message: object, more: object = {}, choice: object = {}) => ({
   id: 'c1',
   object: 'chat.completion',
   created: 1,
@@ -55,16 +55,16 @@ const answer = (message: object, more: object = {}, choice: object = {}) => ({
   ...more,
 })
 const ofCall = (fn: object, more: object = {}) =>
-  answer({ content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', ...fn }, ...more }] })
+  response({ content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', ...fn }, ...more }] })
 const text = { type: 'text', text: 'a' }
 const thought = { type: 'reasoning', segments: [{ kind: 'raw', text: 'r' }] }
 
 /** The same of whole answers: the parts that are read, and what is told of it. */
 test.each<[deviation: string, body: unknown, parts: object[], notes?: string[]]>([
-  ['content as blocks', answer({ content: [{ type: 'text', text: 'a' }] }), [text]],
+  ['content as blocks', response({ content: [{ type: 'text', text: 'a' }] }), [text]],
   [
     'thinking among the blocks',
-    answer({
+    response({
       content: [
         { type: 'thinking', thinking: [{ type: 'text', text: 'r' }] },
         { type: 'text', text: 'a' },
@@ -81,14 +81,14 @@ test.each<[deviation: string, body: unknown, parts: object[], notes?: string[]]>
     [{ type: 'tool-call', idOrigin: 'synthesized' }],
     ['finish.repaired'],
   ],
-  ['calls that are null', answer({ tool_calls: null }), [text]],
-  ['content and a refusal', answer({ refusal: 'no' }), [text, { type: 'refusal', text: 'no' }]],
-  ['a speaker of another name', answer({ role: 'model' }), [text]],
-  ['reasoning_content', answer({ reasoning_content: 'r' }), [thought, text]],
-  ['reasoning under both names', answer({ reasoning: 'r', reasoning_content: 'r' }), [thought, text]],
+  ['calls that are null', response({ tool_calls: null }), [text]],
+  ['content and a refusal', response({ refusal: 'no' }), [text, { type: 'refusal', text: 'no' }]],
+  ['a speaker of another name', response({ role: 'model' }), [text]],
+  ['reasoning_content', response({ reasoning_content: 'r' }), [thought, text]],
+  ['reasoning under both names', response({ reasoning: 'r', reasoning_content: 'r' }), [thought, text]],
   [
     'reasoning in details, with its proof',
-    answer({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }] }),
+    response({ reasoning: 'r', reasoning_details: [{ type: 'reasoning.text', text: 'r', signature: 's', index: 0 }] }),
     [{ ...thought, signature: { value: 's' } }, text],
   ],
   [
@@ -97,13 +97,13 @@ test.each<[deviation: string, body: unknown, parts: object[], notes?: string[]]>
     [{ type: 'tool-call', signature: { value: 'QUJD' } }],
     ['finish.repaired'],
   ],
-  ['filters and timings', answer({}, { prompt_filter_results: [], timings: {} }, { content_filter_results: {} }), [text]],
+  ['filters and timings', response({}, { prompt_filter_results: [], timings: {} }, { content_filter_results: {} }), [text]],
   ['neither id nor time nor object', { choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] }, [text]],
-  ['no reason', answer({}, {}, { finish_reason: undefined }), [text], ['finish.missing']],
-])('whole: %s', (_, body, parts, told = []) => {
+  ['no reason', response({}, {}, { finish_reason: undefined }), [text], ['finish.missing']],
+])('whole: %s', (_, body, parts, reported = []) => {
   const { value, notes } = chatCompletions.decodeResponse(JSON.parse(JSON.stringify(body)))
   expect(value.candidates[0]?.messages.flatMap(message => message.parts)).toMatchObject(parts)
-  expect(codes(notes)).toEqual(told)
+  expect(codes(notes)).toEqual(reported)
 })
 
 test.each<[deviation: string, body: object, read: object, notes?: string[]]>([
@@ -126,15 +126,15 @@ test.each<[deviation: string, body: object, read: object, notes?: string[]]>([
   ],
   ['a total that is larger', { usage: { prompt_tokens: 9, completion_tokens: 12, total_tokens: 40 } }, { output: 31 }, ['usage.repaired']],
   ['counts in a field of the server', { x_groq: { usage: { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 } } }, { input: 1, output: 2 }],
-])('whole: %s', (_, more, read, told = []) => {
-  const { value, notes } = chatCompletions.decodeResponse(answer({}, more))
+])('whole: %s', (_, more, read, reported = []) => {
+  const { value, notes } = chatCompletions.decodeResponse(response({}, more))
   expect(value.usage).toMatchObject(read)
-  expect(codes(notes)).toEqual(told)
+  expect(codes(notes)).toEqual(reported)
 })
 
 test.each<[deviation: string, body: unknown, error: object]>([
   ['an error where an answer was due', { error: { message: 'x', type: 'server_error', code: 502 } }, { status: 502, message: 'x' }],
-  ['an error in the choice', answer({ content: '' }, {}, { finish_reason: 'error', error: { code: 502, message: 'x' } }), { status: 502, message: 'x' }],
+  ['an error in the choice', response({ content: '' }, {}, { finish_reason: 'error', error: { code: 502, message: 'x' } }), { status: 502, message: 'x' }],
   ['no choices', { id: 'c1', choices: [] }, { kind: 'internal' }],
   ['choices that are null', { id: 'c1', choices: null }, { kind: 'internal' }],
 ])('whole: %s', (_, body, error) => {
@@ -174,8 +174,8 @@ test.each<[deviation: string, body: unknown, read: object, notes?: string[]]>([
     { tools: [{ name: 'a' }, { name: 'b' }] },
     ['tools.two-lists'],
   ],
-])('asked: %s', (_, body, read, told = []) => {
+])('asked: %s', (_, body, read, reported = []) => {
   const { value, notes } = chatCompletions.decodeRequest(body)
   expect(value).toMatchObject(read)
-  expect(codes(notes)).toEqual(told)
+  expect(codes(notes)).toEqual(reported)
 })

@@ -55,7 +55,7 @@ test('frames', () => {
 
 describe('usage at the end of a stream', () => {
   const events = explode({ id: 'r', model: 'm', candidates: [{ index: 0, messages: [], finish: { reason: 'stop' } }], usage: { input: 1, output: 2 } })
-  const asked = (includeUsage?: boolean): Options => ({
+  const received = (includeUsage?: boolean): Options => ({
     context: {
       from: 'chat-completions',
       to: 'messages',
@@ -66,16 +66,16 @@ describe('usage at the end of a stream', () => {
 
   test.each<[string, Options | undefined, boolean]>([
     ['without a request that could ask', undefined, true],
-    ['asked for', asked(true), true],
-    ['not asked for', asked(), false],
-    ['refused', asked(false), false],
-    ['not asked for, but always wanted', { ...asked(), alwaysUsage: true }, true],
+    ['asked for', received(true), true],
+    ['not asked for', received(), false],
+    ['refused', received(false), false],
+    ['not asked for, but always wanted', { ...received(), alwaysUsage: true }, true],
   ])('%s', (_, options, expected) => {
     expect(shown(options)).toBe(expected)
   })
 
   test('comes in a chunk of its own, and every other says null', () => {
-    const { frames: written } = encodeStream(events, asked(true))
+    const { frames: written } = encodeStream(events, received(true))
     expect(written.slice(0, -2)).toSatisfy((chunks: { usage: unknown }[]) => chunks.every(({ usage }) => usage === null))
     expect(written.at(-2)).toMatchObject({ id: 'r', choices: [], usage: { prompt_tokens: 1 } })
   })

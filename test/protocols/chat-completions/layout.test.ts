@@ -12,7 +12,7 @@ import { codes, encodeStream, type Options } from './run.ts'
 /** What an answer tells beside the slots of its message, and the next request brings back: order, phases and proofs of texts. */
 
 const { decodeRequest, encodeResponse, decodeResponse } = chatCompletions
-const proof = (value: string): Signature => ({ value, issuer: 'generate-content', form: 'thought' })
+const signature = (value: string): Signature => ({ value, issuer: 'generate-content', form: 'thought' })
 const text = (words: string, more: object = {}): Part => ({ type: 'text', text: words, ...more })
 const think = (words: string, value?: string): Part => ({
   type: 'reasoning',
@@ -20,7 +20,7 @@ const think = (words: string, value?: string): Part => ({
   ...(value && { signature: { value, issuer: 'messages', form: 'thinking' as const } }),
 })
 const call = (id: string): Part => ({ type: 'tool-call', id, name: 'look', kind: 'function', input: '{}' })
-const reply = (...messages: Message[]): CanonicalResponse => ({
+const result = (...messages: Message[]): CanonicalResponse => ({
   id: 'r',
   model: 'm',
   createdAt: 1,
@@ -61,35 +61,35 @@ const back = (message: object) => {
 
 describe.each(ways)('%s', (_, encode) => {
   test.each<[string, Part[]]>([
-    ['one proof on one text', [think('t', 'S'), text('abc', { signature: proof('A') })]],
-    ['a proof on the first of two texts', [text('abc', { signature: proof('A') }), text('de')]],
-    ['a proof on each of two texts', [text('abc', { signature: proof('A') }), text('de', { signature: proof('B') })]],
-    ['a text without a word that only proves', [text('abc'), text('', { signature: proof('A') })]],
-    ['such a text before others', [text('', { signature: proof('A') }), text('abc')]],
-    ['such a text after a call', [text('abc'), call('c1'), text('', { signature: proof('A') })]],
-    ['two such texts', [text('', { signature: proof('A') }), call('c1'), text('', { signature: proof('B') })]],
+    ['one proof on one text', [think('t', 'S'), text('abc', { signature: signature('A') })]],
+    ['a proof on the first of two texts', [text('abc', { signature: signature('A') }), text('de')]],
+    ['a proof on each of two texts', [text('abc', { signature: signature('A') }), text('de', { signature: signature('B') })]],
+    ['a text without a word that only proves', [text('abc'), text('', { signature: signature('A') })]],
+    ['such a text before others', [text('', { signature: signature('A') }), text('abc')]],
+    ['such a text after a call', [text('abc'), call('c1'), text('', { signature: signature('A') })]],
+    ['two such texts', [text('', { signature: signature('A') }), call('c1'), text('', { signature: signature('B') })]],
     [
       'proofs of texts among reasoning of its own',
-      [think('t', 'S'), text('abc', { signature: proof('A') }), think('u', 'T'), text('de', { signature: proof('B') }), call('c1')],
+      [think('t', 'S'), text('abc', { signature: signature('A') }), think('u', 'T'), text('de', { signature: signature('B') }), call('c1')],
     ],
     ['several reasoning parts, each with its proof', [think('t', 'S'), think('u', 'T'), text('abc'), think('v', 'U'), call('c1')]],
-    ['astral characters', [text('😀', { signature: proof('A') }), text('b😀', { signature: proof('B') })]],
+    ['astral characters', [text('😀', { signature: signature('A') }), text('b😀', { signature: signature('B') })]],
   ])('%s comes back in its place', (_name, parts) => {
-    const { message, notes } = encode(reply(say(...parts)))
+    const { message, notes } = encode(result(say(...parts)))
     expect(codes(notes).filter(code => code !== 'reasoning.dialect-field')).toEqual([])
     expect(back(message)).toEqual({ parts, notes: [] })
   })
 
   test('phases come back with the texts of their messages', () => {
     const { message, notes } = encode(
-      reply(say(think('t', 'S')), { ...say(text('abc')), phase: 'commentary' }, say(call('c1')), { ...say(text('de')), phase: 'final_answer' }),
+      result(say(think('t', 'S')), { ...say(text('abc')), phase: 'commentary' }, say(call('c1')), { ...say(text('de')), phase: 'final_answer' }),
     )
     expect(codes(notes)).toEqual(['reasoning.dialect-field'])
     expect(back(message).parts).toEqual([think('t', 'S'), text('abc', { phase: 'commentary' }), call('c1'), text('de', { phase: 'final_answer' })])
   })
 
   test('a phase alone needs no reasoning', () => {
-    const { message, notes } = encode(reply({ ...say(text('abc')), phase: 'final_answer' }))
+    const { message, notes } = encode(result({ ...say(text('abc')), phase: 'final_answer' }))
     expect(notes).toEqual([])
     expect(back(message)).toEqual({ parts: [text('abc', { phase: 'final_answer' })], notes: [] })
   })
@@ -100,7 +100,7 @@ describe.each(ways)('%s', (_, encode) => {
     ['the caller keeps proofs by calls, and there is none', { signatures: 'store' }, text('abc')],
     ['the message has no words', {}, { type: 'refusal', text: 'no' }],
   ])('a phase is noted where %s', (_name, options, part) => {
-    const { message, notes } = encode(reply({ ...say(part), phase: 'commentary', at: '/output/0' }), options)
+    const { message, notes } = encode(result({ ...say(part), phase: 'commentary', at: '/output/0' }), options)
     expect(message).not.toHaveProperty('reasoning_details')
     expect(notes).toContainEqual(expect.objectContaining({ code: 'message.phase', path: '/output/0/phase' }))
   })
@@ -109,8 +109,8 @@ describe.each(ways)('%s', (_, encode) => {
     ['no place for proofs', { signatures: 'none' }],
     ['no reasoning', { reasoningField: 'omit' }],
   ])('with %s, each proof of a text is noted', (_name, options) => {
-    const parts = [text('abc', { signature: proof('A'), at: '/a' }), text('de', { signature: proof('B'), at: '/b' })]
-    const { message, notes } = encode(reply(say(...parts)), options)
+    const parts = [text('abc', { signature: signature('A'), at: '/a' }), text('de', { signature: signature('B'), at: '/b' })]
+    const { message, notes } = encode(result(say(...parts)), options)
     expect(JSON.stringify(message)).not.toContain('xs1.')
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(['reasoning.signature-dropped /a/signature', 'reasoning.signature-dropped /b/signature'])
   })
@@ -118,30 +118,33 @@ describe.each(ways)('%s', (_, encode) => {
 
 test('a text that was edited gets no order and no proofs by its places, and that is noted', () => {
   const { message } = whole(
-    reply({ ...say(text('abc', { signature: proof('A') })), phase: 'commentary' }, { ...say(text('de', { signature: proof('B') })), phase: 'final_answer' }),
+    result(
+      { ...say(text('abc', { signature: signature('A') })), phase: 'commentary' },
+      { ...say(text('de', { signature: signature('B') })), phase: 'final_answer' },
+    ),
   )
   expect(back({ ...message, content: 'else' })).toEqual({ parts: [text('else')], notes: ['parts.layout-stale'] })
 })
 
 test('citations go with the text that they begin in', () => {
   const cite = (start_index: number, end_index: number) => ({ type: 'url_citation', url_citation: { url: 'https://u', title: 't', start_index, end_index } })
-  const { message } = whole(reply({ ...say(text('😀bc')), phase: 'commentary' }, { ...say(text('def')), phase: 'final_answer' }))
-  const answer = {
+  const { message } = whole(result({ ...say(text('😀bc')), phase: 'commentary' }, { ...say(text('def')), phase: 'final_answer' }))
+  const response = {
     id: 'c',
     model: 'm',
     created: 1,
     choices: [{ index: 0, message: { ...message, annotations: [cite(1, 3), cite(4, 6)] }, finish_reason: 'stop' }],
   }
-  const { value } = decodeResponse(answer)
+  const { value } = decodeResponse(response)
   expect(value.candidates[0]?.messages[0]?.parts).toMatchObject([
     { text: '😀bc', citations: [{ start: 1, end: 3 }] },
     { text: 'def', citations: [{ start: 1, end: 3 }] },
   ])
-  expect(encodeResponse(value)).toMatchObject({ wire: answer, notes: [] })
+  expect(encodeResponse(value)).toMatchObject({ wire: response, notes: [] })
 })
 
 describe('phases of the responses protocol, through a chat client', () => {
-  const told = (phase: string, words: string, id: string) => ({
+  const reported = (phase: string, words: string, id: string) => ({
     type: 'message',
     id,
     role: 'assistant',
@@ -149,10 +152,10 @@ describe('phases of the responses protocol, through a chat client', () => {
     phase,
     content: [{ type: 'output_text', text: words, annotations: [], logprobs: [] }],
   })
-  const answer = items.reply([told('commentary', 'I look.', 'msg_1'), { ...items.call('c1', '{}'), id: 'fc_1', status: 'completed' }])
+  const response = items.reply([reported('commentary', 'I look.', 'msg_1'), { ...items.call('c1', '{}'), id: 'fc_1', status: 'completed' }])
 
   test('are items of their own again, with their phases', () => {
-    const { body } = translateResponse(answer, { from: 'responses', to: 'chat-completions', now: 1 })
+    const { body } = translateResponse(response, { from: 'responses', to: 'chat-completions', now: 1 })
     const message = (body as Wire).choices[0]?.message
     const { body: next, notes } = translateRequest(
       { model: 'm', messages: [user, message, { role: 'tool', tool_call_id: 'c1', content: 'done' }] },
@@ -167,7 +170,7 @@ describe('phases of the responses protocol, through a chat client', () => {
   })
 
   test('of neighbours are not mixed', () => {
-    const both = items.reply([told('commentary', 'a', 'msg_1'), told('final_answer', 'b', 'msg_2')])
+    const both = items.reply([reported('commentary', 'a', 'msg_1'), reported('final_answer', 'b', 'msg_2')])
     const { body } = translateResponse(both, { from: 'responses', to: 'chat-completions', now: 1 })
     const { body: next } = translateRequest(
       { model: 'm', messages: [user, (body as Wire).choices[0]?.message, user] },
@@ -177,20 +180,20 @@ describe('phases of the responses protocol, through a chat client', () => {
   })
 
   test.each(['messages', 'chat-completions'] as const)('are noted towards %s', to => {
-    const { message } = whole(reply({ ...say(text('abc')), phase: 'commentary' }))
+    const { message } = whole(result({ ...say(text('abc')), phase: 'commentary' }))
     const { notes } = translateRequest({ model: 'm', messages: [user, message, user] }, { from: 'chat-completions', to })
     expect(notes.some(({ path, kind }) => kind === 'dropped' && path.startsWith('/messages/1'))).toBe(true)
   })
 })
 
 test('what was collected from a stream is what the whole answer says', () => {
-  const response = reply(say(think('t', 'S'), text('abc', { signature: proof('A') }), text('de', { signature: proof('B') })))
+  const response = result(say(think('t', 'S'), text('abc', { signature: signature('A') }), text('de', { signature: signature('B') })))
   expect(whole(collect(explode(response)).response).message).toEqual(whole(response).message)
 })
 
 test('reasoning reads the same, whole and streamed: an empty line stands between its segments, and between its parts', () => {
   const thought = (...texts: string[]): Part => ({ type: 'reasoning', segments: texts.map(words => ({ kind: 'summary', text: words })) })
-  const response = reply(say(thought('one', '', 'two'), thought('three'), text('abc')))
+  const response = result(say(thought('one', '', 'two'), thought('three'), text('abc')))
   const { frames } = encodeStream([...explode(response)])
   const deltas = (frames as { choices?: { delta: { reasoning_content?: string } }[] }[]).map(({ choices }) => choices?.[0]?.delta.reasoning_content ?? '')
   expect([whole(response).message['reasoning_content'], deltas.join('')]).toEqual(['one\n\ntwo\n\nthree', 'one\n\ntwo\n\nthree'])
@@ -198,7 +201,7 @@ test('reasoning reads the same, whole and streamed: an empty line stands between
 
 describe('an order that a server recorded, read from its stream', () => {
   const seen = (...messages: Message[]) => {
-    const { frames } = encodeStream([...explode(reply(...messages))])
+    const { frames } = encodeStream([...explode(result(...messages))])
     const { out, notes } = run(chatCompletions.streamDecoder, frames)
     return { parts: collect(out).response.candidates[0]?.messages[0]?.parts.map(({ at: _, ext: _ext, ...part }) => part), notes: codes(notes) }
   }
@@ -214,7 +217,7 @@ describe('an order that a server recorded, read from its stream', () => {
   })
 
   test('gives no proof to a text that it is not of', () => {
-    const { parts, notes } = seen(say(text('abc', { signature: proof('A') }), think('t'), text('de')))
+    const { parts, notes } = seen(say(text('abc', { signature: signature('A') }), think('t'), text('de')))
     expect(parts?.find(part => part.type === 'text' && part.text === 'de')).not.toHaveProperty('signature')
     expect(parts?.some(part => part.signature?.value === 'A')).toBe(true)
     expect(notes).toEqual(['parts.layout-stale'])
@@ -222,7 +225,7 @@ describe('an order that a server recorded, read from its stream', () => {
 })
 
 test('a proof that a stream tells last belongs to the reasoning that it is of, whatever has come since', () => {
-  const { frames } = encodeStream([...explode(reply(say(think('t', 'S'), text('abc'), call('c1'))))])
+  const { frames } = encodeStream([...explode(result(say(think('t', 'S'), text('abc'), call('c1'))))])
   const { out, notes } = run(chatCompletions.streamDecoder, frames)
   expect(notes).toEqual([])
   expect(collect(out).response.candidates[0]?.messages[0]?.parts).toMatchObject([think('t', 'S'), text('abc'), call('c1')])

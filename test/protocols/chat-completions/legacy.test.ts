@@ -13,14 +13,14 @@ const declares = (tools: object) =>
 const older = declares({ functions })
 
 const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
-const reply = (...content: object[]) => blocks.reply(content, { stop_reason: 'tool_use' })
+const response = (...content: object[]) => blocks.reply(content, { stop_reason: 'tool_use' })
 const block = (index: number, { input, ...head }: { input: object }) => [
   { type: 'content_block_start', index, content_block: { ...head, input: {} } },
   { type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } },
   { type: 'content_block_stop', index },
 ]
 const streamed = (...calls: { input: object }[]) => [
-  { type: 'message_start', message: { ...reply(), stop_reason: null } },
+  { type: 'message_start', message: { ...response(), stop_reason: null } },
   ...calls.flatMap((call, index) => block(index, call)),
   { type: 'message_delta', delta: { stop_reason: 'tool_use', stop_sequence: null }, usage: { output_tokens: 1 } },
   { type: 'message_stop' },
@@ -31,7 +31,7 @@ type Choice = { message: object; finish_reason: string }
 const choiceOf = (body: unknown) => (body as { choices: [Choice] }).choices[0]
 
 function whole(content: object[], context = older, options = {}) {
-  const { body, notes } = translateResponse(reply(...content), { from: 'messages', to: chat, context, ...options })
+  const { body, notes } = translateResponse(response(...content), { from: 'messages', to: chat, context, ...options })
   return { choice: choiceOf(body), notes: codes(notes) }
 }
 

@@ -47,9 +47,9 @@ describe('reasoning items in a history of a client of LiteLLM', () => {
   })
 
   test.each([[[item, bare]], [[{ ...item, x: 1 }]], ['odd']])('stay as they are within the protocol: %j', reasoning_items => {
-    const asked = body({ reasoning_items })
-    expect(translateRequest(asked, { from: 'chat-completions', to: 'chat-completions', model: 'other' })).toMatchObject({
-      body: { ...asked, model: 'other' },
+    const received = body({ reasoning_items })
+    expect(translateRequest(received, { from: 'chat-completions', to: 'chat-completions', model: 'other' })).toMatchObject({
+      body: { ...received, model: 'other' },
       notes: [],
     })
   })

@@ -8,7 +8,7 @@ import { chunk, codes, decodeStream, encodeStream } from './run.ts'
 const { 'chat-completions': chat } = protocols
 const item = { id: 'rs_1', type: 'reasoning', encrypted_content: 'R0FBQUE=', summary: [{ type: 'summary_text', text: 'Hm, well.' }] }
 const bare = { ...item, id: 'rs_2', encrypted_content: 'R0FBQUI=', summary: [] }
-const answer = (message: object) => ({
+const outcome = (message: object) => ({
   id: 'c',
   created: 1,
   model: 'm',
@@ -28,7 +28,7 @@ const stream = (reasoning_items: unknown, ...before: object[]) => [
   { ...chunk({}, 'stop'), choices: [{ index: 0, delta: { content: '', reasoning_items }, finish_reason: 'stop' }] },
   '[DONE]',
 ]
-const pieces = [{ role: 'assistant', reasoning_content: 'Hm, ' }, { reasoning_content: 'well.' }, { content: 'abc' }]
+const chunks = [{ role: 'assistant', reasoning_content: 'Hm, ' }, { reasoning_content: 'well.' }, { content: 'abc' }]
 
 describe('reasoning items in a reply of LiteLLM', () => {
   test.each<[string, object, object[]]>([
@@ -41,20 +41,20 @@ describe('reasoning items in a reply of LiteLLM', () => {
       [{ type: 'reasoning', id: 'rs_2', segments: [] }, text],
     ],
   ])('are read once: %s', (_, message, parts) => {
-    const { value } = chat.decodeResponse(answer(message))
+    const { value } = chat.decodeResponse(outcome(message))
     expect(value.candidates[0]?.messages[0]?.parts).toMatchObject(parts)
     expect(value.candidates[0]?.messages[0]?.parts).toHaveLength(parts.length)
-    expect(chat.encodeResponse(value)).toMatchObject({ wire: answer(message), notes: [] })
+    expect(chat.encodeResponse(value)).toMatchObject({ wire: outcome(message), notes: [] })
   })
 
   test.each<[string, unknown, object[], object[]]>([
-    ['after their text', [item], pieces, [thought, text]],
-    ['while the reasoning is open', [item], pieces.slice(0, 2), [thought]],
+    ['after their text', [item], chunks, [thought, text]],
+    ['while the reasoning is open', [item], chunks.slice(0, 2), [thought]],
     ['without text', [bare], [{ content: 'abc' }], [text, hidden]],
-    ['without text, beside one with text', [bare, item], pieces.slice(0, 2), [thought, hidden]],
+    ['without text, beside one with text', [bare, item], chunks.slice(0, 2), [thought, hidden]],
     ['of a server that sends no other text', [item], [{ content: 'abc' }], [text, thought]],
-    ['after their text, without a signature', [{ ...item, encrypted_content: null }], pieces, [{ type: 'reasoning', segments: [{ text: 'Hm, well.' }] }, text]],
-    ['without a signature', [{ ...bare, encrypted_content: null }], pieces.slice(2), [text, { type: 'reasoning', id: 'rs_2', segments: [] }]],
+    ['after their text, without a signature', [{ ...item, encrypted_content: null }], chunks, [{ type: 'reasoning', segments: [{ text: 'Hm, well.' }] }, text]],
+    ['without a signature', [{ ...bare, encrypted_content: null }], chunks.slice(2), [text, { type: 'reasoning', id: 'rs_2', segments: [] }]],
   ])('are read once from a stream: %s', (_, items, deltas, parts) => {
     const { events, notes } = decodeStream(stream(items, ...deltas))
     const [candidate] = collect(events).response.candidates
@@ -65,7 +65,7 @@ describe('reasoning items in a reply of LiteLLM', () => {
 
   test('of a text that the stream has joined become parts of their own', () => {
     const second = { ...bare, summary: [{ type: 'summary_text', text: 'So.' }] }
-    const { events, notes } = decodeStream(stream([item, second], ...pieces.slice(0, 2), { reasoning_content: ' So.' }, { content: 'abc' }))
+    const { events, notes } = decodeStream(stream([item, second], ...chunks.slice(0, 2), { reasoning_content: ' So.' }, { content: 'abc' }))
     expect(collect(events).response.candidates[0]?.messages[0]?.parts).toMatchObject([
       { type: 'reasoning', segments: [{ text: 'Hm, well. So.' }] },
       text,
@@ -79,22 +79,22 @@ describe('reasoning items in a reply of LiteLLM', () => {
   })
 
   test('are written again as they came, also from a stream and into one', () => {
-    const { events } = decodeStream(stream([item, bare], ...pieces))
+    const { events } = decodeStream(stream([item, bare], ...chunks))
     const { response } = collect(events)
     const whole = chat.encodeResponse(response)
     expect(whole.wire).toMatchObject({ choices: [{ message: { reasoning_content: 'Hm, well.', reasoning_items: [item, bare] } }] })
     expect(JSON.stringify(whole.wire)).not.toContain('reasoning_details')
-    const { value } = chat.decodeResponse(answer({ reasoning_content: 'Hm, well.', content: 'abc', reasoning_items: [item, bare] }))
-    for (const said of [encodeStream(events), encodeStream(explode(value))]) {
-      const deltas = said.frames.flatMap(one => (one as { choices?: { delta: object }[] }).choices?.map(({ delta }) => delta) ?? [])
+    const { value } = chat.decodeResponse(outcome({ reasoning_content: 'Hm, well.', content: 'abc', reasoning_items: [item, bare] }))
+    for (const message of [encodeStream(events), encodeStream(explode(value))]) {
+      const deltas = message.frames.flatMap(one => (one as { choices?: { delta: object }[] }).choices?.map(({ delta }) => delta) ?? [])
       expect(deltas.filter(delta => 'reasoning_items' in delta)).toMatchObject([{ reasoning_items: [item, bare] }])
       expect(JSON.stringify(deltas)).not.toContain('reasoning_details')
-      expect(said.notes).toEqual([])
+      expect(message.notes).toEqual([])
     }
   })
 
   test.each([[[{ ...item, x: 1 }]], [[item, { type: 'other' }]], ['odd']])('stay unknown if one has something else: %j', reasoning_items => {
-    const { value } = chat.decodeResponse(answer({ content: 'abc', reasoning_items }))
+    const { value } = chat.decodeResponse(outcome({ content: 'abc', reasoning_items }))
     const streamed = collect(decodeStream(stream(reasoning_items, { content: 'abc' })).events).response
     for (const one of [value, streamed]) {
       expect(one.candidates[0]?.messages[0]?.parts).toMatchObject([text])
@@ -105,20 +105,20 @@ describe('reasoning items in a reply of LiteLLM', () => {
 
   test.each(['messages', 'responses'] as const)('come back to LiteLLM through a client of the protocol %s', through => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
-    const told = answer({ reasoning_content: 'Hm, well.', content: null, reasoning_items: [item, bare], tool_calls: [call] })
-    const { body, notes } = translateResponse(told, { from: 'chat-completions', to: through })
+    const reported = outcome({ reasoning_content: 'Hm, well.', content: null, reasoning_items: [item, bare], tool_calls: [call] })
+    const { body, notes } = translateResponse(reported, { from: 'chat-completions', to: through })
     expect(codes(notes)).not.toContain('field.unknown')
     const { content, output = [] } = body as { content: object[]; output: object[] }
     const result = { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'done' }] }
-    const asked =
+    const received =
       through === 'messages'
         ? { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }, { role: 'assistant', content }, result] }
         : { model: 'm', input: [{ role: 'user', content: 'hi' }, ...output, { type: 'function_call_output', call_id: 'a', output: 'done' }] }
-    const again = translateRequest(asked, { from: through, to: 'chat-completions' })
-    const [, said] = (again.body as { messages: object[] }).messages
-    expect(said).toMatchObject({ reasoning_items: [item, bare], tool_calls: [call] })
-    expect(said).not.toHaveProperty('reasoning_details')
+    const again = translateRequest(received, { from: through, to: 'chat-completions' })
+    const [, message] = (again.body as { messages: object[] }).messages
+    expect(message).toMatchObject({ reasoning_items: [item, bare], tool_calls: [call] })
+    expect(message).not.toHaveProperty('reasoning_details')
     // Nobody else takes them.
-    expect(codes(translateRequest(asked, { from: through, to: 'generate-content' }).notes)).toContain('reasoning.foreign-signature')
+    expect(codes(translateRequest(received, { from: through, to: 'generate-content' }).notes)).toContain('reasoning.foreign-signature')
   })
 })

@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { createStreamTranslator } from '../../../src/index.ts'
 import { collectStream, explodeResponse, translateRequest, translateResponse } from '../../support/untyped.ts'
 
-const proof = 'R09PRw=='
-const id = `call_1__thought__${proof}`
+const signature = 'R09PRw=='
+const id = `call_1__thought__${signature}`
 type Beside = Record<string, unknown>
 const callOf = (beside: Beside = {}, inner: Beside = {}) => ({ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}', ...inner }, ...beside })
-const fields = { provider_specific_fields: { thought_signatures: [proof] } }
+const fields = { provider_specific_fields: { thought_signatures: [signature] } }
 const history = (message: Beside, callId = 'c1') => [
   { role: 'user', content: 'x' },
   { role: 'assistant', ...message },
@@ -25,12 +25,12 @@ describe('a signature of Gemini where LiteLLM puts it', () => {
     ['in the message again', { tool_calls: [callOf({ id })], ...fields }, id],
   ])('is read from history: %s', (_where, message, callId) => {
     expect(partsFor(history({ content: null, ...message }, callId))).toEqual([
-      { functionCall: expect.objectContaining({ name: 'look', args: {} }), thoughtSignature: proof },
+      { functionCall: expect.objectContaining({ name: 'look', args: {} }), thoughtSignature: signature },
     ])
   })
 
   test('is that of the text in a message without calls', () => {
-    expect(partsFor(history({ content: 'Yes.', ...fields }))).toEqual([{ text: 'Yes.', thoughtSignature: proof }])
+    expect(partsFor(history({ content: 'Yes.', ...fields }))).toEqual([{ text: 'Yes.', thoughtSignature: signature }])
   })
 
   test.each([
@@ -45,11 +45,11 @@ describe('a signature of Gemini where LiteLLM puts it', () => {
 
   test.each(['whole', 'streamed'])('comes back to the proxy from a client of messages: %s', async form => {
     const message = { role: 'assistant', content: null, tool_calls: [callOf({ id })] }
-    const reply = { id: 'r', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+    const response = { id: 'r', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
     const settings = { from: 'chat-completions', to: 'messages' } as const
     const translator = createStreamTranslator(settings)
-    const text = form === 'whole' ? '' : translator.push(explodeResponse(reply, { protocol: 'chat-completions' })) + translator.end()
-    const received = form === 'whole' ? translateResponse(reply, settings).body : (await collectStream([text], { protocol: 'messages' })).body
+    const text = form === 'whole' ? '' : translator.push(explodeResponse(response, { protocol: 'chat-completions' })) + translator.end()
+    const received = form === 'whole' ? translateResponse(response, settings).body : (await collectStream([text], { protocol: 'messages' })).body
     const { content } = received as { content: { type: string; id: string }[] }
     const called = content.find(({ type }) => type === 'tool_use')
     const next = [
@@ -61,6 +61,6 @@ describe('a signature of Gemini where LiteLLM puts it', () => {
     const { messages } = again as { messages: { tool_calls?: Beside[]; tool_call_id?: string }[] }
     const restored = messages[1]?.tool_calls?.[0]
     expect(restored?.['id']).toBe(messages[2]?.tool_call_id)
-    expect(JSON.stringify(restored)).toContain(proof)
+    expect(JSON.stringify(restored)).toContain(signature)
   })
 })

@@ -9,7 +9,7 @@ type Target = Exclude<keyof typeof protocols, 'chat-completions'>
 
 const request = (rest: object) => ({ model: 'm', messages: [{ role: 'user', content: 'hi' }], ...rest })
 const say = (...messages: object[]) => ({ model: 'm', messages })
-const answer = (message: object, rest: object = {}) => ({
+const response = (message: object, rest: object = {}) => ({
   id: 'c',
   choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: 'stop', ...rest }],
 })
@@ -182,53 +182,53 @@ describe('what another protocol cannot say is noted where it stands', () => {
     [
       'spoken words without a transcript',
       'messages',
-      answer({ content: null, audio: { id: 'a', data: 'x', transcript: '', expires_at: 9 } }),
+      response({ content: null, audio: { id: 'a', data: 'x', transcript: '', expires_at: 9 } }),
       'media.unsupported /choices/0/message/audio',
     ],
     [
       'probabilities of a text',
       'messages',
-      answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
+      response({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }] } }),
       'field.unsupported /choices/0/logprobs/content',
     ],
     [
       'probabilities of a refusal',
       'messages',
-      answer({ refusal: 'a' }, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
+      response({ refusal: 'a' }, { logprobs: { refusal: [{ token: 'a', logprob: -1 }] } }),
       'field.unsupported /choices/0/logprobs/refusal',
     ],
     ...(['responses', 'messages', 'generate-content'] as const).flatMap((target): [string, Target, object, string][] => [
-      ['counts that are a text', target, { ...answer({ content: 'a' }), usage: 'many' }, 'field.unknown /usage'],
+      ['counts that are a text', target, { ...response({ content: 'a' }), usage: 'many' }, 'field.unknown /usage'],
       [
         'details of counts that are a text',
         target,
-        { ...answer({ content: 'a' }), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, prompt_tokens_details: 'none' } },
+        { ...response({ content: 'a' }), usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, prompt_tokens_details: 'none' } },
         'field.unknown /usage/prompt_tokens_details',
       ],
       [
         'a total that is less than its parts',
         target,
-        { ...answer({ content: 'a' }), usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 3 } },
+        { ...response({ content: 'a' }), usage: { prompt_tokens: 2, completion_tokens: 2, total_tokens: 3 } },
         'field.unknown /usage/total_tokens',
       ],
-      ['odds that are a text', target, answer({ content: 'a' }, { logprobs: 'low' }), 'field.unknown /choices/0/logprobs'],
+      ['odds that are a text', target, response({ content: 'a' }, { logprobs: 'low' }), 'field.unknown /choices/0/logprobs'],
       [
         'odds that are no list of tokens',
         target,
-        answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }, 7] } }),
+        response({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1 }, 7] } }),
         'field.unknown /choices/0/logprobs/content',
       ],
     ]),
     [
       'bytes that are none',
       'generate-content',
-      answer({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1, bytes: [97, 300] }] } }),
+      response({ content: 'a' }, { logprobs: { content: [{ token: 'a', logprob: -1, bytes: [97, 300] }] } }),
       'field.unknown /choices/0/logprobs/content/0/bytes',
     ],
     [
       'the place of a source that is no number',
       'generate-content',
-      answer({
+      response({
         content: 'a',
         annotations: [{ type: 'url_citation', url_citation: { start_index: '0', end_index: 1, title: 't', url: 'https://example.org/' } }],
       }),
@@ -258,8 +258,8 @@ describe('what was kept for this protocol is written back as it came', () => {
 
 test.each(['messages', 'generate-content'] as const)('the id of a thought is noted where it stands, toward %s', to => {
   const message = { role: 'assistant', content: 'a', reasoning_details: [{ type: 'reasoning.summary', summary: 'b', id: 'rs_1', index: 0 }] }
-  const reply = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
-  const { notes } = translateResponse(reply, { from: 'chat-completions', to })
+  const response = { id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [{ index: 0, message, finish_reason: 'stop' }] }
+  const { notes } = translateResponse(response, { from: 'chat-completions', to })
   expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('message.envelope /choices/0/message/reasoning_details/0/id')
 })
 
@@ -271,9 +271,9 @@ test('what of a web search is lost is noted where it stands', () => {
 })
 
 test.each(['responses', 'messages'] as const)('odds of a refusal are noted where they stand, and not those of the text, toward %s', to => {
-  const odds = (token: string) => [{ token, logprob: -1, bytes: null, top_logprobs: [] }]
+  const logprobs = (token: string) => [{ token, logprob: -1, bytes: null, top_logprobs: [] }]
   const message = { role: 'assistant', content: 'a', refusal: 'b' }
-  const choice = { index: 0, message, finish_reason: 'stop', logprobs: { content: odds('a'), refusal: odds('b') } }
+  const choice = { index: 0, message, finish_reason: 'stop', logprobs: { content: logprobs('a'), refusal: logprobs('b') } }
   const { notes } = translateResponse({ id: 'c', object: 'chat.completion', created: 1, model: 'm', choices: [choice] }, { from: 'chat-completions', to })
   const lost = notes.filter(({ path }) => path.includes('logprobs')).map(({ path }) => path)
   expect(lost).toEqual(to === 'messages' ? ['/choices/0/logprobs/content', '/choices/0/logprobs/refusal'] : ['/choices/0/logprobs/refusal'])
@@ -322,7 +322,7 @@ test('the id of sound is noted where it is lost, of a stream as of a whole reply
   const audio = { id: 'audio_1', data: 'QUJD', transcript: 'a' }
   for (const wire of [chunk({ audio }, null), chunk({}, 'stop')]) translator.push(`data: ${JSON.stringify(wire)}\n\n`)
   translator.end()
-  const whole = translateResponse(answer({ content: null, audio }, {}), { from: 'chat-completions', to: 'generate-content' })
+  const whole = translateResponse(response({ content: null, audio }, {}), { from: 'chat-completions', to: 'generate-content' })
   for (const { notes } of [translator, whole]) expect(notes.map(({ path }) => path)).toContain('/choices/0/message/audio/id')
 })
 
@@ -331,18 +331,18 @@ test('the model as the caller is not told here, and what else its call says of i
     { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}', caller },
     { type: 'function_call_output', call_id: 'c', output: 'a', caller },
   ]
-  const told = (caller: object) => translateRequest({ model: 'm', input: say(caller) }, { from: 'responses', to: 'chat-completions' }).notes
-  expect(told({ type: 'direct' })).toEqual([])
-  expect(told({ type: 'direct', x: 1 }).map(({ path }) => path)).toEqual(['/input/0/caller', '/input/1/caller'])
+  const reported = (caller: object) => translateRequest({ model: 'm', input: say(caller) }, { from: 'responses', to: 'chat-completions' }).notes
+  expect(reported({ type: 'direct' })).toEqual([])
+  expect(reported({ type: 'direct', x: 1 }).map(({ path }) => path)).toEqual(['/input/0/caller', '/input/1/caller'])
 })
 
 test.each([
   ['that comes late', {}],
   ['that is another one', { id: 'audio_0' }],
 ])('an id of sound %s is noted in a stream, and one that is told again is not', (_, first) => {
-  const idsOf = (pieces: object[]) => {
+  const idsOf = (chunks: object[]) => {
     const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
-    for (const audio of pieces) translator.push(`data: ${JSON.stringify(chunk({ audio }, null))}\n\n`)
+    for (const audio of chunks) translator.push(`data: ${JSON.stringify(chunk({ audio }, null))}\n\n`)
     translator.push(`data: ${JSON.stringify(chunk({}, 'stop'))}\n\n`)
     translator.end()
     return translator.notes.filter(({ path }) => path === '/choices/0/message/audio/id')
@@ -356,8 +356,8 @@ test.each([
 })
 
 test('an id of sound that comes late is in the reply that is collected', async () => {
-  const pieces = [{ data: 'QUJD' }, { id: 'audio_1' }].map(audio => chunk({ audio }, null))
-  const wires = [...pieces, chunk({}, 'stop')].map(wire => `data: ${JSON.stringify(wire)}\n\n`)
+  const chunks = [{ data: 'QUJD' }, { id: 'audio_1' }].map(audio => chunk({ audio }, null))
+  const wires = [...chunks, chunk({}, 'stop')].map(wire => `data: ${JSON.stringify(wire)}\n\n`)
   const { body } = await collectStream(wires, { protocol: 'chat-completions' })
   expect(body).toMatchObject({ choices: [{ message: { audio: { id: 'audio_1', data: 'QUJD' } } }] })
 })

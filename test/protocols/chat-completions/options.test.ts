@@ -11,14 +11,14 @@ import { chunk, decodeStream } from './run.ts'
 const chat = 'chat-completions'
 const from = protocols[chat]
 type Note = { code: string; path: string }
-const told = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
+const reported = (notes: readonly Note[]) => notes.map(({ code, path }) => `${code} ${path}`)
 const user = { role: 'user', content: 'hi' }
 
 function ask(body: object, options: object = {}) {
   const { body: wire, notes } = translateRequest(blocks.request(body), { from: 'messages', to: chat, ...options })
   return {
     wire: wire as { messages: { content?: unknown; tool_calls?: { id: string }[]; tool_call_id?: string }[]; tools?: unknown; tool_choice?: unknown },
-    notes: told(notes),
+    notes: reported(notes),
   }
 }
 
@@ -65,9 +65,9 @@ describe('calls whose reasoning the client forgot', () => {
   })
   test('keep the reasoning of earlier turns with tool calls, and only of those', () => {
     const body = ended(loop(thought))
-    const said = { role: 'assistant', content: [thought, { type: 'text', text: 'yes' }] as never }
-    body.messages.splice(3, 1, said)
-    body.messages.push(said, user)
+    const message = { role: 'assistant', content: [thought, { type: 'text', text: 'yes' }] as never }
+    body.messages.splice(3, 1, message)
+    body.messages.push(message, user)
     const { wire, notes } = ask(body)
     expect(wire.messages[1]).toMatchObject({ reasoning_content: 'hm', tool_calls: [{ id: 'c1' }] })
     // The last message of the turn, after the tool results.
@@ -146,26 +146,26 @@ describe('what a source says of its error', () => {
 })
 
 describe('pictures beside an answer', () => {
-  const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
-  const reply = bodies.reply({ content: 'Here.', images: [picture] })
+  const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } }
+  const response = bodies.reply({ content: 'Here.', images: [image] })
   const media = { type: 'media', kind: 'image', source: { type: 'base64', mime: 'image/png', data: png } }
 
   test('are media, and come back as they were', () => {
-    const { value } = from.decodeResponse(reply)
+    const { value } = from.decodeResponse(response)
     expect(withPointers(value.candidates[0]?.messages[0]?.parts)).toMatchObject([{ type: 'text' }, { ...media, at: '/choices/0/message/images/0' }])
-    expect(from.encodeResponse(value)).toEqual({ wire: reply, notes: [] })
+    expect(from.encodeResponse(value)).toEqual({ wire: response, notes: [] })
   })
   test('are media in a stream', () => {
-    const { events } = decodeStream([chunk({ role: 'assistant', content: 'Here.' }), chunk({ images: [picture] }), chunk({}, 'stop'), '[DONE]'])
+    const { events } = decodeStream([chunk({ role: 'assistant', content: 'Here.' }), chunk({ images: [image] }), chunk({}, 'stop'), '[DONE]'])
     expect(events.filter(({ type }) => type === 'part.start')).toMatchObject([{ head: { type: 'text' } }, { head: media }])
   })
   test.each(['messages', 'responses'] as const)('are noted where they have no place: %s', to => {
-    const { notes } = translateResponse(reply, { from: chat, to })
-    expect(told(notes).filter(note => note.includes('images'))).toHaveLength(1)
+    const { notes } = translateResponse(response, { from: chat, to })
+    expect(reported(notes).filter(note => note.includes('images'))).toHaveLength(1)
     const stream = createStreamTranslator({ from: chat, to })
-    for (const one of [chunk({ content: 'Here.' }), chunk({ images: [picture] }), chunk({}, 'stop'), '[DONE]']) stream.push(from.frames.write(one))
+    for (const one of [chunk({ content: 'Here.' }), chunk({ images: [image] }), chunk({}, 'stop'), '[DONE]']) stream.push(from.frames.write(one))
     stream.end()
-    expect(told(stream.notes).filter(note => note.includes('images'))).toHaveLength(1)
+    expect(reported(stream.notes).filter(note => note.includes('images'))).toHaveLength(1)
   })
   test('of others are written on demand', () => {
     const parts = [{ type: 'media' as const, kind: 'image' as const, source: { type: 'base64' as const, mime: 'image/png', data: png }, at: '/x' }]
@@ -175,10 +175,10 @@ describe('pictures beside an answer', () => {
       createdAt: 1,
       candidates: [{ index: 0, messages: [{ role: 'assistant' as const, origin: 'message' as const, parts }], finish: { reason: 'stop' as const } }],
     }
-    expect(told(from.encodeResponse(made).notes)).toEqual(['part.unsupported /x'])
+    expect(reported(from.encodeResponse(made).notes)).toEqual(['part.unsupported /x'])
     const { wire, notes } = from.encodeResponse(made, { images: 'write' })
-    expect(wire).toMatchObject({ choices: [{ message: { images: [picture] } }] })
-    expect(told(notes)).toEqual(['media.images-field /x'])
+    expect(wire).toMatchObject({ choices: [{ message: { images: [image] } }] })
+    expect(reported(notes)).toEqual(['media.images-field /x'])
   })
 })
 
@@ -212,18 +212,18 @@ describe('names of calls in a stream', () => {
 
 describe('an error that the choice tells', () => {
   const error = { code: 429, message: 'Slow down.', metadata: { provider_name: 'p' } }
-  const reply = bodies.reply({ content: 'par' }, { finish_reason: 'error', error })
+  const response = bodies.reply({ content: 'par' }, { finish_reason: 'error', error })
 
   test('is the error of the reply, and stays what it was in its own protocol', () => {
-    const { value } = from.decodeResponse(reply)
+    const { value } = from.decodeResponse(response)
     expect(value.error).toMatchObject({ status: 429, kind: 'rate_limit', message: 'Slow down.' })
-    expect(from.encodeResponse(value)).toEqual({ wire: reply, notes: [] })
+    expect(from.encodeResponse(value)).toEqual({ wire: response, notes: [] })
   })
   test.each([
     ['messages', { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down.' } }],
     ['responses', { error: { message: 'Slow down.', type: 'rate_limit_error' } }],
   ] as const)('is told to a client of %s', (to, body) => {
-    expect(translateResponse(reply, { from: chat, to }).body).toMatchObject(body)
+    expect(translateResponse(response, { from: chat, to }).body).toMatchObject(body)
   })
   test.each(['messages', 'responses'] as const)('is told in a stream: %s', to => {
     const stream = createStreamTranslator({ from: chat, to })

@@ -6,20 +6,20 @@ type Other = 'responses' | 'messages'
 /** What is written has at least this; a key that holds `undefined` is not written. Notes: code and path. */
 type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]
 
-const said = [{ role: 'user', content: 'hi' }]
-const blank = { responses: { model: 'm', input: 'hi' }, messages: { model: 'm', max_tokens: 99, messages: said } }
-const told = (body: object, options: Parameters<typeof translateRequest>[1]) => {
+const sent = [{ role: 'user', content: 'hi' }]
+const blank = { responses: { model: 'm', input: 'hi' }, messages: { model: 'm', max_tokens: 99, messages: sent } }
+const reported = (body: object, options: Parameters<typeof translateRequest>[1]) => {
   const { body: written, notes } = translateRequest(body, options)
   return { written: written as Record<string, unknown>, notes: notes.map(({ code, path }) => `${code} ${path}`) }
 }
-const toChat = (from: Other, given: object, options: Options = {}) => told({ ...blank[from], ...given }, { from, to: 'chat-completions', ...options })
+const toChat = (from: Other, given: object, options: Options = {}) => reported({ ...blank[from], ...given }, { from, to: 'chat-completions', ...options })
 /** What every request without more to say gets has rows of its own. */
-const usual = ['store.default /store', 'reasoning.include-encrypted /include', 'max-tokens.default /max_tokens']
+const common = ['store.default /store', 'reasoning.include-encrypted /include', 'max-tokens.default /max_tokens']
 const fromChat = (to: Other, given: object, options: Options = {}) => {
-  const { written, notes } = told({ model: 'm', messages: said, ...given }, { from: 'chat-completions', to, ...options })
-  return { written, notes: notes.filter(note => !usual.includes(note)) }
+  const { written, notes } = reported({ model: 'm', messages: sent, ...given }, { from: 'chat-completions', to, ...options })
+  return { written, notes: notes.filter(note => !common.includes(note)) }
 }
-const hold = ({ written, notes }: ReturnType<typeof told>, expected: object, noted: string[]) => {
+const hold = ({ written, notes }: ReturnType<typeof reported>, expected: object, noted: string[]) => {
   expect(written).toMatchObject(Object.fromEntries(Object.entries(expected).filter(([, value]) => value !== undefined)))
   for (const [key, value] of Object.entries(expected)) if (value === undefined) expect(written).not.toHaveProperty(key)
   expect(notes).toEqual(noted)
@@ -315,7 +315,7 @@ describe('what refers to the memory of a provider (2.14)', () => {
     ['storing', { store: true }, true, []],
     ['not storing', { store: false }, false, []],
   ])('toward responses: %s', (_, given, store, notes) => {
-    const { written, notes: made } = told({ model: 'm', messages: said, ...given }, { from: 'chat-completions', to: 'responses' })
+    const { written, notes: made } = reported({ model: 'm', messages: sent, ...given }, { from: 'chat-completions', to: 'responses' })
     hold({ written, notes: made.filter(note => note.endsWith('/store')) }, { store }, notes)
   })
 
@@ -405,7 +405,7 @@ describe('which tools may be called (2.6)', () => {
 
   test('a past function call and its result', () => {
     const history = [
-      ...said,
+      ...sent,
       { role: 'assistant', content: null, function_call: { name: 'f', arguments: '{}' } },
       { role: 'function', name: 'f', content: 'done' },
     ]

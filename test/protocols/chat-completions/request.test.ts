@@ -467,12 +467,12 @@ describe('tools of other protocols', () => {
   const tool = { type: 'function' as const, name: 'get', parameters: { type: 'object' } }
 
   test('a namespace becomes part of the name, and the context gives it back', () => {
-    const asked: CanonicalRequest = {
+    const received: CanonicalRequest = {
       messages: [say('assistant', { ...(call('c1') as Extract<Part, { type: 'tool-call' }>), name: 'get', namespace: 'web' })],
       tools: [{ ...tool, namespace: 'web' }],
       toolChoice: { mode: 'tool', kind: 'function', name: 'get', namespace: 'web' },
     }
-    const { wire, notes, context } = written(asked, chatCompletions)
+    const { wire, notes, context } = written(received, chatCompletions)
     expect(wire).toMatchObject({
       tools: [{ function: { name: 'web__get' } }],
       messages: [{ tool_calls: [{ function: { name: 'web__get' } }] }],
@@ -601,23 +601,23 @@ test.each([
     { type: 'function', name: 'ns__x', parameters: { type: 'object' } },
     { type: 'namespace', name: 'ns', tools: [{ type: 'function', name: 'x', parameters: { type: 'object' } }] },
   ]
-  const asked = { model: 'm', input: 'hi', tools: order.map(i => alike[i]) }
-  const { body, context, notes } = translateRequest(asked, { from: 'responses', to: 'chat-completions' })
+  const received = { model: 'm', input: 'hi', tools: order.map(i => alike[i]) }
+  const { body, context, notes } = translateRequest(received, { from: 'responses', to: 'chat-completions' })
   const names = (body as { tools: { function: { name: string } }[] }).tools.map(tool => tool.function.name)
   expect(names[order[0] ?? 0]).toBe('ns__x')
   expect(new Set(names).size).toBe(2)
   expect(notes.map(({ code }) => code)).toEqual(expect.arrayContaining(['tool.namespace', 'tool.renamed']))
   const tool_calls = names.map((name, i) => ({ id: `c${i}`, type: 'function', function: { name, arguments: '{}' } }))
   const choices = [{ index: 0, message: { role: 'assistant', content: null, tool_calls }, finish_reason: 'tool_calls' }]
-  const reply = translateResponse({ id: 'r', created: 1, model: 'm', choices }, { from: 'chat-completions', to: 'responses', context })
-  const called = (reply.body as { output: { name: string; namespace?: string }[] }).output.map(({ name, namespace }) => [namespace, name])
+  const response = translateResponse({ id: 'r', created: 1, model: 'm', choices }, { from: 'chat-completions', to: 'responses', context })
+  const called = (response.body as { output: { name: string; namespace?: string }[] }).output.map(({ name, namespace }) => [namespace, name])
   expect(called[order[0] ?? 0]).toEqual([undefined, 'ns__x'])
   expect(called[order[1] ?? 0]).toEqual(['ns', 'x'])
 })
 
 test('a tool that is added again under its own name has one entry', () => {
   const tool = { type: 'function' as const, name: 'f' }
-  const asked: CanonicalRequest = {
+  const received: CanonicalRequest = {
     model: 'm',
     tools: [tool],
     messages: [
@@ -629,6 +629,6 @@ test('a tool that is added again under its own name has one entry', () => {
       },
     ],
   }
-  const { wire } = written(asked, chatCompletions)
+  const { wire } = written(received, chatCompletions)
   expect(wire).toMatchObject({ tools: [{ function: { name: 'f' } }, { function: { name: 'g' } }] })
 })

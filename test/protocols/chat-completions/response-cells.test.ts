@@ -26,7 +26,7 @@ const blocks = (more: object = {}) => ({
   ...more,
 })
 /** Item ids have no place in a chat completion, which every answer tells once; and messages has no time. */
-const usual = ['message.ids /output/0/id', 'response.created /created', 'field.unsupported /created']
+const common = ['message.ids /output/0/id', 'response.created /created', 'field.unsupported /created']
 function cross(body: unknown, from: 'chat-completions' | Other, to: 'chat-completions' | Other) {
   const { body: written, notes } = translateResponse(body, { from, to, now: 7 })
   return {
@@ -34,7 +34,7 @@ function cross(body: unknown, from: 'chat-completions' | Other, to: 'chat-comple
     notes: notes
       .filter(({ path }) => !path.startsWith('/usage'))
       .map(({ code, path }) => `${code} ${path}`)
-      .filter(note => !usual.includes(note)),
+      .filter(note => !common.includes(note)),
   }
 }
 
@@ -181,9 +181,9 @@ describe('how an answer ends (2.17)', () => {
     ['with too many messages', incomplete('max_messages'), 'length', []],
     ['cancelled', { status: 'cancelled' }, 'stop', ['finish.approximated /status']],
   ])('of responses: %s', (_, more, finish_reason, notes) => {
-    const told = cross(items(more), 'responses', 'chat-completions')
-    expect(told.written).toMatchObject({ choices: [{ finish_reason }] })
-    expect(told.notes).toEqual(notes)
+    const reported = cross(items(more), 'responses', 'chat-completions')
+    expect(reported.written).toMatchObject({ choices: [{ finish_reason }] })
+    expect(reported.notes).toEqual(notes)
   })
 
   test('of responses: waiting for a call', () => {
@@ -208,9 +208,9 @@ describe('how an answer ends (2.17)', () => {
     ['a compaction', { stop_reason: 'compaction' }, 'stop', ['finish.approximated /stop_reason']],
     ['the limit', { stop_reason: 'max_tokens' }, 'length', []],
   ])('of messages: %s', (_, more, finish_reason, notes) => {
-    const told = cross(blocks(more), 'messages', 'chat-completions')
-    expect(told.written).toMatchObject({ choices: [{ finish_reason }] })
-    expect(told.notes).toEqual(notes)
+    const reported = cross(blocks(more), 'messages', 'chat-completions')
+    expect(reported.written).toMatchObject({ choices: [{ finish_reason }] })
+    expect(reported.notes).toEqual(notes)
   })
 })
 
@@ -307,7 +307,7 @@ describe('tiers of an answer (2.12)', () => {
       to: 'chat-completions',
     })
     expect(body).toMatchObject({ service_tier: ours })
-    expect(made.map(({ code, path }) => `${code} ${path}`).filter(note => !usual.includes(note))).toEqual(notes)
+    expect(made.map(({ code, path }) => `${code} ${path}`).filter(note => !common.includes(note))).toEqual(notes)
   })
 
   test.each(['default', 'flex', 'priority', 'scale'])('of responses, both ways: %s', service_tier => {
@@ -369,14 +369,14 @@ describe('errors (2.19)', () => {
     ['overloaded_error', 529, 503, 'server_error', 'overloaded'],
     ['timeout_error', 504, 504, 'server_error', 'timeout'],
   ])('of messages: %s', (type, status, written, ourType, code) => {
-    const told = translateError(theirs(status, type), { from: 'messages', to: 'chat-completions' })
-    expect(told).toMatchObject({ status: written, body: { error: { message: 'm', type: ourType, code, param: null } } })
+    const reported = translateError(theirs(status, type), { from: 'messages', to: 'chat-completions' })
+    expect(reported).toMatchObject({ status: written, body: { error: { message: 'm', type: ourType, code, param: null } } })
   })
 
   test('the field at fault is told, and the id of the request, and how long to wait', () => {
     const wire = ours(429, { param: 'messages[1]' }, { 'x-request-id': 'req_1', 'retry-after': '2' })
-    const told = translateError(wire, { from: 'chat-completions', to: 'responses' })
-    expect(told).toMatchObject({ headers: { 'x-request-id': 'req_1', 'retry-after': '2' }, body: { error: { param: 'messages[1]' } } })
+    const reported = translateError(wire, { from: 'chat-completions', to: 'responses' })
+    expect(reported).toMatchObject({ headers: { 'x-request-id': 'req_1', 'retry-after': '2' }, body: { error: { param: 'messages[1]' } } })
     expect(translateError(wire, { from: 'chat-completions', to: 'messages' })).toMatchObject({
       headers: { 'request-id': 'req_1', 'retry-after': '2' },
       body: { request_id: 'req_1' },
@@ -384,8 +384,8 @@ describe('errors (2.19)', () => {
   })
 
   test('a wait that is no whole number of seconds is told both ways', () => {
-    const told = translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'chat-completions' })
-    expect(told.headers).toMatchObject({ 'retry-after-ms': '1500' })
+    const reported = translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'chat-completions' })
+    expect(reported.headers).toMatchObject({ 'retry-after-ms': '1500' })
     expect(translateError(ours(429, {}, { 'retry-after-ms': '1500' }), { from: 'chat-completions', to: 'responses' }).headers).toMatchObject({
       'retry-after': '2',
       'retry-after-ms': '1500',

@@ -306,8 +306,8 @@ describe('writing', () => {
       signature: { value: 'S', issuer: 'responses', form: 'encrypted' },
       id: 'rs_1',
     }
-    const usual = write([thinking, { type: 'text', text: 't' }])
-    expect(usual.message).toMatchObject({
+    const common = write([thinking, { type: 'text', text: 't' }])
+    expect(common.message).toMatchObject({
       reasoning_content: 'a\n\nb',
       reasoning_details: [
         { type: 'reasoning.summary', summary: 'a', id: 'rs_1', index: 0 },
@@ -315,8 +315,8 @@ describe('writing', () => {
         { type: 'reasoning.encrypted', data: expect.stringMatching(/^xs1\./), format: 'xs1' },
       ],
     })
-    expect(usual.codes).toEqual(['reasoning.dialect-field'])
-    expect(partsOf(usual.message as object)).toMatchObject([thinking, { text: 't' }])
+    expect(common.codes).toEqual(['reasoning.dialect-field'])
+    expect(partsOf(common.message as object)).toMatchObject([thinking, { text: 't' }])
     expect(write([thinking], 'stop', { reasoningField: 'reasoning' }).message).toMatchObject({ reasoning: 'a\n\nb' })
     expect(write([thinking], 'stop', { reasoningField: 'details' }).message).not.toHaveProperty('reasoning_content')
     expect(write([thinking], 'stop', { reasoningField: 'omit' })).toMatchObject({ codes: ['reasoning.dropped'] })

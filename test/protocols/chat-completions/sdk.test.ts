@@ -17,7 +17,7 @@ function accumulate(text: string) {
   return { final: stream.finalChatCompletion(), done }
 }
 
-function answer(parts: Part[], reason: FinishReason = 'stop'): CanonicalEvent[] {
+function response(parts: Part[], reason: FinishReason = 'stop'): CanonicalEvent[] {
   return explode({
     id: 'r1',
     model: 'm',
@@ -31,7 +31,7 @@ const call = (id: string, input: string, name = 'lookup'): Part => ({ type: 'too
 
 describe('the official client reads', () => {
   test('text and usage', async () => {
-    const { final } = accumulate(encodeStream(answer([{ type: 'text', text: 'Hello' }])).text)
+    const { final } = accumulate(encodeStream(response([{ type: 'text', text: 'Hello' }])).text)
     expect(await final).toMatchObject({
       id: 'r1',
       created: 7,
@@ -47,7 +47,7 @@ describe('the official client reads', () => {
   })
 
   test('a call that comes first, without a text', async () => {
-    const { text, frames } = encodeStream(answer([call('call_a', '{"q":"x"}')], 'tool_calls'))
+    const { text, frames } = encodeStream(response([call('call_a', '{"q":"x"}')], 'tool_calls'))
     expect(frames[0]).toMatchObject({ choices: [{ delta: { role: 'assistant', content: null, tool_calls: [{ index: 0, id: 'call_a', type: 'function' }] } }] })
     const { message, finish_reason } = (await accumulate(text).final).choices[0] as OpenAI.Chat.ChatCompletion.Choice
     expect(finish_reason).toBe('tool_calls')
@@ -55,7 +55,7 @@ describe('the official client reads', () => {
   })
 
   test('a call without arguments as one with an empty object', async () => {
-    const { text, notes } = encodeStream(answer([call('call_a', '')], 'tool_calls'))
+    const { text, notes } = encodeStream(response([call('call_a', '')], 'tool_calls'))
     expect(notes.map(({ code }) => code)).toEqual(['tool-call.empty-input'])
     expect((await accumulate(text).final).choices[0]?.message.tool_calls).toMatchObject([{ function: { arguments: '{}' } }])
   })
@@ -100,7 +100,7 @@ describe('the official client reads', () => {
       segments: [{ kind: 'summary', text: 'abc' }],
       signature: { value: 'S1', issuer: 'messages', model: 'm', form: 'thinking' },
     }
-    const { text, frames } = encodeStream(answer([reasoning, call('t1', '{}')], 'tool_calls'))
+    const { text, frames } = encodeStream(response([reasoning, call('t1', '{}')], 'tool_calls'))
     const deltas = frames.flatMap(frame => (frame as { choices?: { delta: object }[] }).choices?.map(({ delta }) => Object.keys(delta).join()) ?? [])
     expect(deltas).toEqual(['role,content', 'reasoning_content', 'tool_calls', 'tool_calls', 'reasoning_details', ''])
     const { message } = (await accumulate(text).final).choices[0] as OpenAI.Chat.ChatCompletion.Choice
@@ -115,7 +115,7 @@ describe('the official client reads', () => {
       signature: { value, issuer: 'messages', form: 'thinking' },
     })
     const parts = [thinking('a', 'S1'), { type: 'text', text: 'Let me see.' }, thinking('b', 'S2'), call('t1', '{}')] as Part[]
-    const { message } = (await accumulate(encodeStream(answer(parts, 'tool_calls')).text).final).choices[0] as OpenAI.Chat.ChatCompletion.Choice
+    const { message } = (await accumulate(encodeStream(response(parts, 'tool_calls')).text).final).choices[0] as OpenAI.Chat.ChatCompletion.Choice
     const { value, notes } = chatCompletions.decodeRequest({ model: 'm', messages: [message] })
     expect(notes).toEqual([])
     expect(value.messages[0]?.parts).toMatchObject(parts)
@@ -130,7 +130,7 @@ describe('the official client reads', () => {
   })
 
   test('an error as an error, also when the source just stopped', async () => {
-    const whole = answer([{ type: 'text', text: 'Hello' }])
+    const whole = response([{ type: 'text', text: 'Hello' }])
     await expect(accumulate(encodeStream(whole.slice(0, 4)).text).final).rejects.toThrow('upstream stream ended early')
     const failed: CanonicalEvent[] = [
       ...whole.slice(0, 4),

@@ -9,7 +9,7 @@ const calls = (...deltas: object[]) => [...deltas.map(delta => chunk({ tool_call
 const fn = (name?: string, args?: unknown) => ({ function: { ...(name !== undefined && { name }), ...(args !== undefined && { arguments: args }) } })
 
 /** What a stream says, in short: `kind:text` for each part. */
-function said(events: readonly CanonicalEvent[]): string[] {
+function sent(events: readonly CanonicalEvent[]): string[] {
   expect(checkGrammar(events)).toEqual([])
   return collect(events).response.candidates.flatMap(({ messages }) =>
     messages.flatMap(({ parts }) =>
@@ -171,7 +171,7 @@ describe('what servers send', () => {
     ['probabilities before their text', [chunk({ content: '' }), chunk({ content: 'a' }, 'stop')], ['text:a']],
   ])('%s', (_, frames, parts) => {
     const { events } = decodeStream([...frames, '[DONE]'])
-    expect(said(events)).toEqual(parts)
+    expect(sent(events)).toEqual(parts)
     expect(events.at(-1)).toEqual({ type: 'end', clean: true })
   })
 })
@@ -251,13 +251,13 @@ describe('the end', () => {
     const wires = [one(130, { content: 'a' }), one(130, {}, 'stop'), '[DONE]']
     expect(collect(decodeStream(wires, { context }).events).response.candidates).toMatchObject([{ index: 0, messages: [{ parts: [{ text: 'a' }] }] }])
     const two = [one(1, { content: 'b' }), one(0, { content: 'a' }), one(0, {}, 'stop'), one(1, {}, 'stop'), '[DONE]']
-    const told = (generationConfig: object) => {
+    const reported = (generationConfig: object) => {
       const body = { contents: [{ role: 'user', parts: [{ text: 'q' }] }], generationConfig }
       const { context } = translateRequest(body, { from: 'generate-content', to: 'chat-completions' })
       return collect(decodeStream(two, { context }).events).response.candidates.map(({ messages }) => messages[0]?.parts[0])
     }
-    expect(told({})).toMatchObject([{ text: 'b' }, { text: 'a' }])
-    expect(told({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
+    expect(reported({})).toMatchObject([{ text: 'b' }, { text: 'a' }])
+    expect(reported({ candidateCount: 2 })).toMatchObject([{ text: 'a' }, { text: 'b' }])
   })
 
   test('[DONE] without a reason is no end where that was asked for', () => {
@@ -303,7 +303,7 @@ describe.each<[string, object, string]>([
 
   test('is none when the answer ends', () => {
     const { events } = decodeStream([chunk({ content: 'a' }), frame, chunk({ content: 'b' }, 'stop'), '[DONE]'])
-    expect(said(events)).toEqual(['text:ab'])
+    expect(sent(events)).toEqual(['text:ab'])
     expect(events.at(-1)).toEqual({ type: 'end', clean: true })
   })
 })
@@ -341,7 +341,7 @@ test('fields nobody knows are told once, and a frame nobody knows is noted', () 
 test('an empty legacy call beside every text, as some servers send it, is no call', () => {
   const nothing = { function_call: { name: '', arguments: '' } }
   const { events, notes } = decodeStream([chunk({ content: 'hi', ...nothing }), chunk({ ...nothing }, 'stop'), '[DONE]'])
-  expect(said(events)).toEqual(['text:hi'])
+  expect(sent(events)).toEqual(['text:hi'])
   expect(collect(events)).toMatchObject({ clean: true, response: { candidates: [{ finish: { reason: 'stop' } }] } })
   expect(notes).toEqual([])
 })

@@ -127,18 +127,18 @@ const heads = (part: number): Part[] => [
 ]
 
 function deltasFor(head: Part, number: number): Delta[] {
-  const pieces = ['{"a"', ':1', '}', '{"b":[2]}', 'x', ' ']
-  const piece = pieces[number % 6] as string
+  const chunks = ['{"a"', ':1', '}', '{"b":[2]}', 'x', ' ']
+  const chunk = chunks[number % 6] as string
   if (head.type === 'text')
     return number % 5 === 0
       ? [{ kind: 'citation', citation: { kind: 'url', url: 'https://example.org', protocol: 'x', raw: {} } }]
-      : [{ kind: 'text', text: piece }]
-  if (head.type === 'refusal') return [{ kind: 'text', text: piece }]
+      : [{ kind: 'text', text: chunk }]
+  if (head.type === 'refusal') return [{ kind: 'text', text: chunk }]
   if (head.type === 'reasoning')
     return number % 4 === 0
       ? [{ kind: 'signature', signature: { value: 's', issuer: 'messages', form: 'thinking' } }]
-      : [{ kind: 'reasoning', segment: number % 2, of: 'summary', text: piece }]
-  if (head.type === 'tool-call') return [{ kind: 'input', text: piece }]
+      : [{ kind: 'reasoning', segment: number % 2, of: 'summary', text: chunk }]
+  if (head.type === 'tool-call') return [{ kind: 'input', text: chunk }]
   return []
 }
 

@@ -5,12 +5,12 @@ import { chunk, codes, decodeStream } from './run.ts'
 
 const { decodeRequest, decodeResponse } = chatCompletions
 const extractThinkTags = true
-const answer = (content: string) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
+const response = (content: string) => ({ id: 'c', choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }] })
 const short = (parts: readonly { type: string; text?: string; segments?: { text: string }[] }[] = []) =>
   parts.map(({ type, text, segments }) => `${type}:${text ?? segments?.map(segment => segment.text).join('|')}`)
-const whole = (content: string) => short(decodeResponse(answer(content), { extractThinkTags }).value.candidates[0]?.messages[0]?.parts as never)
-const streamed = (pieces: string[]) => {
-  const { events } = decodeStream([...pieces.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]'], { extractThinkTags })
+const whole = (content: string) => short(decodeResponse(response(content), { extractThinkTags }).value.candidates[0]?.messages[0]?.parts as never)
+const streamed = (chunks: string[]) => {
+  const { events } = decodeStream([...chunks.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]'], { extractThinkTags })
   return short(collect(events).response.candidates[0]?.messages[0]?.parts as never)
 }
 
@@ -30,15 +30,15 @@ describe('reasoning between tags in the text of an answer', () => {
   })
 
   test('is noted once, where there is any', () => {
-    expect(codes(decodeResponse(answer('<think>a</think>b<think>c</think>d'), { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
-    expect(codes(decodeResponse(answer('a < b'), { extractThinkTags }).notes)).toEqual([])
+    expect(codes(decodeResponse(response('<think>a</think>b<think>c</think>d'), { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
+    expect(codes(decodeResponse(response('a < b'), { extractThinkTags }).notes)).toEqual([])
     const frames = [chunk({ content: '<think>a' }), chunk({ content: 'b</think>c' }), chunk({}, 'stop'), '[DONE]']
     expect(codes(decodeStream(frames, { extractThinkTags }).notes)).toEqual(['reasoning.think-tags'])
   })
 
   test('is text unless that was asked for, and always in what a client says', () => {
     const content = '<think>hm</think>yes'
-    expect(short(decodeResponse(answer(content)).value.candidates[0]?.messages[0]?.parts as never)).toEqual([`text:${content}`])
+    expect(short(decodeResponse(response(content)).value.candidates[0]?.messages[0]?.parts as never)).toEqual([`text:${content}`])
     const { value } = decodeRequest({ messages: [{ role: 'assistant', content }] }, { extractThinkTags })
     expect(short(value.messages[0]?.parts as never)).toEqual([`text:${content}`])
   })

@@ -8,7 +8,7 @@ import { chunk, decodeStream, encodeStream } from './run.ts'
 
 const token = { token: 'a', bytes: [97], logprob: -0.1, rank: 1, top_logprobs: [{ token: 'b', bytes: null, logprob: -2, rank: 2 }] }
 const logprobs = { content: [token, { ...token, rank: 3 }], refusal: null }
-const reply = (message: object, choice: object = {}) => ({
+const response = (message: object, choice: object = {}) => ({
   id: 'c1',
   object: 'chat.completion',
   created: 1,
@@ -32,7 +32,7 @@ describe('keys of probabilities that nobody knows', () => {
   const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank', '/choices/0/logprobs/content/0/rank']
 
   test('are kept in the whole reply, also when something else was edited', () => {
-    const wire = reply({}, { logprobs: { ...logprobs, more: 1 } })
+    const wire = response({}, { logprobs: { ...logprobs, more: 1 } })
     expect(chatCompletions.encodeResponse(chatCompletions.decodeResponse(wire).value)).toMatchObject({ wire, notes: [] })
     const { value } = chatCompletions.decodeResponse(wire)
     const [part] = value.candidates[0]?.messages[0]?.parts ?? []
@@ -41,18 +41,18 @@ describe('keys of probabilities that nobody knows', () => {
   })
 
   test('are told once elsewhere, of the tokens and of what else they might have been', () => {
-    expect(whole(reply({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual([...places, '/choices/0/logprobs/more'].sort())
+    expect(whole(response({}, { logprobs: { ...logprobs, more: 1 } }), 'responses').sort()).toEqual([...places, '/choices/0/logprobs/more'].sort())
   })
 
   test('are told also where something else has a key of that name', () => {
-    const body = reply({}, { logprobs })
+    const body = response({}, { logprobs })
     expect(whole({ ...body, service: { rank: 1 }, usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2, rank: 1 } }, 'responses').sort()).toEqual(
       [...places, '/service', '/usage/rank'].sort(),
     )
   })
 
   test('are part of what has no place in messages', () => {
-    expect(whole(reply({}, { logprobs }), 'messages')).toEqual([])
+    expect(whole(response({}, { logprobs }), 'messages')).toEqual([])
   })
 
   const chunks = [
@@ -80,7 +80,7 @@ describe('keys of a message that nobody knows stand in the message, streamed or 
     ['a key of a detail', { reasoning_details: [{ type: 'reasoning.text', text: 'hm', x: 1 }] }, '/choices/0/message/reasoning_details/0/x'],
   ])('%s', (_, more, path) => {
     for (const to of ['responses', 'messages'] as const) {
-      expect(whole(reply(more), to)).toEqual([path])
+      expect(whole(response(more), to)).toEqual([path])
       expect(streamed([chunk({ role: 'assistant', ...more }), chunk({ content: 'aa' }), chunk({}, 'stop')], to)).toEqual([path])
     }
   })
@@ -192,7 +192,7 @@ describe('what nobody knows of carried reasoning', () => {
     const { value } = chatCompletions.decodeRequest(body)
     expect(chatCompletions.encodeRequest(value)).toMatchObject({ wire: body, notes: [] })
     for (const to of ['messages', 'responses'] as const) {
-      expect(whole(reply(given), to).sort()).toEqual(places.map(place => `/choices/0/message${place}`))
+      expect(whole(response(given), to).sort()).toEqual(places.map(place => `/choices/0/message${place}`))
       expect(paths(translateRequest(body, { from: 'chat-completions', to }).notes).sort()).toEqual(places.map(place => `/messages/1${place}`))
     }
   })

@@ -53,21 +53,21 @@ describe('an empty proof', () => {
     )
   })
 
-  const reply = chat.reply({ content: 'yes', reasoning_content: 'hm' })
+  const response = chat.reply({ content: 'yes', reasoning_content: 'hm' })
   const frames = [chat.chunk({ reasoning_content: 'hm' }), chat.chunk({ content: 'yes' }), chat.chunk({}, { finish_reason: 'stop' })]
   const stream = `${frames.map(frame => `data: ${JSON.stringify(frame)}\n\n`).join('')}data: [DONE]\n\n`
 
   test('is not for clients of the same protocol, who get what there was', async () => {
-    const plain = explodeResponse(reply, { protocol: 'chat-completions' })
+    const plain = explodeResponse(response, { protocol: 'chat-completions' })
     expect(plain).toContain('"reasoning_content":"hm"')
-    expect(explodeResponse(reply, { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toBe(plain)
+    expect(explodeResponse(response, { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toBe(plain)
     const { body } = await collectStream([stream], { protocol: 'chat-completions' })
     expect(await collectStream([stream], { protocol: 'chat-completions', chatCompletions: { unsignedReasoning } })).toMatchObject({ body })
     expect(JSON.stringify(body)).not.toContain('reasoning_details')
   })
 
   test('is nothing to chat clients of another server that says it', () => {
-    const { body } = translateResponse(reply, { from: 'chat-completions', to: 'messages', chatCompletions: { unsignedReasoning } })
+    const { body } = translateResponse(response, { from: 'chat-completions', to: 'messages', chatCompletions: { unsignedReasoning } })
     expect(body).toMatchObject({ content: [{ type: 'thinking', signature: expect.stringMatching(/^xs1\./) }, { type: 'text' }] })
     for (const options of [{}, { signedReasoning: 'calls' as const }, { signatures: 'store' as const }, { signatures: 'none' as const }]) {
       const { body: again, notes } = translateResponse(body, { from: 'messages', to: 'chat-completions', chatCompletions: options })

@@ -5,10 +5,10 @@ import { generateContent } from '../../../src/protocols/generate-content/index.t
 import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 
 /** A history of a client that keeps only texts and the call, which carries thoughts that stood behind so many units of text. */
-function historyOf(texts: readonly string[], thoughts: [after: number, thought: string][]) {
+function historyOf(texts: readonly string[], reasoning: [after: number, thought: string][]) {
   const call: GeminiWrittenPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
   const gathered = nothingGathered()
-  for (const [after, text] of thoughts) gathered.thoughts.push([after, { segments: [{ kind: 'raw', text }] }])
+  for (const [after, text] of reasoning) gathered.thoughts.push([after, { segments: [{ kind: 'raw', text }] }])
   carryThoughts(gathered, { type: 'tool-call', id: 'c1', idOrigin: 'wire', name: 'look', kind: 'function', input: '{}' }, [call])
   return generateContent
     .decodeRequest({ contents: [{ role: 'model', parts: [...texts.map(text => ({ text })), call] }] })

@@ -5,24 +5,24 @@ import { decodeGrounding, encodeGrounding } from '../../../src/protocols/generat
 
 const web = (uri: string, title = 't') => ({ web: { uri, title } })
 const support = (segment: object, ...groundingChunkIndices: number[]) => ({ segment, groundingChunkIndices })
-const answer = (text: string, place = 0) => ({ text, place })
+const response = (text: string, place = 0) => ({ text, place })
 const spans = ({ found }: ReturnType<typeof decodeGrounding>) =>
   found.map(({ answer: of, citation: { url, fileId, start, end } }) => [of, url ?? fileId, start, end])
 
 describe('grounding is read', () => {
   test.each<[what: string, texts: { text: string; place: number }[], segment: object, expected: unknown[]]>([
-    ['bytes count as code points', [answer('zürich 🙂!')], { startIndex: 1, endIndex: 3 }, [0, 'u', 1, 2]],
-    ['four of them are one', [answer('a🙂b')], { startIndex: 1, endIndex: 5 }, [0, 'u', 1, 2]],
-    ['a span begins at 0 where nothing is told', [answer('abc')], { endIndex: 2 }, [0, 'u', 0, 2]],
-    ['a span counts in all of the answer', [answer('abc', 1), answer('def', 3)], { startIndex: 4, endIndex: 6 }, [1, 'u', 1, 3]],
-    ['a span with a part counts in it', [answer('abc', 1), answer('def', 3)], { partIndex: 3, endIndex: 2 }, [1, 'u', 0, 2]],
+    ['bytes count as code points', [response('zürich 🙂!')], { startIndex: 1, endIndex: 3 }, [0, 'u', 1, 2]],
+    ['four of them are one', [response('a🙂b')], { startIndex: 1, endIndex: 5 }, [0, 'u', 1, 2]],
+    ['a span begins at 0 where nothing is told', [response('abc')], { endIndex: 2 }, [0, 'u', 0, 2]],
+    ['a span counts in all of the answer', [response('abc', 1), response('def', 3)], { startIndex: 4, endIndex: 6 }, [1, 'u', 1, 3]],
+    ['a span with a part counts in it', [response('abc', 1), response('def', 3)], { partIndex: 3, endIndex: 2 }, [1, 'u', 0, 2]],
   ])('%s', (_, texts, segment, expected) => {
     expect(spans(decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support(segment, 0)] }, texts))).toEqual([expected])
   })
 
   test('one support cites several sources', () => {
     const grounding = { groundingChunks: [web('a'), web('b')], groundingSupports: [support({ endIndex: 1 }, 0, 1)] }
-    expect(spans(decodeGrounding(grounding, [answer('x')]))).toEqual([
+    expect(spans(decodeGrounding(grounding, [response('x')]))).toEqual([
       [0, 'a', 0, 1],
       [0, 'b', 0, 1],
     ])
@@ -33,7 +33,7 @@ describe('grounding is read', () => {
       groundingChunks: [{ retrievedContext: { uri: 'files/1', title: 'a.pdf', text: 'said' } }],
       groundingSupports: [support({ endIndex: 1 }, 0)],
     }
-    expect(decodeGrounding(grounding, [answer('x')]).found[0]?.citation).toMatchObject({
+    expect(decodeGrounding(grounding, [response('x')]).found[0]?.citation).toMatchObject({
       kind: 'file',
       fileId: 'files/1',
       filename: 'a.pdf',
@@ -43,13 +43,15 @@ describe('grounding is read', () => {
 
   test('cites the page of an image when the source is one', () => {
     const image = { sourceUri: 'https://a.example/page', imageUri: 'https://a.example/1.png', title: 'A', domain: 'a.example' }
-    const { found, left } = decodeGrounding({ groundingChunks: [{ image }], groundingSupports: [support({ endIndex: 1 }, 0)] }, [answer('x')])
+    const { found, left } = decodeGrounding({ groundingChunks: [{ image }], groundingSupports: [support({ endIndex: 1 }, 0)] }, [response('x')])
     expect(found[0]?.citation).toMatchObject({ kind: 'url', url: 'https://a.example/page', title: 'A', start: 0, end: 1 })
     expect(left).toEqual({ groundingChunks: [{ image: { imageUri: 'https://a.example/1.png', domain: 'a.example' } }] })
   })
 
   test('an offset inside a character is rounded down, and told', () => {
-    const { found, rounded } = decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 4 }, 0)] }, [answer('🙂')])
+    const { found, rounded } = decodeGrounding({ groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 2, endIndex: 4 }, 0)] }, [
+      response('🙂'),
+    ])
     expect(found[0]?.citation).toMatchObject({ start: 0, end: 1 })
     expect(rounded).toBe(true)
   })
@@ -78,7 +80,7 @@ describe('grounding is read', () => {
       { groundingSupports: [{ segment: { text: 'y' } }] },
     ],
   ])('and leaves %s', (_, grounding, left) => {
-    expect(decodeGrounding(grounding as Record<string, unknown>, [answer('x')]).left).toEqual(left)
+    expect(decodeGrounding(grounding as Record<string, unknown>, [response('x')]).left).toEqual(left)
   })
 })
 
@@ -113,7 +115,7 @@ describe('grounding is written', () => {
 
   test('what was read is what is written', () => {
     const grounding = { groundingChunks: [web('u')], groundingSupports: [support({ startIndex: 1, endIndex: 5, text: '🙂' }, 0)] }
-    const { found } = decodeGrounding(grounding, [answer('a🙂b')])
+    const { found } = decodeGrounding(grounding, [response('a🙂b')])
     expect(write({ text: 'a🙂b', citations: found.map(({ citation }) => citation) }).grounding).toEqual(grounding)
   })
 })

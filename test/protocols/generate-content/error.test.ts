@@ -47,13 +47,13 @@ describe('what clients are told', () => {
     const {
       status,
       headers,
-      body: told,
+      body: reported,
     } = translateError(
       { status: 429, headers: { 'retry-after': '3' }, body: { error: { message: 'slow', type: 'rate_limit_error', param: 'model', code: null } } },
       { from: 'chat-completions', to: 'generate-content' },
     )
     expect({ status, retry: headers['retry-after'] }).toEqual({ status: 429, retry: '3' })
-    expect(told).toEqual({
+    expect(reported).toEqual({
       error: {
         code: 429,
         message: 'slow',
@@ -68,17 +68,17 @@ describe('what clients are told', () => {
 
   test('a status that only one protocol has becomes one that all know', () => {
     const overloaded = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } }
-    const { status, body: told } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
-    expect({ status, told }).toEqual({ status: 503, told: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
+    const { status, body: reported } = translateError({ status: 529, body: overloaded }, { from: 'messages', to: 'generate-content' })
+    expect({ status, told: reported }).toEqual({ status: 503, told: { error: { code: 503, message: 'Overloaded', status: 'UNAVAILABLE' } } })
   })
 
   test('a full context is worded as its own servers word it, so that it is known again', () => {
-    const told = (message: string) =>
+    const reported = (message: string) =>
       translateError(
         { status: 400, body: { error: { message, type: 'invalid_request_error', param: null, code: 'context_length_exceeded' } } },
         { from: 'chat-completions', to: 'generate-content' },
       )
-    const { body: counted, notes } = told('maximum context length is 8192 tokens, you sent 9000')
+    const { body: counted, notes } = reported('maximum context length is 8192 tokens, you sent 9000')
     expect(counted).toMatchObject({
       error: {
         status: 'INVALID_ARGUMENT',
@@ -87,7 +87,7 @@ describe('what clients are told', () => {
     })
     expect(notes.map(({ path, code }) => `${path} ${code}`)).toContain('/error/message error.reworded')
     expect(read(counted).kind).toBe('context_length')
-    expect(read(told('Too much.').body)).toMatchObject({
+    expect(read(reported('Too much.').body)).toMatchObject({
       kind: 'context_length',
       message: 'The input token count exceeds the maximum number of tokens allowed. Too much.',
     })

@@ -4,8 +4,8 @@ import { createStreamTranslator, type ProtocolName as Protocol, translateRespons
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 
 const { decodeResponse, encodeResponse } = generateContent
-const reply = (finishReason: unknown, parts: object[] = [{ text: 'hi' }]) => ({ candidates: [{ content: { role: 'model', parts }, finishReason }] })
-const read = (finishReason: unknown, parts?: object[]) => decodeResponse(reply(finishReason, parts)).value.candidates[0]?.finish
+const response = (finishReason: unknown, parts: object[] = [{ text: 'hi' }]) => ({ candidates: [{ content: { role: 'model', parts }, finishReason }] })
+const read = (finishReason: unknown, parts?: object[]) => decodeResponse(response(finishReason, parts)).value.candidates[0]?.finish
 const called = [{ functionCall: { name: 'look', args: {} } }]
 
 test.each<[wire: unknown, reason: FinishReason]>([
@@ -68,9 +68,9 @@ describe('a reply of another protocol', () => {
     ['cancelled', 'OTHER', false],
     ['other', 'OTHER', true],
   ])('that ended with %s ends with %s (exactly so: %s)', (reason, wire, exact) => {
-    const told = write({ reason })
-    expect(told.reason).toBe(wire)
-    expect(told.notes).toEqual(exact ? [] : ['finish.approximated'])
+    const reported = write({ reason })
+    expect(reported.reason).toBe(wire)
+    expect(reported.notes).toEqual(exact ? [] : ['finish.approximated'])
   })
 
   test('that calls ends with STOP, and that is exact', () => {

@@ -5,13 +5,13 @@ type Options = Partial<Parameters<typeof translateRequest>[1]>
 /** `written`: what of the other body has to be so. */
 type Row = [cell: string, way: `${ProtocolName} → ${ProtocolName}`, given: object, written: object, notes: string[], options?: Options]
 
-const told = (way: Row[1], body: object, options: Options = {}) => {
+const reported = (way: Row[1], body: object, options: Options = {}) => {
   const [from, to] = way.split(' → ') as [ProtocolName, ProtocolName]
   const { body: written, notes } = translateRequest(body, { from, to, onUnresolvable: 'note', ...options })
   return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
 }
 const holds = ([, way, given, expected, notes, options]: Row) => {
-  const { written, notes: made } = told(way, given, options)
+  const { written, notes: made } = reported(way, given, options)
   expect(written).toMatchObject(expected)
   expect(made).toEqual(notes)
 }
@@ -78,8 +78,8 @@ describe('notes lead to the field that they are of', () => {
 })
 
 describe('a text that says nothing, and its signature', () => {
-  const said = contents({ text: 'hi' }).contents
-  const bare = { contents: [...contents({ thoughtSignature: 'QQ==' }).contents, ...said] }
+  const message = contents({ text: 'hi' }).contents
+  const bare = { contents: [...contents({ thoughtSignature: 'QQ==' }).contents, ...message] }
   const lost = ['reasoning.foreign-signature /contents/0/parts/0/thoughtSignature']
   test.each<Row>([
     ['is no message', 'generate-content → chat-completions', bare, { messages: [{ content: 'hi' }] }, lost],
@@ -88,30 +88,30 @@ describe('a text that says nothing, and its signature', () => {
     [
       'without a signature it goes unsaid',
       'generate-content → chat-completions',
-      { contents: [...contents({ text: '' }).contents, ...said] },
+      { contents: [...contents({ text: '' }).contents, ...message] },
       { messages: [{ content: 'hi' }] },
       [],
     ],
     [
       'is no instruction',
       'generate-content → responses',
-      { systemInstruction: { parts: [{ thoughtSignature: 'QQ==' }] }, contents: said },
+      { systemInstruction: { parts: [{ thoughtSignature: 'QQ==' }] }, contents: message },
       absent('instructions'),
       ['reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'],
     ],
   ])('%s', (...row) => holds(row))
 
   test('what is not known of an instruction changes nothing of where it stands', () => {
-    const { written, notes } = told('generate-content → responses', {
+    const { written, notes } = reported('generate-content → responses', {
       systemInstruction: { parts: [{ text: 'Be terse.', thoughtSignature: 'QQ==', x_extra: 1 }] },
-      contents: said,
+      contents: message,
     })
     expect(written).toMatchObject({ instructions: 'Be terse.', input: [{ content: [{ text: 'hi' }] }] })
     expect(notes).toEqual(['field.unknown /systemInstruction/parts/0/x_extra', 'reasoning.foreign-signature /systemInstruction/parts/0/thoughtSignature'])
   })
 
   test('what leaves nothing behind comes between no two texts', () => {
-    const { written } = told('generate-content → responses', contents({ text: 'a' }, { x_odd: 1 }, { text: 'b' }))
+    const { written } = reported('generate-content → responses', contents({ text: 'a' }, { x_odd: 1 }, { text: 'b' }))
     expect(written).toMatchObject({ input: [{ role: 'user', content: [{ text: 'a' }, { text: 'b' }] }] })
   })
 })
@@ -389,7 +389,7 @@ describe('the voice of an answer (2.9)', () => {
   ])('%s', (...row) => holds(row))
 
   test('streams have it in the one format that is streamed', () => {
-    const { written } = told('generate-content → chat-completions', inVoice(), { path: '/v1beta/models/m:streamGenerateContent' })
+    const { written } = reported('generate-content → chat-completions', inVoice(), { path: '/v1beta/models/m:streamGenerateContent' })
     expect(written).toMatchObject({ audio: { voice: 'Kore', format: 'pcm16' }, stream: true })
   })
 })
@@ -402,7 +402,7 @@ test.each([
   ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', false],
 ])('messages fetch an address of type %s: %s', (mimeType, fetched) => {
   const at = '/contents/0/parts/1'
-  const { written, notes } = told('generate-content → messages', contents({ text: 'see' }, { fileData: { fileUri: 'https://example.org/a', mimeType } }))
+  const { written, notes } = reported('generate-content → messages', contents({ text: 'see' }, { fileData: { fileUri: 'https://example.org/a', mimeType } }))
   expect(JSON.stringify(written).includes('https://example.org/a')).toBe(fetched)
   expect(notes).toEqual(fetched ? [] : [`media.unsupported ${at}`])
 })

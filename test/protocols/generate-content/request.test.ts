@@ -18,8 +18,8 @@ const again = (body: Body) => {
 const user = (...parts: Body[]) => ({ role: 'user', parts })
 const model = (...parts: Body[]) => ({ role: 'model', parts })
 const call = (name: string, id?: string) => ({ functionCall: { name, args: {}, ...(id && { id }) } })
-const result = (name: string, said: string, id?: string) => ({ functionResponse: { name, response: { output: said }, ...(id && { id }) } })
-const picture = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QQ==' } }
+const result = (name: string, message: string, id?: string) => ({ functionResponse: { name, response: { output: message }, ...(id && { id }) } })
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'QQ==' } }
 
 describe('the same body is written back', () => {
   test.each<[what: string, body: Body]>([
@@ -80,9 +80,9 @@ describe('what is read', () => {
     })
     const parts = messages.flatMap(message => message.parts)
     const ids = Object.fromEntries(parts.flatMap(part => (part.type === 'tool-call' ? [[part.id, part.name]] : [])))
-    const answers = parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : []))
-    expect(answers.map(id => ids[id])).toEqual(['f', 'f', 'g'])
-    expect(new Set(answers).size).toBe(3)
+    const responses = parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : []))
+    expect(responses.map(id => ids[id])).toEqual(['f', 'f', 'g'])
+    expect(new Set(responses).size).toBe(3)
   })
 
   test.each<[what: string, calls: Body[], results: Body[], answered: string[]]>([
@@ -95,9 +95,9 @@ describe('what is read', () => {
       ['a', 'b'],
     ],
     ['in no way, where nobody called them', [call('f', 'a')], [result('g', '1', 'z')], ['z']],
-  ])('results find their calls %s', (_, calls, results, answered) => {
+  ])('results find their calls %s', (_, calls, results, responded) => {
     const { messages } = read({ contents: [user({ text: 'x' }), model(...calls), user(...results)] })
-    expect(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : [])))).toEqual(answered)
+    expect(messages.flatMap(({ parts }) => parts.flatMap(part => (part.type === 'tool-result' ? [part.callId] : [])))).toEqual(responded)
   })
 
   test.each<[response: Body, text: string, isError: boolean]>([
@@ -108,9 +108,11 @@ describe('what is read', () => {
     [{ output: 1 }, '{"output":1}', false],
     [{ output: 'a', error: 'b' }, '{"output":"a","error":"b"}', false],
   ])('the result %j says %j, an error: %j', (response, text, isError) => {
-    const [, , answer] = read({ contents: [user({ text: 'x' }), model(call('f', 'a')), user({ functionResponse: { id: 'a', name: 'f', response } })] }).messages
-    expect(answer?.parts).toMatchObject([{ type: 'tool-result', content: [{ type: 'text', text }], structured: response }])
-    expect(answer?.parts.map(part => part.type === 'tool-result' && part.isError === true)).toEqual([isError])
+    const [, , outcome] = read({
+      contents: [user({ text: 'x' }), model(call('f', 'a')), user({ functionResponse: { id: 'a', name: 'f', response } })],
+    }).messages
+    expect(outcome?.parts).toMatchObject([{ type: 'tool-result', content: [{ type: 'text', text }], structured: response }])
+    expect(outcome?.parts.map(part => part.type === 'tool-result' && part.isError === true)).toEqual([isError])
   })
 
   test.each<[what: string, frames: Body[][], said: string[]]>([
@@ -124,14 +126,14 @@ describe('what is read', () => {
     ],
     ['a proof, after which nothing goes on', [[{ text: 'He', thoughtSignature: 'c2ln' }], [{ text: 'llo' }]], ['text He', 'text llo']],
     ['nothing, after which nothing goes on', [[{ text: 'He' }], [], [{ text: 'llo' }]], ['text He', 'text llo']],
-  ])('the frames of a stream in the history are the parts that they were cut of: %s', (_, frames, said) => {
+  ])('the frames of a stream in the history are the parts that they were cut of: %s', (_, frames, message) => {
     const body = { contents: [user({ text: 'x' }), ...frames.map(parts => model(...parts)), user({ text: 'y' })] }
     const { messages } = read(body)
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
-    const told = messages[1]?.parts.map(part =>
+    const reported = messages[1]?.parts.map(part =>
       part.type === 'text' ? `text ${part.text}` : part.type === 'reasoning' ? `reasoning ${part.segments.map(({ text }) => text).join('')}` : part.type,
     )
-    expect(told).toEqual(said)
+    expect(reported).toEqual(message)
     expect(again(body).wire).toMatchObject(body)
   })
 
@@ -204,7 +206,7 @@ describe('what is written for another protocol', () => {
     content: null,
     tool_calls: ids.map(id => ({ id, type: 'function', function: { name: 'look', arguments: '{}' } })),
   })
-  const answer = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
+  const outcome = (id: string, content: string) => ({ role: 'tool', tool_call_id: id, content })
 
   test('all results of a turn stand alone, in the order of the calls, and instructions of mid-conversation in the mouth of the user', () => {
     const { wire, notes } = translate({
@@ -212,8 +214,8 @@ describe('what is written for another protocol', () => {
         { role: 'system', content: 'S' },
         { role: 'user', content: 'go' },
         calls('a', 'b'),
-        answer('b', '2'),
-        answer('a', '1'),
+        outcome('b', '2'),
+        outcome('a', '1'),
         { role: 'user', content: 'so?' },
         { role: 'system', content: 'T' },
       ],
@@ -242,7 +244,7 @@ describe('what is written for another protocol', () => {
           role: 'user',
           content: [
             { type: 'tool_result', tool_use_id: 'a', content: 'broken', is_error: true },
-            { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'seen' }, picture] },
+            { type: 'tool_result', tool_use_id: 'b', content: [{ type: 'text', text: 'seen' }, image] },
           ],
         },
       ],
@@ -267,11 +269,11 @@ describe('what is written for another protocol', () => {
     ['says nothing with a word', '', []],
     ['says the same', 'look', []],
     ['says another name', 'Look it up', ['dropped /messages/1/name field.unsupported']],
-  ])('a result that %s is answered under the name of its call', (_, said, noted) => {
+  ])('a result that %s is answered under the name of its call', (_, message, noted) => {
     const calls = [{ id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }]
     const messages = [
       { role: 'assistant', tool_calls: calls },
-      { role: 'tool', tool_call_id: 'a', name: said, content: 'seen' },
+      { role: 'tool', tool_call_id: 'a', name: message, content: 'seen' },
     ]
     const { body, notes } = translateRequest({ model: 'gemini-2.5-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
     expect(body).toMatchObject({ contents: [{}, user(result('look', 'seen', 'a'))] })
@@ -304,7 +306,7 @@ describe('what is written for another protocol', () => {
   })
 
   test('a document of parts that a tool found gives its words to the text of the result, and its pictures beside it', () => {
-    const source = { type: 'content', content: [{ type: 'text', text: 'two' }, picture] }
+    const source = { type: 'content', content: [{ type: 'text', text: 'two' }, image] }
     const found = [
       { type: 'text', text: 'one' },
       { type: 'document', source },
@@ -331,11 +333,11 @@ describe('what is written for another protocol', () => {
   test.each(['gemini-2.5-pro', 'gemini-2.0-flash', 'models/gemini-1.5-pro'])('media of a result follow it when the model is %s', model => {
     const messages = [
       { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'seen' }, picture] }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 'seen' }, image] }] },
     ]
     const { body, notes } = translateRequest({ model, max_tokens: 9, messages }, { from: 'messages', to: 'generate-content' })
-    const [, answered] = (body as { contents: unknown[] }).contents
-    expect(answered).toEqual(user(result('look', 'seen', 'a'), { inlineData: { mimeType: 'image/png', data: 'QQ==' } }))
+    const [, responded] = (body as { contents: unknown[] }).contents
+    expect(responded).toEqual(user(result('look', 'seen', 'a'), { inlineData: { mimeType: 'image/png', data: 'QQ==' } }))
     expect(notes.map(({ kind, path, code }) => `${kind} ${path} ${code}`)).toContain('approximated /messages/1/content/0/content tool-result.media-moved')
   })
 
@@ -358,7 +360,7 @@ describe('what is written for another protocol', () => {
   })
 
   test('models that sign nothing get no placeholder', () => {
-    const { wire, notes } = translate({ model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] })
+    const { wire, notes } = translate({ model: 'gemini-2.5-flash', messages: [{ role: 'user', content: 'go' }, calls('a'), outcome('a', '1')] })
     expect(JSON.stringify(wire)).not.toContain('skip_thought')
     expect(notes).toEqual([])
   })
@@ -367,12 +369,12 @@ describe('what is written for another protocol', () => {
     ['{"a":1}', { a: 1 }],
     ['[1]', { output: '[1]' }],
     ['{"id":1234567890123456789}', { output: '{"id":1234567890123456789}' }],
-  ])('the result %s is an object where that is asked for and says the same', (said, response) => {
+  ])('the result %s is an object where that is asked for and says the same', (message, response) => {
     const body = {
       model: 'm',
       messages: [
         { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{"id":1234567890123456789}' } }] },
-        { role: 'tool', tool_call_id: 'c', content: said },
+        { role: 'tool', tool_call_id: 'c', content: message },
       ],
     }
     const { body: wire, notes } = translateRequest(body, { from: 'chat-completions', to: 'generate-content', generateContent: { parseJson: 'object' } })
@@ -416,7 +418,7 @@ describe('what is written for another protocol', () => {
     expect(notes.filter(({ kind }) => kind !== 'synthesized')).toEqual([])
   })
 
-  const pieces = (...responses: Body[]) => ({
+  const chunks = (...responses: Body[]) => ({
     contents: [
       { role: 'user', parts: [{ text: 'q' }] },
       { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'look', args: {} } }] },
@@ -424,14 +426,14 @@ describe('what is written for another protocol', () => {
     ],
     tools: [{ functionDeclarations: [{ name: 'look', behavior: 'NON_BLOCKING' }] }],
   })
-  const inPieces = pieces(
+  const inChunks = chunks(
     { response: { output: 'one ' }, willContinue: true },
     { response: { output: 'two ' }, willContinue: true },
     { response: { output: 'three' }, scheduling: 'SILENT' },
   )
 
   test.each(['chat-completions', 'responses', 'messages'] as const)('joins the results of a call for %s when each announces the next', to => {
-    const { body: wire, notes } = translateRequest(inPieces, { from: 'generate-content', to, model: 'm' })
+    const { body: wire, notes } = translateRequest(inChunks, { from: 'generate-content', to, model: 'm' })
     const results = leaves(wire).filter(({ value }) => /one|two|three/.test(String(value)))
     expect(results.map(({ value }) => value).join('')).toBe('one two three')
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(
@@ -444,7 +446,7 @@ describe('what is written for another protocol', () => {
   })
 
   test('keeps only the last result of a call when none announces another', () => {
-    const { body: wire } = translateRequest(pieces({ response: { output: 'one' } }, { response: { output: 'two' } }), {
+    const { body: wire } = translateRequest(chunks({ response: { output: 'one' } }, { response: { output: 'two' } }), {
       from: 'generate-content',
       to: 'messages',
       model: 'm',
@@ -453,8 +455,8 @@ describe('what is written for another protocol', () => {
   })
 
   test('writes the results of a call as they came when each announces the next', () => {
-    const { value } = generateContent.decodeRequest(inPieces)
-    expect(generateContent.encodeRequest(value).wire).toEqual(inPieces)
+    const { value } = generateContent.decodeRequest(inChunks)
+    expect(generateContent.encodeRequest(value).wire).toEqual(inChunks)
   })
 
   test('a tool of the provider stays away where only those become functions that the client runs', () => {
@@ -479,28 +481,28 @@ describe('what is written for another protocol', () => {
     ['is not asked of servers that do not know the field', [look, search], { toolInvocations: 'omit' }, false],
     ['is not asked of functions alone', [look, { type: 'bash_20250124', name: 'bash' }], {}, false],
     ['is not asked of tools of the provider alone', [search, { type: 'code_execution_20250825', name: 'code_execution' }], {}, false],
-  ])('what the provider ran %s', (_, tools, options, asked) => {
+  ])('what the provider ran %s', (_, tools, options, received) => {
     const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'auto' } }
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to: 'generate-content', generateContent: options, tools: { serverTools: 'map' } })
-    expect((wire as { toolConfig?: Body }).toolConfig?.['includeServerSideToolInvocations']).toBe(asked || undefined)
+    expect((wire as { toolConfig?: Body }).toolConfig?.['includeServerSideToolInvocations']).toBe(received || undefined)
     expect(notes.filter(({ code }) => code === 'tool.invocations')).toEqual(
-      asked ? [expect.objectContaining({ kind: 'synthesized', path: '/toolConfig/includeServerSideToolInvocations' })] : [],
+      received ? [expect.objectContaining({ kind: 'synthesized', path: '/toolConfig/includeServerSideToolInvocations' })] : [],
     )
   })
 
   test('that no tool is to be called cannot be said of tools that the provider runs', () => {
-    const told = (tools: Body[]) => {
+    const reported = (tools: Body[]) => {
       const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'hi' }], tools, tool_choice: { type: 'none' } }
       return translateRequest(body, { from: 'messages', to: 'generate-content', onUnresolvable: 'note', tools: { serverTools: 'map' } }).notes.map(
         ({ code }) => code,
       )
     }
-    expect(told([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool-choice.without-tools')
-    expect(told([{ type: 'computer_toolset_20260801' }])).not.toContain('tool-choice.without-tools')
+    expect(reported([{ type: 'web_search_20250305', name: 'web_search' }])).toContain('tool-choice.without-tools')
+    expect(reported([{ type: 'computer_toolset_20260801' }])).not.toContain('tool-choice.without-tools')
   })
 
   test('ids are left out where a server refuses them', () => {
-    const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), answer('a', '1')] }, { generateContent: { ids: 'never' } })
+    const { wire } = translate({ messages: [{ role: 'user', content: 'go' }, calls('a'), outcome('a', '1')] }, { generateContent: { ids: 'never' } })
     expect(JSON.stringify(wire)).not.toContain('"id"')
   })
 
@@ -541,7 +543,7 @@ describe('what is written for another protocol', () => {
   })
 
   test('a conversation that the model begins is left to the server, or gets a user, as asked', () => {
-    const messages = [calls('a'), answer('a', '1'), { role: 'user', content: 'x' }]
+    const messages = [calls('a'), outcome('a', '1'), { role: 'user', content: 'x' }]
     const { body } = translateRequest({ model: 'gemini-3-pro', messages }, { from: 'chat-completions', to: 'generate-content' })
     expect(body).toMatchObject({ contents: [{ role: 'model' }, { role: 'user' }, { role: 'user' }] })
     const { wire, notes } = translate({ messages }, { generateContent: { leadingUser: 'synthesize' } })
@@ -588,22 +590,22 @@ describe('what is written for another protocol', () => {
 describe('a body inside of another', () => {
   const inner = { contents: [user({ text: 'x' }), model({ text: 'y' })], generation_config: { top_k: 3 }, session_id: 's1' }
   const body = { model: 'gemini-3-pro', project: 'p1', request: inner }
-  const asked = { wrapper: 'unwrap' } as const
+  const received = { wrapper: 'unwrap' } as const
 
   test('is no request, unless that is asked for', () => {
     expect(() => generateContent.decodeRequest(body)).toThrow()
-    const { messages, model } = generateContent.decodeRequest(body, asked).value
+    const { messages, model } = generateContent.decodeRequest(body, received).value
     expect({ model, said: messages.map(({ at }) => at) }).toEqual({ model: 'gemini-3-pro', said: ['/request/contents/0', '/request/contents/1'] })
   })
 
   test('is written inside of the same again', () => {
-    const { value, notes } = generateContent.decodeRequest(body, asked)
-    expect([notes, generateContent.encodeRequest(value, asked)]).toMatchObject([[], { wire: body, notes: [] }])
+    const { value, notes } = generateContent.decodeRequest(body, received)
+    expect([notes, generateContent.encodeRequest(value, received)]).toMatchObject([[], { wire: body, notes: [] }])
     expect(generateContent.withModel(body, 'other')).toEqual({ ...body, model: 'other' })
   })
 
   test('and notes lead into it', () => {
-    const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', generateContent: asked })
+    const { body: wire, notes } = translateRequest(body, { from: 'generate-content', to: 'chat-completions', generateContent: received })
     expect(wire).toMatchObject({
       model: 'gemini-3-pro',
       messages: [
@@ -620,13 +622,13 @@ describe('a body inside of another', () => {
 
   test('replies are read and written so, too', () => {
     const response = { candidates: [{ index: 0, content: { role: 'model', parts: [{ text: 'a' }] }, finishReason: 'STOP', odd: 1 }], modelVersion: 'm', odd: 2 }
-    const reply = { response, traceId: 't1' }
-    const { value } = generateContent.decodeResponse(reply, asked)
-    expect(generateContent.encodeResponse(value, asked)).toEqual({ wire: reply, notes: [] })
-    expect(generateContent.withModel(reply, 'other')).toEqual({ ...reply, response: { ...response, modelVersion: 'other' } })
+    const modelResponse = { response, traceId: 't1' }
+    const { value } = generateContent.decodeResponse(modelResponse, received)
+    expect(generateContent.encodeResponse(value, received)).toEqual({ wire: modelResponse, notes: [] })
+    expect(generateContent.withModel(modelResponse, 'other')).toEqual({ ...modelResponse, response: { ...response, modelVersion: 'other' } })
     const counted = { response: { ...response, usageMetadata: { promptTokenCount: 3 } } }
-    expect(generateContent.outcome(counted, asked).usage).toMatchObject({ input: 3 })
-    const { body, notes } = translateResponse(reply, { from: 'generate-content', to: 'chat-completions', now: 1, generateContent: asked })
+    expect(generateContent.outcome(counted, received).usage).toMatchObject({ input: 3 })
+    const { body, notes } = translateResponse(modelResponse, { from: 'generate-content', to: 'chat-completions', now: 1, generateContent: received })
     expect(body).toMatchObject({ model: 'm', choices: [{ message: { content: 'a' }, finish_reason: 'stop' }] })
     const lost = notes.filter(({ kind }) => kind === 'dropped').map(({ path }) => path)
     expect(lost.sort()).toEqual(['/response/candidates/0/odd', '/response/odd', '/traceId'])
@@ -651,9 +653,11 @@ describe('thoughts that the signature of a call carries', () => {
 
   test('stand again where they stood in the text', () => {
     const value = JSON.stringify({ thoughts: [thought(0, 'x'), thought(2, 'y'), thought(4, 'z'), thought(9, 'late')] })
-    const [, answer] = generateContent.decodeRequest(history(carrying(value))).value.messages
-    const said = answer?.parts.map(part => (part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text) : part.type))
-    expect(said).toEqual([['x'], 'ab', ['y'], 'cd', ['z'], ['late'], 'tool-call'])
+    const [, response] = generateContent.decodeRequest(history(carrying(value))).value.messages
+    const message = response?.parts.map(part =>
+      part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text) : part.type,
+    )
+    expect(message).toEqual([['x'], 'ab', ['y'], 'cd', ['z'], ['late'], 'tool-call'])
   })
 
   test.each(['', '7', '[]', '{}', '{"thoughts":7}', '{"thoughts":[1,[2],["a",{}],[null,{}]]}', '{"own":7}'])('that cannot be read are none: %s', value => {

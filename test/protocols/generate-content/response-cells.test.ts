@@ -4,20 +4,20 @@ import { type ProtocolName, translateResponse } from '../../../src/index.ts'
 /** `written`: what of the other body has to be so. */
 type Row = [cell: string, way: `${ProtocolName} → ${ProtocolName}`, given: object, written: object, notes: string[]]
 
-const told = (way: Row[1], body: object) => {
+const reported = (way: Row[1], body: object) => {
   const [from, to] = way.split(' → ') as [ProtocolName, ProtocolName]
   const { body: written, notes } = translateResponse(body, { from, to, onUnresolvable: 'note' })
   return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
 }
 const holds = ([, way, given, expected, notes]: Row) => {
-  const { written, notes: made } = told(way, given)
+  const { written, notes: made } = reported(way, given)
   expect(written).toMatchObject(expected)
   expect(made).toEqual(notes)
 }
 
 const says = (...parts: object[]) => ({ responseId: 'r', modelVersion: 'm', candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] })
 const part = '/candidates/0/content/parts/0'
-const answers = (message: object) => ({
+const responses = (message: object) => ({
   id: 'c',
   object: 'chat.completion',
   created: 0,
@@ -44,7 +44,7 @@ describe('media of an answer (2.3)', () => {
     [
       'the id of sound means something to its own provider alone',
       'chat-completions → generate-content',
-      answers({ content: null, audio: { id: 'audio_1', data: 'QQ==', expires_at: 5, transcript: 'hi' } }),
+      responses({ content: null, audio: { id: 'audio_1', data: 'QQ==', expires_at: 5, transcript: 'hi' } }),
       { candidates: [{ content: { parts: [{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }] } }] },
       [
         'field.unsupported /choices/0/message/audio/id',
@@ -111,7 +111,7 @@ describe('how a reply ended (2.17)', () => {
 })
 
 describe('odds and counts', () => {
-  const odds = (one: object) => ({
+  const logprobs = (one: object) => ({
     ...says({ text: 'a' }),
     candidates: [
       {
@@ -124,18 +124,18 @@ describe('odds and counts', () => {
     ],
   })
   test.each<Row>([
-    ['a token id that is null is none', 'generate-content → chat-completions', odds({ tokenId: null }), {}, []],
+    ['a token id that is null is none', 'generate-content → chat-completions', logprobs({ tokenId: null }), {}, []],
     [
       'a token id has no place elsewhere, and only it',
       'generate-content → chat-completions',
-      odds({ tokenId: 7 }),
+      logprobs({ tokenId: 7 }),
       { choices: [{ logprobs: { content: [{ top_logprobs: [{ token: 'a', logprob: -1 }] }] } }] },
       ['field.unknown /candidates/0/logprobsResult/topCandidates/0/candidates/0/tokenId'],
     ],
     [
       'the bytes of a token are those of its text',
       'generate-content → chat-completions',
-      odds({ token: 'é' }),
+      logprobs({ token: 'é' }),
       { choices: [{ logprobs: { content: [{ bytes: [97], top_logprobs: [{ token: 'é', bytes: [195, 169] }] }] } }] },
       [],
     ],
@@ -160,14 +160,14 @@ describe('odds and counts', () => {
 test('what a result cites has no place, wherever it stands, and is no source of the answer', () => {
   const cited = { type: 'output_text', text: 'hello', annotations: [{ type: 'url_citation', url: 'https://a.test', title: 'a', start_index: 0, end_index: 2 }] }
   const body = { id: 'r', object: 'response', status: 'completed', model: 'm', output: [{ type: 'function_call_output', call_id: 'c', output: [cited] }] }
-  const { written, notes } = told('responses → generate-content', body)
+  const { written, notes } = reported('responses → generate-content', body)
   expect(written).toMatchObject({ candidates: [{ content: { parts: [{ functionResponse: { id: 'c', response: { output: 'hello' } } }] } }] })
   expect(JSON.stringify(written)).not.toContain('a.test')
   expect(notes).toEqual(['citation.unsupported /output/0/output/0/annotations'])
 })
 
 test('reasoning that came back from its own provider keeps the id it had there', () => {
-  const reply = {
+  const response = {
     id: 'resp_1',
     object: 'response',
     created_at: 0,
@@ -175,6 +175,6 @@ test('reasoning that came back from its own provider keeps the id it had there',
     status: 'completed',
     output: [{ type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'x' }],
   }
-  const { written } = told('generate-content → responses', told('responses → generate-content', reply).written as object)
+  const { written } = reported('generate-content → responses', reported('responses → generate-content', response).written as object)
   expect(written).toMatchObject({ output: [{ type: 'reasoning', id: 'rs_1', encrypted_content: 'x' }] })
 })

@@ -5,7 +5,7 @@ import type { Part } from '../../../src/canonical/message.ts'
 import type { Finish } from '../../../src/canonical/response.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import { decodeStream, encodeStream } from '../../../src/testing/streams.ts'
-import { answering } from '../../support/answering.ts'
+import { responding } from '../../support/answering.ts'
 
 /** The official client reads what the stream encoder writes. */
 
@@ -22,16 +22,16 @@ const wireOf = (parts: object[], more: object) =>
     explode(decodeResponse({ candidates: [{ content: { role: 'model', parts }, ...more }], modelVersion: 'm', responseId: 'r1' }).value),
   ).text
 
-async function pieces(text: string): Promise<GenerateContentResponse[]> {
+async function chunks(text: string): Promise<GenerateContentResponse[]> {
   const all: GenerateContentResponse[] = []
-  const ai = new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: 'http://test', fetch: answering(text, 'text/event-stream') } })
-  for await (const piece of await ai.models.generateContentStream({ model: 'm', contents: 'hi' })) all.push(piece)
+  const ai = new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: 'http://test', fetch: responding(text, 'text/event-stream') } })
+  for await (const chunk of await ai.models.generateContentStream({ model: 'm', contents: 'hi' })) all.push(chunk)
   return all
 }
 
 /** What a chat sends with its next request. */
 async function kept(text: string): Promise<object[]> {
-  const ai = new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: 'http://test', fetch: answering(text, 'text/event-stream') } })
+  const ai = new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: 'http://test', fetch: responding(text, 'text/event-stream') } })
   const chat = ai.chats.create({ model: 'm' })
   for await (const _ of await chat.sendMessageStream({ message: 'hi' }));
   return chat.getHistory(true).slice(1)
@@ -41,7 +41,7 @@ const textOf = (all: GenerateContentResponse[]) => all.map(({ text }) => text ??
 
 describe("Google's client", () => {
   test.each(Object.values(FinishReason))('hears of %s with the last event', async finishReason => {
-    const all = await pieces(wireOf([{ text: 'yes' }], { finishReason }))
+    const all = await chunks(wireOf([{ text: 'yes' }], { finishReason }))
     expect(all.map(({ candidates }) => candidates?.[0]?.finishReason)).toEqual([undefined, finishReason])
     expect(textOf(all)).toBe('yes')
   })
@@ -61,18 +61,18 @@ describe("Google's client", () => {
       },
     ]
     const text = streamed(parts, { reason: 'tool_calls' })
-    const all = await pieces(text)
+    const all = await chunks(text)
     expect(textOf(all)).toBe('cd')
     expect(all.flatMap(({ functionCalls = [] }) => functionCalls)).toEqual([{ id: 'x1', name: 'look', args: { q: 1 } }])
     expect(all.at(-1)?.usageMetadata).toEqual({ promptTokenCount: 3, candidatesTokenCount: 2, totalTokenCount: 5 })
     const contents = [{ role: 'user', parts: [{ text: 'hi' }] }, ...(await kept(text))]
     const { messages } = generateContent.decodeRequest({ contents }, { path: '/v1beta/models/m:streamGenerateContent' }).value
-    const said = messages.filter(({ role }) => role === 'assistant').flatMap(message => message.parts)
-    const told = said.flatMap(part =>
+    const sent = messages.filter(({ role }) => role === 'assistant').flatMap(message => message.parts)
+    const reported = sent.flatMap(part =>
       part.type === 'reasoning' ? part.segments.map(segment => segment.text) : part.type === 'text' ? [part.text] : [part.type],
     )
-    expect(told.filter(Boolean)).toEqual(['a', 'b', 'c', 'd', 'tool-call'])
-    expect(said.flatMap(({ signature }) => (signature ? [signature.value] : []))).toEqual(['QUJD', 'REVG'])
+    expect(reported.filter(Boolean)).toEqual(['a', 'b', 'c', 'd', 'tool-call'])
+    expect(sent.flatMap(({ signature }) => (signature ? [signature.value] : []))).toEqual(['QUJD', 'REVG'])
   })
 
   test('hears arguments whole that its server tells in pieces', async () => {
@@ -83,21 +83,21 @@ describe("Google's client", () => {
       call({ partialArgs: [{ jsonPath: '$.q', stringValue: 'ne' }], willContinue: true }),
       call({}, { finishReason: 'STOP' }),
     ]
-    const told = wires.map(wire => `data: ${JSON.stringify(wire)}\r\n\r\n`).join('')
-    expect((await pieces(told)).flatMap(({ functionCalls = [] }) => functionCalls.map(({ args }) => args))).not.toContainEqual({ q: 'one' })
+    const reported = wires.map(wire => `data: ${JSON.stringify(wire)}\r\n\r\n`).join('')
+    expect((await chunks(reported)).flatMap(({ functionCalls = [] }) => functionCalls.map(({ args }) => args))).not.toContainEqual({ q: 'one' })
     const { text } = encodeStream(generateContent, decodeStream(generateContent, wires))
-    expect((await pieces(text)).flatMap(({ functionCalls = [] }) => functionCalls)).toEqual([{ id: 'x1', name: 'look', args: { q: 'one' } }])
+    expect((await chunks(text)).flatMap(({ functionCalls = [] }) => functionCalls)).toEqual([{ id: 'x1', name: 'look', args: { q: 'one' } }])
   })
 
   test('hears that a prompt was blocked', async () => {
     const { value } = decodeResponse({ promptFeedback: { blockReason: 'SAFETY' }, modelVersion: 'm', responseId: 'r1' })
-    const all = await pieces(encodeStream(generateContent, explode(value)).text)
+    const all = await chunks(encodeStream(generateContent, explode(value)).text)
     expect(all.map(({ promptFeedback }) => promptFeedback?.blockReason)).toEqual(['SAFETY'])
   })
 
   test('is not disturbed by what keeps the connection open', async () => {
     const { ping } = generateContent.frames
-    expect(textOf(await pieces(streamed([{ type: 'text', text: 'yes' }]).replaceAll('data: ', `${ping}${ping}data: `)))).toBe('yes')
+    expect(textOf(await chunks(streamed([{ type: 'text', text: 'yes' }]).replaceAll('data: ', `${ping}${ping}data: `)))).toBe('yes')
     // google-genai for Python reads whatever is not white space as JSON.
     expect(ping.trim()).toBe('')
   })
@@ -110,12 +110,12 @@ describe("Google's client", () => {
       id: 'r1',
       candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts: [{ type: 'text', text: 'yes' }] }] }],
     })
-    const said = events.filter(({ type }) => type !== 'end')
+    const message = events.filter(({ type }) => type !== 'end')
     const { text } = encodeStream(
       generateContent,
-      how === 'an error' ? [...said, { type: 'error', error: { status, kind: 'overloaded', message: 'full' } }, { type: 'end', clean: false }] : said,
+      how === 'an error' ? [...message, { type: 'error', error: { status, kind: 'overloaded', message: 'full' } }, { type: 'end', clean: false }] : message,
     )
-    const failure = await pieces(text).catch((error: unknown) => error)
+    const failure = await chunks(text).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(ApiError)
     expect((failure as ApiError).status).toBe(how === 'an error' ? 503 : status)
   })

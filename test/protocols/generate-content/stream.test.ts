@@ -64,14 +64,14 @@ describe('a stream is read', () => {
   })
 
   test('arguments in pieces are one object in the end', () => {
-    const piece = (jsonPath: string, value: object) => event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
+    const chunk = (jsonPath: string, value: object) => event([{ functionCall: { partialArgs: [{ jsonPath, ...value }], willContinue: true } }])
     const { parts, notes } = read(
       event([{ functionCall: { name: 'write', willContinue: true }, thoughtSignature: 'QUJD' }]),
-      piece('$.items[0].name', { stringValue: 'ap', willContinue: true }),
-      piece('$.items[0].name', { stringValue: 'ple' }),
-      piece('$.items[0].price', { numberValue: 0.5 }),
-      piece("$.items[1]['a b']", { boolValue: true }),
-      piece('$.none', { nullValue: 'NULL_VALUE' }),
+      chunk('$.items[0].name', { stringValue: 'ap', willContinue: true }),
+      chunk('$.items[0].name', { stringValue: 'ple' }),
+      chunk('$.items[0].price', { numberValue: 0.5 }),
+      chunk("$.items[1]['a b']", { boolValue: true }),
+      chunk('$.none', { nullValue: 'NULL_VALUE' }),
       event([{ functionCall: {} }]),
       event([{ text: '' }], stop),
     )
@@ -448,8 +448,8 @@ describe('sources go out with the text that they are of, each once', () => {
   ])('%s', (_, parts, cited) => {
     const response = grounded(parts, [support(0, 0), support(parts.length - 1, 1)])
     const { wires } = encodeStream(generateContent, explode(response))
-    const told = wires.flatMap(wire => (wire as { candidates: { groundingMetadata?: { groundingChunks?: object[] } }[] }).candidates)
-    expect(told.flatMap(({ groundingMetadata }) => groundingMetadata?.groundingChunks ?? [])).toEqual([web('https://one.test'), web('https://two.test')])
+    const reported = wires.flatMap(wire => (wire as { candidates: { groundingMetadata?: { groundingChunks?: object[] } }[] }).candidates)
+    expect(reported.flatMap(({ groundingMetadata }) => groundingMetadata?.groundingChunks ?? [])).toEqual([web('https://one.test'), web('https://two.test')])
     expect(read(...wires).parts.flatMap(part => (part.type === 'text' && part.text ? [part.citations?.map(({ url }) => url)] : []))).toEqual(cited)
   })
 })
@@ -461,7 +461,7 @@ describe('texts and thoughts in a row stay apart', () => {
       explode({ id: 'r1', model: 'm', candidates: [{ index: 0, messages: [{ role: 'assistant', origin: 'message', parts }], finish: { reason: 'stop' } }] }),
     )
   const thought = (...texts: string[]): Part => ({ type: 'reasoning', segments: texts.map(text => ({ kind: 'summary', text })) })
-  const text = (said: string): Part => ({ type: 'text', text: said })
+  const text = (message: string): Part => ({ type: 'text', text: message })
 
   test.each<[string, Part[]]>([
     ['two texts', [text('a'), text('b')]],
@@ -481,8 +481,8 @@ describe('texts and thoughts in a row stay apart', () => {
   })
 
   test('an empty text before another begins a new one, and one alone is nothing', () => {
-    const texts = (...pieces: object[][]) =>
-      read(...pieces.map(piece => event(piece)), event([{ text: '' }], stop)).parts.map(part => part.type === 'text' && part.text)
+    const texts = (...chunks: object[][]) =>
+      read(...chunks.map(chunk => event(chunk)), event([{ text: '' }], stop)).parts.map(part => part.type === 'text' && part.text)
     expect(texts([{ text: 'a' }], [{ text: '' }, { text: 'b' }])).toEqual(['a', 'b'])
     expect(texts([{ text: 'a' }], [{ text: '' }], [{ text: 'b' }])).toEqual(['ab'])
     expect(texts([{ text: '' }, { text: 'a' }], [{ text: 'b' }])).toEqual(['ab'])
@@ -525,10 +525,10 @@ test('unknown fields that come one after the other are all in the last event', (
 })
 
 describe('of events inside of another object', () => {
-  const asked = { wrapper: 'unwrap' } as const
+  const received = { wrapper: 'unwrap' } as const
   const wrapped = (response: object, beside: object = {}) => ({ response, ...beside })
   const through = (...wires: object[]) => {
-    const translator = createStreamTranslator({ from: 'generate-content', to: 'chat-completions', generateContent: asked })
+    const translator = createStreamTranslator({ from: 'generate-content', to: 'chat-completions', generateContent: received })
     const text = translator.push(wires.map(wire => `data: ${JSON.stringify(wire)}\n\n`).join('')) + translator.end()
     return { text, paths: translator.notes.flatMap(({ kind, path }) => (kind === 'dropped' ? [path] : [])).sort() }
   }
@@ -541,10 +541,10 @@ describe('of events inside of another object', () => {
   test('faults lead there, too', () => {
     expect(through(wrapped(event([{ text: 1 }]))).text).toContain('/response/candidates/0/content/parts/0/text')
     expect(through(wrapped({ candidates: 'none' })).text).toContain('/response/candidates:')
-    expect(() => generateContent.decodeResponse(wrapped({ candidates: [{ grounding_metadata: 1 }] }), asked)).toThrow(
+    expect(() => generateContent.decodeResponse(wrapped({ candidates: [{ grounding_metadata: 1 }] }), received)).toThrow(
       '/response/candidates/0/grounding_metadata',
     )
-    expect(() => generateContent.decodeRequest({ request: { contents: [{ parts: [{ inline_data: { data: 1 } }] }] } }, asked)).toThrow(
+    expect(() => generateContent.decodeRequest({ request: { contents: [{ parts: [{ inline_data: { data: 1 } }] }] } }, received)).toThrow(
       '/request/contents/0/parts/0/inline_data/',
     )
   })
@@ -555,7 +555,7 @@ describe('of events inside of another object', () => {
     expect(text).toContain('"message":"slow"')
     const all = ['/response/error/details', '/response/error/odd', '/traceId']
     expect(paths).toEqual(all)
-    const { body, notes } = translateResponse(failed, { from: 'generate-content', to: 'chat-completions', generateContent: asked })
+    const { body, notes } = translateResponse(failed, { from: 'generate-content', to: 'chat-completions', generateContent: received })
     expect(body).toMatchObject({ error: { message: 'slow' } })
     expect(notes.map(({ path }) => path).sort()).toEqual(all)
   })
@@ -571,16 +571,16 @@ test('notes on what a folded stream loses lead to the names that this protocol h
 test.each(['chat-completions', 'messages', 'responses'] as const)(
   'the only answer that was asked for is the first one that a stream tells, whatever its index, for %s',
   to => {
-    const piece = (index: number, text: string, more = {}) => ({ candidates: [{ index, content: { role: 'model', parts: [{ text }] }, ...more }] })
-    const heard = (candidateCount?: number) => {
+    const chunk = (index: number, text: string, more = {}) => ({ candidates: [{ index, content: { role: 'model', parts: [{ text }] }, ...more }] })
+    const received = (candidateCount?: number) => {
       const request = { messages: [], ...(candidateCount !== undefined && { candidateCount }) }
       const translator = createStreamTranslator({ from: 'generate-content', to, context: { from: to, to: 'generate-content', request } })
-      const wires = [piece(1, 'Good '), piece(1, 'morning.'), piece(1, '', { finishReason: 'STOP' })]
+      const wires = [chunk(1, 'Good '), chunk(1, 'morning.'), chunk(1, '', { finishReason: 'STOP' })]
       const text = wires.map(wire => translator.push(`data: ${JSON.stringify(wire)}\n\n`)).join('') + translator.end()
       return { finished: translator.finished, said: text.includes('Good ') && text.includes('morning.'), isFirst: text.includes('"index":0') }
     }
-    expect(heard()).toMatchObject({ finished: true, said: true })
-    if (to === 'chat-completions') expect([heard().isFirst, heard(2).isFirst]).toEqual([true, false])
+    expect(received()).toMatchObject({ finished: true, said: true })
+    if (to === 'chat-completions') expect([received().isFirst, received(2).isFirst]).toEqual([true, false])
   },
 )
 

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 
 const { decodeResponse, encodeResponse } = generateContent
-const reply = (usageMetadata: object) => ({ candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }], usageMetadata })
-const read = (usageMetadata: object) => decodeResponse(reply(usageMetadata)).value
+const response = (usageMetadata: object) => ({ candidates: [{ content: { role: 'model', parts: [{ text: 'hi' }] }, finishReason: 'STOP' }], usageMetadata })
+const read = (usageMetadata: object) => decodeResponse(response(usageMetadata)).value
 const written = (usage: object, serviceTier?: string) => {
   const value = { candidates: read({}).candidates, usage, ...(serviceTier && { serviceTier }) }
   const { wire, notes } = encodeResponse(value)

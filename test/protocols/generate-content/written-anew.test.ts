@@ -6,9 +6,9 @@ type Body = Record<string, unknown>
 
 const user = (...parts: Body[]) => ({ role: 'user', parts })
 const model = (...parts: Body[]) => ({ role: 'model', parts })
-const asked = { wrapper: 'unwrap' } as const
+const received = { wrapper: 'unwrap' } as const
 const anew = (body: Body, options = {}) => generateContent.encodeRequest(withoutWire(generateContent.decodeRequest(body, options).value), options)
-const replied = (body: Body, options = {}) => generateContent.encodeResponse(withoutWire(generateContent.decodeResponse(body, options).value), options)
+const responded = (body: Body, options = {}) => generateContent.encodeResponse(withoutWire(generateContent.decodeResponse(body, options).value), options)
 
 describe('a request is written anew', () => {
   const contents = [user({ text: 'x' })]
@@ -48,8 +48,8 @@ describe('a request is written anew', () => {
       },
     ],
   ])('%s', (_, body, written) => {
-    expect(anew(body, asked)).toMatchObject({ wire: written, notes: [] })
-    expect(anew(body, asked).wire).toEqual(written)
+    expect(anew(body, received)).toMatchObject({ wire: written, notes: [] })
+    expect(anew(body, received).wire).toEqual(written)
   })
 
   test('and the path names its model', () => {
@@ -62,8 +62,8 @@ describe('a request is written anew', () => {
 describe('an edited request', () => {
   test('gets its new model where its model was', () => {
     const body = { model: 'a', project: 'p', request: { contents: [user({ text: 'x' })], generation_config: { top_k: 3 } } }
-    const { value } = generateContent.decodeRequest(body, asked)
-    expect(generateContent.encodeRequest({ ...value, model: 'b' }, asked).wire).toEqual({ ...body, model: 'b' })
+    const { value } = generateContent.decodeRequest(body, received)
+    expect(generateContent.encodeRequest({ ...value, model: 'b' }, received).wire).toEqual({ ...body, model: 'b' })
   })
 
   test('keeps an answer in the frames of a stream when a message is added', () => {
@@ -75,7 +75,7 @@ describe('an edited request', () => {
 })
 
 describe('a reply is written anew', () => {
-  const reply = (candidate: Body) => ({
+  const response = (candidate: Body) => ({
     candidates: [{ index: 0, content: model({ text: 'x' }), finishReason: 'STOP', ...candidate }],
     modelVersion: 'm',
   })
@@ -83,13 +83,13 @@ describe('a reply is written anew', () => {
   const segment = { endIndex: 1, text: 'x' }
 
   test.each<[what: string, body: Body]>([
-    ['inside of the same object', { traceId: 't', response: reply({}) }],
+    ['inside of the same object', { traceId: 't', response: response({}) }],
     ['without an end', { candidates: [{ index: 0, content: model({ text: 'x' }) }] }],
     ['without content', { candidates: [{ index: 0, finishReason: 'SAFETY' }] }],
-    ['with a total that is no sum', { ...reply({}), usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 5 } }],
+    ['with a total that is no sum', { ...response({}), usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 5 } }],
     [
       'with its logprobs and their unknown keys',
-      reply({
+      response({
         logprobsResult: {
           chosenCandidates: [{ token: 'x', logProbability: -1, tokenId: 3 }],
           topCandidates: [{ candidates: [{ token: 'y', logProbability: -2, tokenId: 4 }], odd: 1 }],
@@ -99,7 +99,7 @@ describe('a reply is written anew', () => {
     ],
     [
       'with sources that nobody cites',
-      reply({
+      response({
         groundingMetadata: {
           webSearchQueries: ['q'],
           groundingChunks: [web('u', { domain: 'd' }), web('v')],
@@ -108,18 +108,18 @@ describe('a reply is written anew', () => {
       }),
     ],
   ])('%s', (_, body) => {
-    const { wire, notes } = replied(body, asked)
+    const { wire, notes } = responded(body, received)
     expect(wire).toEqual(body)
     expect(notes).toEqual([])
   })
 
   test('with other citations, and a note of what belonged to those', () => {
     const groundingSupports = [{ segment, groundingChunkIndices: [0], confidenceScores: [0.5] }]
-    const body = reply({ groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [web('u'), web('v')], groundingSupports } })
+    const body = response({ groundingMetadata: { webSearchQueries: ['q'], groundingChunks: [web('u'), web('v')], groundingSupports } })
     const { value } = generateContent.decodeResponse(body)
     for (const { messages } of value.candidates) for (const part of messages[0]?.parts ?? []) if (part.type === 'text') delete part.citations
     const { wire, notes } = generateContent.encodeResponse(withoutWire(value))
-    expect(wire).toEqual(reply({ groundingMetadata: { webSearchQueries: ['q'] } }))
+    expect(wire).toEqual(response({ groundingMetadata: { webSearchQueries: ['q'] } }))
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual([
       'field.unknown /candidates/0/groundingMetadata/groundingChunks',
       'field.unknown /candidates/0/groundingMetadata/groundingSupports',

@@ -4,7 +4,7 @@ import { translateError, translateResponse } from '../../../src/index.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 
 const usage = { input_tokens: 1, output_tokens: 2 }
-const reply = (more: object = {}) => {
+const response = (more: object = {}) => {
   const content = [{ type: 'text', text: 'hi' }]
   return {
     id: 'msg_1',
@@ -20,7 +20,7 @@ const reply = (more: object = {}) => {
   }
 }
 const cross = (to: 'chat-completions' | 'responses', more: object) => {
-  const { body, notes } = translateResponse(reply(more), { from: 'messages', to, now: 1 })
+  const { body, notes } = translateResponse(response(more), { from: 'messages', to, now: 1 })
   return { body, notes: notes.map(({ code, path }) => `${code} ${path}`) }
 }
 

@@ -33,8 +33,8 @@ describe('reading', () => {
 
   test.each(['chat-completions', 'responses'] as const)('a broken proof, known by its words, has its code for clients of %s', to => {
     const body = { type: 'error', error: { type: 'invalid_request_error', message: 'messages.1.content.0: Invalid `signature` in `thinking` block' } }
-    const { body: said, notes } = translateError({ status: 400, body }, { from: 'messages', to })
-    expect(said).toEqual({ error: { type: 'invalid_request_error', message: body.error.message, param: null, code: 'invalid_encrypted_content' } })
+    const { body: message, notes } = translateError({ status: 400, body }, { from: 'messages', to })
+    expect(message).toEqual({ error: { type: 'invalid_request_error', message: body.error.message, param: null, code: 'invalid_encrypted_content' } })
     expect(notes).toEqual([])
   })
 
@@ -107,8 +107,8 @@ describe('writing', () => {
       '190000 + 32000 > 200000',
       'input length and `max_tokens` exceed context limit: 190000 + 32000 > 200000, decrease input length or `max_tokens` and try again',
     ],
-  ])('%s are told with a full context', (_, message, told) => {
-    expect(write('context_length', 400, { message }).wire.body).toMatchObject({ error: { message: told } })
+  ])('%s are told with a full context', (_, message, reported) => {
+    expect(write('context_length', 400, { message }).wire.body).toMatchObject({ error: { message: reported } })
   })
 
   test('a full context is worded so that clients compact, and keeps its own words', () => {

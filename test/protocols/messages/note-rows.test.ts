@@ -8,13 +8,13 @@ import { translateRequest, translateResponse } from '../../support/untyped.ts'
 
 /** What is written, and where the note on it points: rarer notes, one row each. */
 
-const tell = (notes: readonly { kind: string; code: string; path: string }[], code: string) =>
+const report = (notes: readonly { kind: string; code: string; path: string }[], code: string) =>
   notes.filter(note => note.code === code).map(({ kind, path }) => `${kind} ${path}`)
 
 function stream(events: readonly object[], from: ProtocolName, to: ProtocolName) {
   const translator = createStreamTranslator({ from, to })
   const text = events.map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`)).join('') + translator.end()
-  const deltas = [...text.matchAll(/"(?:content|text)":"([^"]+)"/g)].map(([, said]) => said)
+  const deltas = [...text.matchAll(/"(?:content|text)":"([^"]+)"/g)].map(([, message]) => message)
   return { said: deltas.join(''), notes: translator.notes }
 }
 
@@ -30,10 +30,10 @@ describe('media', () => {
     const { wire, notes } = messages.encodeRequest(request)
     const block = { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } }
     expect(wire).toMatchObject({ messages: [{ content: [{ type: 'text', text: 'a' }, block] }] })
-    expect(tell(notes, 'media.mime')).toEqual(['synthesized /messages/0/content/1/source/media_type'])
+    expect(report(notes, 'media.mime')).toEqual(['synthesized /messages/0/content/1/source/media_type'])
   })
 
-  const picture = (url: string) =>
+  const image = (url: string) =>
     chat.says({
       role: 'user',
       content: [
@@ -72,7 +72,7 @@ describe('media', () => {
     ],
     ['is left out where nobody converts', 'data:image/bmp;base64,Qk0=', undefined, undefined, ['media.unsupported /messages/0/content/0']],
   ])('convertMedia: a picture %s', (_, url, convertMedia, written, noted) => {
-    expect(source(picture(url), convertMedia)).toEqual({ source: written, notes: noted })
+    expect(source(image(url), convertMedia)).toEqual({ source: written, notes: noted })
   })
 })
 
@@ -103,14 +103,14 @@ describe('citation.span: a citation of no told span covers the text', () => {
       to: 'messages',
     })
     expect((body as { content: unknown }).content).toEqual(content)
-    expect(tell(notes, 'citation.span')).toEqual(noted)
+    expect(report(notes, 'citation.span')).toEqual(noted)
   })
 
   test('in a stream, whose block is open already', () => {
     const chunks = [chat.chunk({ content: 'yes', annotations: [annotation(0, 2)] }), chat.chunk({}, { finish_reason: 'stop' })]
-    const { said, notes } = stream(chunks, 'chat-completions', 'messages')
-    expect(said).toBe('yes')
-    expect(tell(notes, 'citation.span')).toEqual(['approximated /choices/0/message/annotations'])
+    const { said: message, notes } = stream(chunks, 'chat-completions', 'messages')
+    expect(message).toBe('yes')
+    expect(report(notes, 'citation.span')).toEqual(['approximated /choices/0/message/annotations'])
   })
 })
 
@@ -119,7 +119,7 @@ describe('reasoning', () => {
     const body = { ...chat.request({ thinking: { type: 'enabled', budget_tokens: 500 } }), model: 'claude-3-7-sonnet', max_completion_tokens: 5000 }
     const { body: there, notes } = translateRequest(body, { from: 'chat-completions', to: 'messages' })
     expect(there).toMatchObject({ thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 5000 })
-    expect(tell(notes, 'reasoning.budget-raised')).toEqual(['approximated /thinking/budget_tokens'])
+    expect(report(notes, 'reasoning.budget-raised')).toEqual(['approximated /thinking/budget_tokens'])
   })
 
   const carrier = (attach: 'prev' | 'next', value = 'one') => ({
@@ -138,7 +138,7 @@ describe('reasoning', () => {
     const { value, notes } = messages.decodeRequest({ model: 'm', max_tokens: 9, messages: [user, { role: 'assistant', content }] })
     expect(value.messages[1]?.parts).toEqual([expect.objectContaining(yes)])
     expect(value.messages[1]?.parts[0]?.signature?.value).toBe(kept)
-    expect(tell(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /messages/1/content${place}`))
+    expect(report(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /messages/1/content${place}`))
   })
 
   test('the signature of a call is not that of a text, where a client puts all blocks of thinking in front, as LiteLLM does', () => {
@@ -173,9 +173,9 @@ describe('reasoning', () => {
       { type: 'content_block_start', index, content_block },
       { type: 'content_block_stop', index },
     ])
-    const { said, notes } = stream([start, ...blocks, ...ending], 'messages', 'responses')
-    expect(said).toContain('yes')
-    expect(tell(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /content${place}`))
+    const { said: message, notes } = stream([start, ...blocks, ...ending], 'messages', 'responses')
+    expect(message).toContain('yes')
+    expect(report(notes, 'reasoning.signature-orphaned')).toEqual(lost.map(place => `dropped /content${place}`))
   })
 })
 
@@ -200,22 +200,22 @@ describe('what does not fit a stream is left out of it', () => {
     ['that begins again', 'stream.repeated-start', [start, start, ...text(says), ...ending], ['/message']],
     ['that begins again in the midst', 'stream.repeated-start', [start, ...text(says), start, ...ending], ['/message']],
   ])('%s: %s', (_, code, events, noted) => {
-    const { said, notes } = stream(events, 'messages', 'chat-completions')
-    expect(said).toBe('yes')
-    expect(tell(notes, code)).toEqual(noted.map(place => `dropped ${place}`))
+    const { said: message, notes } = stream(events, 'messages', 'chat-completions')
+    expect(message).toBe('yes')
+    expect(report(notes, code)).toEqual(noted.map(place => `dropped ${place}`))
   })
 
   test('stream.final-differs: what was streamed stands', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ja' }
-    const { said, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
-    expect(said).toBe('ja')
-    expect(tell(notes, 'stream.final-differs')).toEqual(['dropped /output/0/content/0'])
+    const { said: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
+    expect(message).toBe('ja')
+    expect(report(notes, 'stream.final-differs')).toEqual(['dropped /output/0/content/0'])
   })
 
   test('stream.final-differs: what the end adds is written, and is no difference', () => {
     const delta = { type: 'response.output_text.delta', output_index: 0, content_index: 0, delta: 'ye' }
-    const { said, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
-    expect(said).toBe('yes')
-    expect(tell(notes, 'stream.final-differs')).toEqual([])
+    const { said: message, notes } = stream([...items.opening, delta, ...items.ending('yes')], 'responses', 'messages')
+    expect(message).toBe('yes')
+    expect(report(notes, 'stream.final-differs')).toEqual([])
   })
 })

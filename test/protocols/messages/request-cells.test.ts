@@ -6,11 +6,11 @@ type Options = Partial<Parameters<typeof translateRequest>[1]>
 type Row = [cell: string, given: object, written: object, notes: string[], options?: Options]
 
 const chat = (more: object = {}) => ({ model: 'claude-opus-5-5', max_completion_tokens: 99, messages: [{ role: 'user', content: 'hi' }], ...more })
-const from = (protocol: 'chat-completions' | 'responses', body: object, options: Options = {}) => told(body, { from: protocol, to: 'messages', ...options })
+const from = (protocol: 'chat-completions' | 'responses', body: object, options: Options = {}) => reported(body, { from: protocol, to: 'messages', ...options })
 const blocks = (more: object = {}) => ({ model: 'm', max_tokens: 99, messages: [{ role: 'user', content: 'hi' }], ...more })
 /** Nothing is written under this key. */
 const absent = (key: string): object => expect.not.objectContaining({ [key]: expect.anything() })
-const told = (body: object, options: Parameters<typeof translateRequest>[1]) => {
+const reported = (body: object, options: Parameters<typeof translateRequest>[1]) => {
   const { body: written, notes } = translateRequest(body, options)
   return { written, notes: notes.filter(({ kind }) => kind !== 'synthesized').map(({ code, path }) => `${code} ${path}`) }
 }
@@ -112,7 +112,7 @@ describe.each(['chat-completions', 'responses'] as const)('cache marks of messag
     ['five marks are four', says(mark(), mark(), mark(), mark(), mark()), ['cache.too-many /messages/0/content/0/cache_control']],
     ['a mark of the whole request is the default', mark(), []],
   ])('%s', (_, given, notes) => {
-    expect(told(blocks(given), { from: 'messages', to, chatCompletions: { cacheMarks: 'write' } }).notes).toEqual(notes)
+    expect(reported(blocks(given), { from: 'messages', to, chatCompletions: { cacheMarks: 'write' } }).notes).toEqual(notes)
   })
 })
 
@@ -183,12 +183,12 @@ describe('output formats, toward messages (2.9)', () => {
       input: 'Hi',
       tools: [{ type: 'function', name: 'f', parameters, ...(strict !== undefined && { strict }) }],
     })
-    const unsaid = from('responses', ask())
-    expect(unsaid.written).toMatchObject({ tools: [{ name: 'f', input_schema: parameters }] })
-    expect(JSON.stringify(unsaid.written)).not.toContain('"strict"')
-    const said = from('responses', ask(true))
-    expect(said.written).toMatchObject({ tools: [{ strict: true, input_schema: { properties: { a: { type: 'integer', description: '(minimum: 1)' } } } }] })
-    expect(said.notes).toContain('schema.keywords /tools/0/parameters')
+    const unreported = from('responses', ask())
+    expect(unreported.written).toMatchObject({ tools: [{ name: 'f', input_schema: parameters }] })
+    expect(JSON.stringify(unreported.written)).not.toContain('"strict"')
+    const message = from('responses', ask(true))
+    expect(message.written).toMatchObject({ tools: [{ strict: true, input_schema: { properties: { a: { type: 'integer', description: '(minimum: 1)' } } } }] })
+    expect(message.notes).toContain('schema.keywords /tools/0/parameters')
   })
 
   test.each<[string, object, object]>([
@@ -225,8 +225,8 @@ describe('output formats, toward messages (2.9)', () => {
     const kinds = [{ type: 'string' }, { type: 'integer', minimum: 1 }]
     const fitting = [{ type: 'string' }, { type: 'integer', description: '(minimum: 1)' }]
     const properties = { a: { oneOf: kinds, description: 'One' }, b: { anyOf: [{ type: 'string' }], oneOf: [{ type: 'string' }] } }
-    const asked = format({ schema: { type: 'object', properties, ...closed }, strict: true })
-    const { written, notes } = from('chat-completions', chat(asked))
+    const received = format({ schema: { type: 'object', properties, ...closed }, strict: true })
+    const { written, notes } = from('chat-completions', chat(received))
     const { a, b } = (written as { output_config: { format: { schema: { properties: Record<string, unknown> } } } }).output_config.format.schema.properties
     expect(a).toEqual({ anyOf: fitting, description: 'One' })
     expect(b).toEqual({ anyOf: [{ type: 'string' }], description: '(oneOf: [{"type":"string"}])' })
@@ -236,12 +236,12 @@ describe('output formats, toward messages (2.9)', () => {
   test('closes the objects of a strict tool, and leaves one unstrict that did not ask to be strict', () => {
     const parameters = { type: 'object', properties: { a: point }, required: ['a'], ...closed }
     const ask = (more: object) => ({ model: 'm', input: 'Hi', tools: [{ type: 'function', name: 'f', parameters, ...more }] })
-    const said = from('responses', ask({ strict: true }))
-    expect(said.written).toMatchObject({ tools: [{ strict: true, input_schema: { properties: { a: { ...point, ...closed } } } }] })
-    expect(said.notes).toContain('output.closed /tools/0/parameters')
-    const unsaid = from('responses', ask({}))
-    expect((unsaid.written as { tools: unknown[] }).tools).toEqual([{ name: 'f', input_schema: parameters }])
-    expect(unsaid.notes).toContain('tool.strict /tools/0/parameters')
+    const message = from('responses', ask({ strict: true }))
+    expect(message.written).toMatchObject({ tools: [{ strict: true, input_schema: { properties: { a: { ...point, ...closed } } } }] })
+    expect(message.notes).toContain('output.closed /tools/0/parameters')
+    const unreported = from('responses', ask({}))
+    expect((unreported.written as { tools: unknown[] }).tools).toEqual([{ name: 'f', input_schema: parameters }])
+    expect(unreported.notes).toContain('tool.strict /tools/0/parameters')
   })
 
   test('a schema of any depth is taken', () => {
@@ -303,7 +303,7 @@ describe('documents of messages, toward others (2.3)', () => {
         },
       ],
     })
-    const result = told(body, { from: 'messages', to })
+    const result = reported(body, { from: 'messages', to })
     const list = to === 'responses' ? 'input' : 'messages'
     expect(result.written).toMatchObject({ [list]: [{ content: expect.arrayContaining([expect.objectContaining(objectIn(expected))]) }] })
     expect(result.notes).toEqual(notes)
@@ -328,7 +328,7 @@ describe('documents of messages, toward others (2.3)', () => {
       ],
     })
     expect(() => translateRequest(body, { from: 'messages', to })).toThrow(/file id/)
-    expect(told(body, { from: 'messages', to, onUnresolvable: 'note' }).notes).toContain(`file.foreign-id ${at}`)
+    expect(reported(body, { from: 'messages', to, onUnresolvable: 'note' }).notes).toContain(`file.foreign-id ${at}`)
   })
 })
 

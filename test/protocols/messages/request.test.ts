@@ -256,8 +256,8 @@ describe('instructions', () => {
     ['hoist', ['b', 'd', 'e', 'f']],
   ] as const)('of too many cache marks that of instructions counts by where it is written: %s', (systemPlacement, expected) => {
     const marked = (role: Message['role'], of: string) => message(role, text(of, { cache: {} }))
-    const asked = [user('a'), marked('developer', 'b'), marked('user', 'c'), marked('user', 'd'), marked('user', 'e'), marked('user', 'f')]
-    const { wire } = write({ model: 'm-1', messages: [user('x'), assistant(text('y')), ...asked] }, { systemPlacement })
+    const received = [user('a'), marked('developer', 'b'), marked('user', 'c'), marked('user', 'd'), marked('user', 'e'), marked('user', 'f')]
+    const { wire } = write({ model: 'm-1', messages: [user('x'), assistant(text('y')), ...received] }, { systemPlacement })
     const blocks = [wire['system'] ?? [], ...wire.messages.map(({ content }) => content)].flat() as { text?: string; cache_control?: object }[]
     expect(blocks.filter(({ cache_control }) => cache_control).map(one => one.text)).toEqual(expected)
   })
@@ -314,8 +314,8 @@ describe('turns', () => {
     ['inside a result without its call', []],
   ])('only the model thinks, whoever signed it: %s', (_, before) => {
     const thought: Part = { type: 'reasoning', segments: [{ kind: 'raw', text: 't' }], signature: { issuer: 'messages', value: 'cw==' } }
-    const told = message('tool', { type: 'tool-result', callId: 'c1', kind: 'function', content: [thought, text('r')] })
-    const { wire, codes } = write({ messages: [user('q'), ...before, told] })
+    const reported = message('tool', { type: 'tool-result', callId: 'c1', kind: 'function', content: [thought, text('r')] })
+    const { wire, codes } = write({ messages: [user('q'), ...before, reported] })
     expect(JSON.stringify(wire)).not.toContain('"thinking"')
     expect(codes).toContain('part.unsupported')
   })
@@ -442,8 +442,8 @@ describe('content', () => {
   })
 
   test('a picture that the model made has no place in a history', () => {
-    const picture: Part = { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }
-    const { wire, codes } = write({ messages: [message('assistant', picture, text('z', { cache: {} }))] })
+    const image: Part = { type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }
+    const { wire, codes } = write({ messages: [message('assistant', image, text('z', { cache: {} }))] })
     expect(blocksOf(wire, 0)).toMatchObject([{ type: 'text', text: 'z' }])
     expect(codes).toEqual(['media.unsupported'])
   })
@@ -698,10 +698,10 @@ describe('reasoning', () => {
     ['claude-opus-4-7', { temperature: 0.5, topP: 0.9, topK: 3 }, {}, ['temperature', 'topP', 'topK'].map(key => `sampling.model /sampling/${key}`)],
     ['claude-sonnet-5', { temperature: 1, topP: 0.99, topK: 0 }, {}, []],
     ['claude-sonnet-5', { temperature: 1.7 }, {}, ['sampling.model /sampling/temperature']],
-  ])('%s is told the sampling that it takes: %j', (model, sampling, told, noted) => {
+  ])('%s is told the sampling that it takes: %j', (model, sampling, reported, noted) => {
     const { wire, notes } = messages.encodeRequest({ model, maxOutputTokens: 9, messages: [user('a')], sampling })
     const { temperature, top_p, top_k } = wire as Record<string, unknown>
-    expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(told)
+    expect(JSON.parse(JSON.stringify({ temperature, top_p, top_k }))).toEqual(reported)
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(noted)
   })
 

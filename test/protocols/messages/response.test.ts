@@ -24,7 +24,7 @@ function write(parts: Part[], reason: FinishReason = 'stop', more: Partial<Canon
   return { wire: wire as Wire, codes: notes.map(({ code }) => code) }
 }
 
-const reply = (more: object) => ({ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', ...more })
+const response = (more: object) => ({ id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [], stop_reason: 'end_turn', ...more })
 
 describe('what was read is written back as it stood', () => {
   test.each<[string, object]>([
@@ -59,7 +59,7 @@ describe('what was read is written back as it stood', () => {
     ['thinking without a signature', { content: [{ type: 'thinking', thinking: 'a', signature: '' }] }],
     ['thinking with an empty text', { content: [{ type: 'thinking', thinking: '', signature: 'S' }] }],
   ])('%s', (_, more) => {
-    const body = reply(more)
+    const body = response(more)
     const decoded = messages.decodeResponse(body)
     const encoded = messages.encodeResponse(decoded.value)
     expect(encoded.wire).toEqual(body)
@@ -84,7 +84,7 @@ describe('reading', () => {
     ['sensitive', 'content_filter'],
     ['invented', 'other'],
   ])('%s means %s', (stop_reason, reason) => {
-    expect(messages.decodeResponse(reply({ stop_reason })).value.candidates[0]?.finish).toMatchObject({ reason, raw: stop_reason })
+    expect(messages.decodeResponse(response({ stop_reason })).value.candidates[0]?.finish).toMatchObject({ reason, raw: stop_reason })
   })
 
   test('the input includes what the cache held', () => {
@@ -95,11 +95,11 @@ describe('reading', () => {
       output_tokens: 30,
       output_tokens_details: { thinking_tokens: 12 },
     }
-    expect(messages.decodeResponse(reply({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
+    expect(messages.decodeResponse(response({ usage })).value.usage).toMatchObject({ input: 120, cacheWrite: 5, cacheRead: 100, output: 30, reasoning: 12 })
   })
 
   test('a count that is not told is absent', () => {
-    expect(messages.decodeResponse(reply({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
+    expect(messages.decodeResponse(response({ usage: { output_tokens: 3, cache_read_input_tokens: null } })).value.usage).not.toHaveProperty('input')
   })
 
   test.each([{ type: 'error', error: { type: 'api_error', message: 'x' } }, { error: { type: 'api_error', message: 'x' } }])(

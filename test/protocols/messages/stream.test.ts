@@ -382,7 +382,7 @@ describe('writing a stream', () => {
 })
 
 /** Random, but the same in every run. */
-function createDice(seed: number) {
+function createGenerator(seed: number) {
   let state = seed
   return (sides: number) => {
     state = (state * 1103515245 + 12345) & 0x7fffffff
@@ -391,25 +391,25 @@ function createDice(seed: number) {
 }
 
 test('any interleaving of parts, cut anywhere, is a legal stream that loses no text', () => {
-  const kinds: (() => [Part, string[], (part: number, piece: string) => CanonicalEvent])[] = [
+  const kinds: (() => [Part, string[], (part: number, chunk: string) => CanonicalEvent])[] = [
     () => [call('c'), ['{"a"', ':[1', ',{}]', '}'], input],
     () => [call('c'), [], input],
     () => [{ ...call('c'), kind: 'freeform' } as Part, ['*** "', '}{'], input],
     () => [text, ['one ', 'two'], said],
-    () => [{ type: 'reasoning', segments: [] }, ['why', ' not'], (part, piece) => thought(part, piece)],
+    () => [{ type: 'reasoning', segments: [] }, ['why', ' not'], (part, chunk) => thought(part, chunk)],
   ]
   for (let seed = 1; seed <= 400; seed++) {
-    const dice = createDice(seed)
-    const parts = Array.from({ length: 1 + dice(4) }, (_, part) => {
-      const [head, deltas, make] = (kinds[dice(kinds.length)] ?? kinds[0])?.() ?? [text, [], said]
+    const random = createGenerator(seed)
+    const parts = Array.from({ length: 1 + random(4) }, (_, part) => {
+      const [head, deltas, make] = (kinds[random(kinds.length)] ?? kinds[0])?.() ?? [text, [], said]
       const named = head.type === 'tool-call' ? { ...head, id: `c${part}` } : head
-      return [begin(part, named), ...deltas.map(piece => make(part, piece)), ended(part)]
+      return [begin(part, named), ...deltas.map(chunk => make(part, chunk)), ended(part)]
     })
     const events = [...start]
     let opened = 0
     const rest = parts.map(list => [...list])
     while (rest.some(list => list.length > 0)) {
-      const choice = dice(Math.min(opened + 1, rest.length))
+      const choice = random(Math.min(opened + 1, rest.length))
       const next = rest[choice]?.shift()
       if (next) {
         events.push(next)
@@ -697,12 +697,12 @@ describe('reading a stream', () => {
       blockStop(9),
     ]
     for (let seed = 1; seed <= 300; seed++) {
-      const dice = createDice(seed)
+      const random = createGenerator(seed)
       const state = messages.streamDecoder.initial()
       const events: CanonicalEvent[] = []
       for (let count = 0; count < 12; count++)
         try {
-          messages.streamDecoder.step(state, pool[dice(pool.length)], event => events.push(event))
+          messages.streamDecoder.step(state, pool[random(pool.length)], event => events.push(event))
         } catch (error) {
           expect(TranslationError.is(error)).toBe(true)
         }
@@ -743,7 +743,7 @@ describe('a stream and a whole reply say the same of what this protocol alone ha
   const usage = { input_tokens: 5, output_tokens: 6 }
   const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', stop_sequence: null, stop_details: null, diagnostics, usage }
   const whole = { ...message, container, content: [use], stop_reason: 'tool_use' }
-  const told = { diagnostics, container, content: [use] }
+  const reported = { diagnostics, container, content: [use] }
 
   test('where the stream is folded', async () => {
     const stream = [
@@ -755,13 +755,13 @@ describe('a stream and a whole reply say the same of what this protocol alone ha
       { type: 'message_stop' },
     ]
     const { body, notes } = await collectStream(stream.map(messages.frames.write), messages, {})
-    expect(body).toMatchObject(told)
+    expect(body).toMatchObject(reported)
     expect(notes).toEqual([])
   })
 
   test('where the reply is told as a stream', async () => {
     const { body, notes } = await collectStream([explodeResponse(whole, messages, { strict: true }).text], messages, {})
-    expect(body).toMatchObject(told)
+    expect(body).toMatchObject(reported)
     expect(notes).toEqual([])
   })
 })

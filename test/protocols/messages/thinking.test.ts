@@ -5,7 +5,7 @@ import { unwrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { messages } from '../../../src/protocols/messages/index.ts'
 import { collectStream, explodeResponse, translateRequest, translateResponse } from '../../support/untyped.ts'
 
-const reply = (more: object = {}) => ({
+const response = (more: object = {}) => ({
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -20,7 +20,7 @@ const reply = (more: object = {}) => ({
   ...more,
 })
 
-const asEvents = (wire: ReturnType<typeof reply>) => [
+const asEvents = (wire: ReturnType<typeof response>) => [
   { type: 'message_start', message: { ...wire, content: [], stop_reason: null } },
   { type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'S1' } },
@@ -35,10 +35,10 @@ const asEvents = (wire: ReturnType<typeof reply>) => [
 const sealed = (text: string) => [...text.matchAll(/xs1\.[\w-]+/g)].map(([one]) => unwrapSignature(one)?.signature)
 
 describe('a signature', () => {
-  const whole = () => JSON.stringify(translateResponse(reply(), { from: 'messages', to: 'responses', now: 1 }).body)
+  const whole = () => JSON.stringify(translateResponse(response(), { from: 'messages', to: 'responses', now: 1 }).body)
   const streamed = () => {
     const translator = createStreamTranslator({ from: 'messages', to: 'responses', now: 1 })
-    return asEvents(reply())
+    return asEvents(response())
       .map(event => translator.push(`data: ${JSON.stringify(event)}\n\n`))
       .join('')
   }
@@ -60,7 +60,7 @@ describe('a signature', () => {
     ['another family', 'claude-sonnet-5-5', ['reasoning.other-model', 'reasoning.other-model']],
     ['a model that nobody knows', 'brand-new', []],
   ])('that comes back to %s', (_, model, expected) => {
-    const { body } = translateResponse(reply(), { from: 'messages', to: 'responses', now: 1 })
+    const { body } = translateResponse(response(), { from: 'messages', to: 'responses', now: 1 })
     const { output } = body as { output: unknown[] }
     const input = [{ role: 'user', content: 'q' }, ...output, { role: 'user', content: 'r' }]
     const { body: wire, notes } = translateRequest({ model, input }, { from: 'responses', to: 'messages' })
@@ -75,12 +75,12 @@ describe('what the provider did to the thinking of the request', () => {
     { type: 'thinking_mismatch_allowed', path: 'messages.3.content.0', reason: 'model_binding_mismatch' },
   ]
   const expected = ['reasoning.dropped-upstream /input_transformations/0', 'reasoning.prefix-mismatch /input_transformations/1']
-  const told = (notes: readonly { code: string; path: string }[]) =>
+  const reported = (notes: readonly { code: string; path: string }[]) =>
     notes.map(({ code, path }) => `${code} ${path}`).filter(note => note.includes('transformations'))
 
   test('is told in notes of a whole reply', () => {
-    const body = reply({ input_transformations: transformations })
-    expect(told(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes)).toEqual(expected)
+    const body = response({ input_transformations: transformations })
+    expect(reported(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes)).toEqual(expected)
     expect(messages.encodeResponse(messages.decodeResponse(body).value).wire).toEqual(body)
   })
 
@@ -88,17 +88,17 @@ describe('what the provider did to the thinking of the request', () => {
     ['start', events => Object.assign(events[0]?.['message'] as object, { input_transformations: transformations })],
     ['end', events => Object.assign(events.at(-2) as object, { input_transformations: transformations })],
   ])('is told in notes of a stream that tells it at its %s', (_, add) => {
-    const events = structuredClone(asEvents(reply())) as Record<string, unknown>[]
+    const events = structuredClone(asEvents(response())) as Record<string, unknown>[]
     add(events)
     const translator = createStreamTranslator({ from: 'messages', to: 'chat-completions' })
     for (const event of events) translator.push(`data: ${JSON.stringify(event)}\n\n`)
-    expect(told(translator.notes)).toEqual(expected)
+    expect(reported(translator.notes)).toEqual(expected)
   })
 
   test('is still there when a reply becomes a stream, and a reply again', async () => {
-    const stream = explodeResponse(reply({ input_transformations: transformations }), { protocol: 'messages' })
+    const stream = explodeResponse(response({ input_transformations: transformations }), { protocol: 'messages' })
     const { body, notes } = await collectStream([stream], { protocol: 'messages' })
-    expect(told(notes)).toEqual(expected)
+    expect(reported(notes)).toEqual(expected)
     expect(body).toMatchObject({ input_transformations: transformations })
   })
 
@@ -106,7 +106,7 @@ describe('what the provider did to the thinking of the request', () => {
     ['nothing', null],
     ['an empty list', []],
   ])('is no note when it is %s', (_, list) => {
-    const body = reply({ input_transformations: list })
+    const body = response({ input_transformations: list })
     const { value, notes } = messages.decodeResponse(body)
     expect(notes).toEqual([])
     expect(messages.encodeResponse(value)).toMatchObject({ wire: body, notes: [] })
@@ -117,7 +117,7 @@ describe('a reply of today', () => {
   test('makes no note of keys that say nothing', () => {
     const nothing = { container: null, diagnostics: null, context_management: null, input_transformations: null }
     const usage = { input_tokens: 1, output_tokens: 1, inference_geo: null, speed: null, iterations: null, fallback_credit: null }
-    const body = reply({ ...nothing, usage })
+    const body = response({ ...nothing, usage })
     expect(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes).toEqual([])
     expect(messages.encodeResponse(messages.decodeResponse(body).value)).toMatchObject({ wire: body, notes: [] })
   })

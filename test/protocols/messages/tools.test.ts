@@ -7,8 +7,8 @@ type Wire = { [key: string]: unknown; messages: { role: string; content: unknown
 
 /** A request of the responses protocol, as it is written here. */
 function write(body: object, options: Partial<TranslateOptions> = {}) {
-  const asked = { model: 'claude-opus-5', max_output_tokens: 100, input: 'x', ...body }
-  const { body: wire, notes, context } = translateRequest(asked, { from: 'responses', to: 'messages', ...options })
+  const received = { model: 'claude-opus-5', max_output_tokens: 100, input: 'x', ...body }
+  const { body: wire, notes, context } = translateRequest(received, { from: 'responses', to: 'messages', ...options })
   return { wire: wire as Wire, notes: notes.map(({ code, path }) => `${code} ${path}`), context }
 }
 
@@ -154,7 +154,7 @@ describe('tools that join in mid-conversation', () => {
 describe('a choice among some of the tools', () => {
   const choice = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] }
   const tools = [named('a'), named('b')]
-  const reply = (name: string) => ({
+  const response = (name: string) => ({
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
@@ -172,7 +172,7 @@ describe('a choice among some of the tools', () => {
     ['a call of another one is noted', 'b', ['tool-choice.not-allowed /content/1']],
   ])('%s', (_, name, expected) => {
     const { context } = write({ tools, tool_choice: choice }, { messages: { allowedTools: 'keep' } })
-    const { notes } = translateResponse(reply(name), { from: 'messages', to: 'responses', context, now: 1 })
+    const { notes } = translateResponse(response(name), { from: 'messages', to: 'responses', context, now: 1 })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toEqual(expected)
   })
 })

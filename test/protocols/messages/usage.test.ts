@@ -5,7 +5,7 @@ import { messages } from '../../../src/protocols/messages/index.ts'
 import { translateResponse } from '../../support/untyped.ts'
 import { decodeStream, encodeStream } from './run.ts'
 
-const reply = (usage: unknown) => ({
+const response = (usage: unknown) => ({
   id: 'msg_1',
   type: 'message',
   role: 'assistant',
@@ -18,7 +18,7 @@ const reply = (usage: unknown) => ({
 
 /** The same as a stream whose last counts are these. */
 const stream = (usage: unknown) => [
-  { type: 'message_start', message: { ...reply({ input_tokens: 5, output_tokens: 1 }), content: [], stop_reason: null } },
+  { type: 'message_start', message: { ...response({ input_tokens: 5, output_tokens: 1 }), content: [], stop_reason: null } },
   { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
   { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'hi' } },
   { type: 'content_block_stop', index: 0 },
@@ -37,11 +37,11 @@ describe('counts that are none', () => {
     ['a fraction of thinking', { input_tokens: 5, output_tokens: 7, output_tokens_details: { thinking_tokens: 0.1 } }, { input: 5, output: 7 }],
     ['calls below zero', { input_tokens: 5, output_tokens: 7, server_tool_use: { web_search_requests: -2 } }, { input: 5, output: 7, serverTools: {} }],
   ])('%s is not counted, but kept as it came', (_, wire, known) => {
-    const { value, notes } = messages.decodeResponse(reply(wire))
+    const { value, notes } = messages.decodeResponse(response(wire))
     const { ext, ...counts } = value.usage ?? {}
     expect(counts).toEqual(known)
     expect(notes).toEqual([])
-    expect(messages.encodeResponse(value)).toMatchObject({ wire: reply(wire), notes: [] })
+    expect(messages.encodeResponse(value)).toMatchObject({ wire: response(wire), notes: [] })
     expect(ext?.['messages']?.fields).toBeDefined()
   })
 
@@ -64,7 +64,7 @@ describe('counts that are none', () => {
   })
 
   test('towards other protocols each is noted', () => {
-    const { notes } = translateResponse(reply({ input_tokens: 5, output_tokens: 1.5 }), { from: 'messages', to: 'responses', now: 1 })
+    const { notes } = translateResponse(response({ input_tokens: 5, output_tokens: 1.5 }), { from: 'messages', to: 'responses', now: 1 })
     expect(notes.map(({ code, path }) => `${code} ${path}`)).toContain('field.unknown /usage/output_tokens')
   })
 })
@@ -88,8 +88,8 @@ describe('counts there and back', () => {
       { serverTools: { web_search: 3, web_fetch: 0 } },
     ],
   ])('%s', (_, wire, known) => {
-    expect(usageOf(reply(wire))).toMatchObject(known)
-    expect(messages.encodeResponse(messages.decodeResponse(reply(wire)).value).wire).toEqual(reply(wire))
+    expect(usageOf(response(wire))).toMatchObject(known)
+    expect(messages.encodeResponse(messages.decodeResponse(response(wire)).value).wire).toEqual(response(wire))
   })
 })
 

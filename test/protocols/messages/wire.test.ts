@@ -8,8 +8,8 @@ type Wire = { [key: string]: unknown; messages: { role: string; content: unknown
 
 /** A request of chat completions, as it is written here. */
 function write(body: object, options: Partial<TranslateOptions> = {}) {
-  const asked = { model: 'claude-opus-5', max_tokens: 100, messages: [{ role: 'user', content: 'u' }], ...body }
-  const { body: wire, notes } = translateRequest(asked, { from: 'chat-completions', to: 'messages', ...options })
+  const received = { model: 'claude-opus-5', max_tokens: 100, messages: [{ role: 'user', content: 'u' }], ...body }
+  const { body: wire, notes } = translateRequest(received, { from: 'chat-completions', to: 'messages', ...options })
   return { wire: wire as Wire, notes: notes.map(({ code, path }) => `${code} ${path}`) }
 }
 
@@ -69,18 +69,18 @@ describe('what the server refuses is not written', () => {
 
 describe('a conversation that ends with the assistant', () => {
   const list = [user, { role: 'assistant', content: 'So far' }]
-  const asked = { role: 'user', content: 'Continue.' }
+  const received = { role: 'user', content: 'Continue.' }
 
   test.each(['claude-opus-4-6', 'claude-sonnet-5', 'anthropic/claude-sonnet-4.6'])('gets a user message when the model refuses prefill: %s', model => {
     const { wire, notes } = write({ model, messages: list })
-    expect(wire.messages).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'So far' }, asked])
+    expect(wire.messages).toMatchObject([{ role: 'user' }, { role: 'assistant', content: 'So far' }, received])
     expect(notes).toEqual(['message.trailing-user /messages/2'])
     expect(write({ model, messages: list }, { messages: { trailingAssistant: 'keep' } }).wire.messages).toHaveLength(2)
   })
 
   test.each(['claude-sonnet-4-5', 'some-model'])('stays when the model may continue it: %s', model => {
     expect(write({ model, messages: list })).toMatchObject({ wire: { messages: [{ role: 'user' }, { role: 'assistant' }] }, notes: [] })
-    expect(write({ model, messages: list }, { messages: { trailingAssistant: 'synthesize' } }).wire.messages).toMatchObject([{}, {}, asked])
+    expect(write({ model, messages: list }, { messages: { trailingAssistant: 'synthesize' } }).wire.messages).toMatchObject([{}, {}, received])
   })
 
   test('gets no user message when the assistant waits for a tool result', () => {
@@ -107,12 +107,12 @@ describe('a conversation that an assistant begins', () => {
 })
 
 describe('what stands on a message beside its blocks', () => {
-  const answered = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id })
+  const responded = (id: string) => ({ type: 'tool_result', tool_use_id: id, content: id })
   test.each<[string, unknown[]]>([
-    ['one result', [answered('a')]],
-    ['two results', [answered('a'), answered('b')]],
-    ['two results of one call', [answered('a'), answered('a')]],
-    ['a result and text', [answered('a'), { type: 'text', text: 'x' }]],
+    ['one result', [responded('a')]],
+    ['two results', [responded('a'), responded('b')]],
+    ['two results of one call', [responded('a'), responded('a')]],
+    ['a result and text', [responded('a'), { type: 'text', text: 'x' }]],
     [
       'a file for a container',
       [
@@ -131,13 +131,13 @@ describe('what stands on a message beside its blocks', () => {
 
 test('a mark on instructions that are hoisted stands in the order of the field', () => {
   const text = (of: string, ttl: string) => [{ type: 'text', text: of, cache_control: { type: 'ephemeral', ttl } }]
-  const asked = {
+  const received = {
     messages: [
       { role: 'user' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 'u', cache: { ttl: '5m' as const } }] },
       { role: 'system' as const, origin: 'message' as const, parts: [{ type: 'text' as const, text: 's', cache: { ttl: '1h' as const } }] },
     ],
   }
-  const { wire } = written({ model: 'm', maxOutputTokens: 1, ...asked }, messages, { systemPlacement: 'hoist' })
+  const { wire } = written({ model: 'm', maxOutputTokens: 1, ...received }, messages, { systemPlacement: 'hoist' })
   expect(wire).toMatchObject({ system: text('s', '1h'), messages: [{ content: text('u', '5m') }] })
 })
 
@@ -174,21 +174,21 @@ describe('calls that share an id', () => {
 
 describe('what a careless client writes', () => {
   const ask = (more: object) => ({ model: 'm', max_tokens: 1, messages: [{ role: 'user', content: 'x' }], ...more })
-  const asked = (content: object[]) =>
+  const received = (content: object[]) =>
     ask({
       messages: [
         { role: 'user', content: 'x' },
         { role: 'assistant', content },
       ],
     })
-  const told = (body: object, to: 'responses' | 'chat-completions') => {
+  const reported = (body: object, to: 'responses' | 'chat-completions') => {
     const { body: wire, notes } = translateRequest(body, { from: 'messages', to })
     return { text: JSON.stringify(wire), notes: notes.map(({ code, path }) => `${code} ${path}`) }
   }
-  const calling = asked([{ type: 'tool_use', id: 't', name: 'n', input: '{"a":1}' }])
+  const calling = received([{ type: 'tool_use', id: 't', name: 'n', input: '{"a":1}' }])
 
   test.each(['responses', 'chat-completions'] as const)('arguments as text are read as what they are to be, and noted, toward %s', to => {
-    const { text, notes } = told(calling, to)
+    const { text, notes } = reported(calling, to)
     expect(text).toContain('"arguments":"{\\"a\\":1}"')
     expect(notes).toContain('tool-call.input-text /messages/1/content/0/input')
   })
@@ -201,7 +201,7 @@ describe('what a careless client writes', () => {
   const system = [image, { type: 'text', text: 'S' }, { type: 'newest', x: 1 }]
 
   test.each(['responses', 'chat-completions'] as const)('instructions that are no text are noted toward %s', to => {
-    const { text, notes } = told(ask({ system }), to)
+    const { text, notes } = reported(ask({ system }), to)
     expect(text).not.toContain('aGk=')
     expect(notes.filter(note => note.includes('/system'))).toEqual(['part.unknown /system/0', 'part.unknown /system/2'])
   })

@@ -8,7 +8,7 @@ import { explodeResponse, translateRequest, translateResponse } from '../../supp
 
 const tools = [{ type: 'shell', environment: { type: 'local' } }, { type: 'local_shell' }, { type: 'apply_patch' }]
 const names = ['shell', 'local_shell', 'apply_patch']
-const asked = (more: object = {}) => ({ model: 'm', input: [{ role: 'user', content: 'q' }], tools, ...more })
+const received = (more: object = {}) => ({ model: 'm', input: [{ role: 'user', content: 'q' }], tools, ...more })
 const others = protocolNames.filter(name => name !== 'responses')
 
 const history = [
@@ -36,13 +36,13 @@ const calls = [
 
 describe('tools of the client', () => {
   test.each(others)('become functions of %s when the option is set', to => {
-    const { body, notes } = translateRequest(asked(), { from: 'responses', to, tools: { expandClientTools: true } })
+    const { body, notes } = translateRequest(received(), { from: 'responses', to, tools: { expandClientTools: true } })
     for (const name of names) expect(JSON.stringify(body)).toContain(`"name":"${name}"`)
     expect(notes.filter(({ code }) => code === 'tool.expanded').map(({ path }) => path)).toEqual(['/tools/0', '/tools/1', '/tools/2'])
   })
 
   test('are dropped with a note when the option is not set', () => {
-    const { notes } = translateRequest(asked({ tools: [...tools, { type: 'function', name: 'f', parameters: {}, strict: false }] }), {
+    const { notes } = translateRequest(received({ tools: [...tools, { type: 'function', name: 'f', parameters: {}, strict: false }] }), {
       from: 'responses',
       to: 'messages',
     })
@@ -55,13 +55,13 @@ describe('tools of the client', () => {
       { type: 'function', name: 'apply_patch', parameters: {}, strict: false },
       { type: 'shell', environment: { type: 'container_auto' } },
     ]
-    const { body, notes } = translateRequest(asked({ tools: twice }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
+    const { body, notes } = translateRequest(received({ tools: twice }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
     expect(body).toMatchObject({ tools: [{ name: 'apply_patch' }] })
     expect(notes.filter(({ code }) => code === 'tool.server').map(({ path }) => path)).toEqual(['/tools/0', '/tools/2'])
   })
 
   test('can be forced', () => {
-    const { body } = translateRequest(asked({ tool_choice: { type: 'apply_patch' } }), {
+    const { body } = translateRequest(received({ tool_choice: { type: 'apply_patch' } }), {
       from: 'responses',
       to: 'messages',
       tools: { expandClientTools: true },
@@ -70,7 +70,7 @@ describe('tools of the client', () => {
   })
 
   test('keep their calls and results in the history', () => {
-    const { body, notes } = translateRequest(asked({ input: history }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
+    const { body, notes } = translateRequest(received({ input: history }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
     expect(body).toMatchObject({
       messages: [
         { role: 'user' },
@@ -87,8 +87,8 @@ describe('tools of the client', () => {
 })
 
 describe('a call of such a tool', () => {
-  const { context } = translateRequest(asked(), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
-  const reply = (name: string, input: unknown) => ({
+  const { context } = translateRequest(received(), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
+  const response = (name: string, input: unknown) => ({
     id: 'msg_1',
     type: 'message',
     role: 'assistant',
@@ -100,7 +100,7 @@ describe('a call of such a tool', () => {
   })
   const streamed = (name: string, input: unknown) => {
     const text = JSON.stringify(input)
-    const { stop_reason, content: _, ...message } = reply(name, input)
+    const { stop_reason, content: _, ...message } = response(name, input)
     return [
       { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
       { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name, input: {} } },
@@ -113,7 +113,7 @@ describe('a call of such a tool', () => {
   }
 
   test.each(calls)('comes back as its own item when the tool is %s', (name, input, item) => {
-    const { body } = translateResponse(reply(name, input), { from: 'messages', to: 'responses', context })
+    const { body } = translateResponse(response(name, input), { from: 'messages', to: 'responses', context })
     expect(body).toMatchObject({ status: 'completed', output: [{ ...item, call_id: 'toolu_1', status: 'completed' }], tools })
   })
 
@@ -129,7 +129,7 @@ describe('a call of such a tool', () => {
   })
 
   test('stays a function call with a note when its arguments are not those of the tool', () => {
-    const { body, notes } = translateResponse(reply('shell', { command: 'ls' }), { from: 'messages', to: 'responses', context })
+    const { body, notes } = translateResponse(response('shell', { command: 'ls' }), { from: 'messages', to: 'responses', context })
     expect(body).toMatchObject({ output: [{ type: 'function_call', name: 'shell', arguments: '{"command":"ls"}' }] })
     expect(notes.filter(({ code }) => code === 'client-call.as-function').map(({ path }) => path)).toEqual(['/content/0/input'])
   })
@@ -146,7 +146,7 @@ describe('a tool search that the client runs', () => {
   ]
 
   test.each(others)('is a function of %s, also alone, with its own description and parameters', to => {
-    const { body, notes } = translateRequest(asked({ tools: [search] }), { from: 'responses', to })
+    const { body, notes } = translateRequest(received({ tools: [search] }), { from: 'responses', to })
     expect(JSON.stringify(body)).toContain('"name":"tool_search"')
     expect(JSON.stringify(body)).toContain('Finds tools.')
     expect(JSON.stringify(body)).toContain('"query"')
@@ -155,7 +155,7 @@ describe('a tool search that the client runs', () => {
   })
 
   test.each(others)('has its calls and results in the history toward %s, and what it found can be called', to => {
-    const { body, notes } = translateRequest(asked({ tools: [search], input: searched }), { from: 'responses', to })
+    const { body, notes } = translateRequest(received({ tools: [search], input: searched }), { from: 'responses', to })
     const text = JSON.stringify(body)
     expect(text).toContain('"found"')
     expect(text).not.toContain('defer_loading')
@@ -170,7 +170,7 @@ describe('a tool search that the client runs', () => {
   test.each(others)('names what it found in a namespace as the model of %s calls it', to => {
     const spaced = { type: 'namespace', name: 'ns', description: 'N', tools: [{ ...found, name: 'inner' }] }
     const input = [...searched.slice(0, 2), { ...searched[2], tools: [spaced] }]
-    const text = JSON.stringify(translateRequest(asked({ tools: [search], input }), { from: 'responses', to }).body)
+    const text = JSON.stringify(translateRequest(received({ tools: [search], input }), { from: 'responses', to }).body)
     expect(text).toContain('"name":"ns__inner"')
     expect(text.replaceAll('\\', '')).toContain('{"tools":[{"name":"ns__inner","description":"Found."}]}')
   })
@@ -212,7 +212,7 @@ describe('a tool search that the client runs', () => {
   const call = { type: 'tool_search_call', call_id: 'call_1', execution: 'client', arguments: { query: 'x' }, status: 'completed' }
 
   test.each(['chat-completions', 'messages', 'generate-content'] as const)('gets the call of a model of %s as a tool_search_call, whole and streamed', from => {
-    const { context } = translateRequest(asked({ tools: [search] }), { from: 'responses', to: from })
+    const { context } = translateRequest(received({ tools: [search] }), { from: 'responses', to: from })
     const { body } = translateResponse(called[from], { from, to: 'responses', context })
     expect(body).toMatchObject({ output: [call] })
     const stream = createStreamTranslator({ from, to: 'responses', context })

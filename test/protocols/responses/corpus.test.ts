@@ -102,14 +102,14 @@ describe.skipIf(!corpus || !existsSync(corpus))('recorded traffic, which is no p
         const exchanges = isObject(recording) && Array.isArray(recording['exchanges']) ? recording['exchanges'].filter(isObject) : []
         for (const { request, response } of exchanges) {
           const body = isObject(request) ? request['body'] : undefined
-          const answer: JsonObject = isObject(response) ? response : {}
+          const result: JsonObject = isObject(response) ? response : {}
           if (isObject(body) && body['input'] !== undefined && !JSON.stringify(body).includes('"$same_as"')) {
             bodies++
             const { wire, notes } = written('requests', body)
             expect(wire, `${client}/${file}`).toEqual(body)
             for (const { code } of notes) expect(Object.keys(noted), `${client}/${file}`).toContain(code)
           }
-          const events = Array.isArray(answer['events']) ? answer['events'].map(event => (isObject(event) && 'data' in event ? event['data'] : event)) : []
+          const events = Array.isArray(result['events']) ? result['events'].map(event => (isObject(event) && 'data' in event ? event['data'] : event)) : []
           if (events.length > 0) expect(checkGrammar(decode(events).out), `${client}/${file}`).toEqual([])
         }
       }

@@ -68,9 +68,9 @@ test.each<[string, object, object]>([
   ],
   ['an event that is flat', { type: 'error', code: 'odd', message: 'm', param: null }, { code: 'odd' }],
   ['an event that is nested', { type: 'error', error: { code: 'odd', message: 'm', odd: 1 } }, { code: 'odd', odd: 1 }],
-])('%s is an error body when it is collected', async (_, event, said) => {
+])('%s is an error body when it is collected', async (_, event, message) => {
   const { body } = await collectStream([`data: ${JSON.stringify(event)}\n\n`], { protocol: 'responses' })
-  expect(body).toMatchObject({ error: { message: 'm', ...said } })
+  expect(body).toMatchObject({ error: { message: 'm', ...message } })
 })
 
 test('a failed answer is written again as it failed', () => {

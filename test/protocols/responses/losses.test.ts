@@ -5,7 +5,7 @@ import { translateError, translateRequest, translateResponse } from '../../suppo
 type Case = [string, ProtocolName, Record<string, unknown>, string]
 
 const options = (to: ProtocolName) => ({ from: 'responses', to, now: 0, newId: (prefix: string) => `${prefix}1` }) as const
-const tell = (notes: { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`)
+const report = (notes: { code: string; path: string }[]) => notes.map(({ code, path }) => `${code} ${path}`)
 const tool = { type: 'function', name: 'find', parameters: null, strict: true }
 
 describe('what a request loses on its way is told where it stood', () => {
@@ -126,13 +126,13 @@ describe('what a request loses on its way is told where it stood', () => {
     ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateRequest({ model: 'm', input: 'hi', ...body }, { ...options(to), tools: { repair: 'keep' } })
-    expect(tell(notes)).toContain(note)
+    expect(report(notes)).toContain(note)
   })
 
   test('a namespaced call is told of once, where its tool is defined', () => {
     const input = [{ type: 'function_call', call_id: 'c', name: 'find', namespace: 'n', arguments: '{}' }]
     const { notes } = translateRequest({ model: 'm', input, tools: [{ type: 'namespace', name: 'n', tools: [tool] }] }, options('chat-completions'))
-    expect(tell(notes).filter(note => note.startsWith('tool.namespace'))).toEqual(['tool.namespace /tools/0/name'])
+    expect(report(notes).filter(note => note.startsWith('tool.namespace'))).toEqual(['tool.namespace /tools/0/name'])
   })
 })
 
@@ -225,7 +225,7 @@ describe('what an answer loses on its way is told where it stood', () => {
     ],
   ])('%s', (_, to, body, note) => {
     const { notes } = translateResponse({ id: 'resp_1', model: 'm', status: 'completed', output: [], ...body }, options(to))
-    expect(tell(notes)).toContain(note)
+    expect(report(notes)).toContain(note)
   })
 })
 
@@ -235,17 +235,17 @@ test.each<ProtocolName>(['chat-completions', 'generate-content'])('of tools that
     translateRequest({ model: 'm', input: 'x', tools: [tool, mcp], tool_choice: { type: 'allowed_tools', mode: 'required', tools } }, options(to)).notes
   const find = { type: 'function', name: 'find' }
   const server = { type: 'mcp', server_label: 's' }
-  expect(tell(choose(find, server))).toContain('tool-choice.unsupported /tool_choice/tools/1')
-  expect(tell(choose(find, server))).not.toContain('tool-choice.unsupported /tool_choice')
-  expect(tell(choose(server))).toContain('tool-choice.unsupported /tool_choice')
+  expect(report(choose(find, server))).toContain('tool-choice.unsupported /tool_choice/tools/1')
+  expect(report(choose(find, server))).not.toContain('tool-choice.unsupported /tool_choice')
+  expect(report(choose(server))).toContain('tool-choice.unsupported /tool_choice')
 })
 
 test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])('of what is to be included, only what is left out is noted, toward %s', to => {
   const include = ['reasoning.encrypted_content', 'message.output_text.logprobs', 'web_search_call.action.sources']
   const { notes } = translateRequest({ model: 'm', input: 'x', include }, options(to))
-  const told = tell(notes).filter(note => note.includes('/include'))
+  const reported = report(notes).filter(note => note.includes('/include'))
   const lost = 'field.unsupported /include/2'
-  expect(told.sort()).toEqual(to === 'messages' ? ['field.unsupported /include/1', lost] : [lost])
+  expect(reported.sort()).toEqual(to === 'messages' ? ['field.unsupported /include/1', lost] : [lost])
 })
 
 test.each<ProtocolName>(['chat-completions', 'messages'])('a previous answer that is none is nothing to look up, toward %s', to => {
@@ -267,7 +267,7 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('a namespace is noted 
     },
   ]
   const { notes } = translateRequest({ model: 'm', input: 'x', max_output_tokens: 99, tools }, options(to))
-  expect(tell(notes)).toEqual(['tool.namespace /tools/1/name'])
+  expect(report(notes)).toEqual(['tool.namespace /tools/1/name'])
 })
 
 describe.each<ProtocolName>(['chat-completions', 'messages'])('an ending without an exact word is noted once, where it was said, toward %s', to => {
@@ -284,14 +284,14 @@ describe.each<ProtocolName>(['chat-completions', 'messages'])('an ending without
   ])('%s', (_, ending, expected) => {
     const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2 }
     const output = [{ type: 'message', role: 'assistant', status: 'completed', content: [{ type: 'output_text', text: 'x', annotations: [] }] }]
-    const reply = { id: 'resp_1', created_at: 1, model: 'm', output, usage, ...ending }
+    const response = { id: 'resp_1', created_at: 1, model: 'm', output, usage, ...ending }
     const isOfEnding = (note: string) => /finish|incomplete|status/.test(note)
-    expect(tell(translateResponse(reply, options(to)).notes).filter(isOfEnding)).toEqual(expected)
+    expect(report(translateResponse(response, options(to)).notes).filter(isOfEnding)).toEqual(expected)
     const translator = createStreamTranslator(options(to))
     const type = ending['status'] === 'cancelled' ? 'response.cancelled' : 'response.incomplete'
-    translator.push(`data: ${JSON.stringify({ type, response: reply })}\n\n`)
+    translator.push(`data: ${JSON.stringify({ type, response })}\n\n`)
     translator.end()
-    expect(tell(translator.notes).filter(isOfEnding)).toEqual(expected)
+    expect(report(translator.notes).filter(isOfEnding)).toEqual(expected)
   })
 })
 
@@ -303,7 +303,7 @@ test.each<ProtocolName>(['chat-completions', 'messages'])('tools that a search h
   ]
   const { body, notes } = translateRequest({ model: 'm', tools: [tool], input }, options(to))
   expect(JSON.stringify((body as { tools: unknown }).tools)).toMatch(/"name":"find".*"name":"found"/)
-  expect(tell(notes)).toContain('tool.added-late /input/2')
+  expect(report(notes)).toContain('tool.added-late /input/2')
 })
 
 test.each<ProtocolName>(['chat-completions', 'messages'])('a found tool that the request has already is no second one, toward %s', to => {
@@ -325,7 +325,7 @@ describe.each<ProtocolName>(['chat-completions', 'messages', 'generate-content']
     ['a type that nobody knows, in a flat body', { message: 'm', type: 'moon' }, 'field.unknown /type'],
     ['a type that nobody knows, beside the error', { error: { message: 'm' }, error_type: 'moon' }, 'field.unknown /error_type'],
   ])('%s', (_, body, note) => {
-    expect(tell(translateError({ status: 400, headers: {}, body }, options(to)).notes)).toEqual([note])
+    expect(report(translateError({ status: 400, headers: {}, body }, options(to)).notes)).toEqual([note])
   })
 
   test.each<object>([

@@ -13,8 +13,8 @@ const namespace = { type: 'namespace', name: 'n', description: '', tools: [{ typ
 
 function write(parts: Part[], more: Partial<CanonicalRequest> = {}) {
   const { wire, notes } = responses.encodeRequest({ model: 'm', messages: [{ role: 'user', origin: 'message', parts }], ...more })
-  const told = (code: string) => notes.filter(note => note.code === code).map(({ kind, path }) => `${kind} ${path}`)
-  return { wire: wire as Record<string, unknown>, told }
+  const reported = (code: string) => notes.filter(note => note.code === code).map(({ kind, path }) => `${kind} ${path}`)
+  return { wire: wire as Record<string, unknown>, told: reported }
 }
 
 const hi: Part = { type: 'text', text: 'hi' }
@@ -32,9 +32,9 @@ test.each<[string, Part, object]>([
     { type: 'input_file', file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'file.pdf' },
   ],
 ])('signature.unplaced: %s goes without its signature', (_, part, written) => {
-  const { wire, told } = write([hi, { ...part, signature: { value: 'SEAL', issuer: 'generate-content' } }])
+  const { wire, told: reported } = write([hi, { ...part, signature: { value: 'SEAL', issuer: 'generate-content' } }])
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }, written] }])
-  expect(told('signature.unplaced')).toEqual([`dropped ${at}/signature`])
+  expect(reported('signature.unplaced')).toEqual([`dropped ${at}/signature`])
 })
 
 test.each<[string, Part, object, string]>([
@@ -51,35 +51,35 @@ test.each<[string, Part, object, string]>([
     'image_url',
   ],
 ])('media.mime: %s of no told type is given one', (_, part, written, key) => {
-  const { wire, told } = write([hi, part])
+  const { wire, told: reported } = write([hi, part])
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }, written] }])
-  expect(told('media.mime')).toEqual([`synthesized /input/0/content/1/${key}`])
+  expect(reported('media.mime')).toEqual([`synthesized /input/0/content/1/${key}`])
 })
 
 test('tool.namespace-description: a namespace that says nothing of itself says so', () => {
-  const { wire, told } = write([hi], { tools: [plain, find] })
+  const { wire, told: reported } = write([hi], { tools: [plain, find] })
   expect(wire['tools']).toEqual([{ type: 'function', name: 'look', parameters, strict: false }, namespace])
-  expect(told('tool.namespace-description')).toEqual(['synthesized /tools/1/description'])
+  expect(reported('tool.namespace-description')).toEqual(['synthesized /tools/1/description'])
 })
 
 test('tool.namespace-description: of tools that join in mid-conversation, it is noted where they stand', () => {
   const addition: Part = { type: 'control', control: 'tool-addition', protocol: 'messages', raw: {}, tools: [find], at }
-  const { wire, told } = write([hi, addition])
+  const { wire, told: reported } = write([hi, addition])
   expect(wire['input']).toMatchObject([{ type: 'message' }, { type: 'additional_tools', tools: [namespace] }])
-  expect(told('tool.namespace-description')).toEqual(['synthesized /input/1/tools/0/description'])
+  expect(reported('tool.namespace-description')).toEqual(['synthesized /input/1/tools/0/description'])
 })
 
 test('tool.namespace-description: what it says of itself is written as it is', () => {
-  const { wire, told } = write([hi], { tools: [{ ...find, namespaceDescription: 'all of them' }] })
+  const { wire, told: reported } = write([hi], { tools: [{ ...find, namespaceDescription: 'all of them' }] })
   expect(wire['tools']).toEqual([{ ...namespace, description: 'all of them' }])
-  expect(told('tool.namespace-description')).toEqual([])
+  expect(reported('tool.namespace-description')).toEqual([])
 })
 
 test('cache.unsupported: the mark of a text that says nothing goes with it, and takes no place of another', () => {
   const marked = ['a', 'b', 'c', 'd'].map((text, i): Part => ({ type: 'text', text, cache: {}, at: `/messages/0/parts/${i}` }))
-  const { wire, told } = write([...marked, { type: 'text', text: '', cache: { ttl: '5m' }, at: '/messages/0/parts/4' }])
+  const { wire, told: reported } = write([...marked, { type: 'text', text: '', cache: { ttl: '5m' }, at: '/messages/0/parts/4' }])
   const content = ['a', 'b', 'c', 'd'].map(text => ({ type: 'input_text', text, prompt_cache_breakpoint: { mode: 'explicit' } }))
   expect(wire['input']).toEqual([{ type: 'message', role: 'user', content }])
-  expect(told('cache.unsupported')).toEqual(['dropped /messages/0/parts/4/cache'])
-  expect(told('cache.too-many')).toEqual([])
+  expect(reported('cache.unsupported')).toEqual(['dropped /messages/0/parts/4/cache'])
+  expect(reported('cache.too-many')).toEqual([])
 })

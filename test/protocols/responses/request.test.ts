@@ -230,8 +230,8 @@ describe('reading', () => {
     expect(notes).toMatchObject([{ code: 'tool-result.call-id', path: '/input/2' }])
   })
 
-  test.each([{}, { call_id: null }])('a result of no call keeps the name of its tool (%j)', said => {
-    const output = { type: 'function_call_output', ...said, name: 'f', output: 'r' }
+  test.each([{}, { call_id: null }])('a result of no call keeps the name of its tool (%j)', message => {
+    const output = { type: 'function_call_output', ...message, name: 'f', output: 'r' }
     const { value, notes } = read({ input: [output] })
     expect(value.messages[0]?.parts).toMatchObject([{ type: 'tool-result', callId: '', name: 'f' }])
     expect(notes).toEqual([])
@@ -384,16 +384,16 @@ describe('writing what another protocol said', () => {
   })
 
   describe('reasoning that a client tells again', () => {
-    const thought = (value: string, id?: string, ...said: string[]): Part => ({
+    const thought = (value: string, id?: string, ...message: string[]): Part => ({
       type: 'reasoning',
-      segments: said.map(segment => ({ kind: 'summary', text: segment })),
+      segments: message.map(segment => ({ kind: 'summary', text: segment })),
       ...(id !== undefined && { id }),
       signature: { value, issuer: 'responses' },
     })
-    const item = (encrypted_content: string, id?: string, ...said: string[]) => ({
+    const item = (encrypted_content: string, id?: string, ...message: string[]) => ({
       type: 'reasoning',
       ...(id !== undefined && { id }),
-      summary: said.map(segment => ({ type: 'summary_text', text: segment })),
+      summary: message.map(segment => ({ type: 'summary_text', text: segment })),
       encrypted_content,
     })
     const says = (content: string) => ({ type: 'message', role: 'assistant', content })
@@ -651,8 +651,8 @@ test.each([
   // What this protocol's own client asks for is its own affair.
   { native: true, expected: [] },
 ])('reasoning that is an id alone is written for a client of this protocol only: $native', ({ native, expected }) => {
-  const said = { type: 'message', role: 'assistant', content: 'yes' }
-  const { value } = read({ model: 'm', store: false, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, said] })
+  const message = { type: 'message', role: 'assistant', content: 'yes' }
+  const { value } = read({ model: 'm', store: false, input: [{ type: 'reasoning', id: 'rs_1', summary: [] }, message] })
   const { source: _, ...foreign } = value
   for (const one of native ? [value, withoutWire(value)] : [foreign]) {
     const { wire, codes } = write(one)

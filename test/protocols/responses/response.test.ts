@@ -16,7 +16,7 @@ const write = (value: CanonicalResponse, options?: CodecOptions & ResponsesOptio
   const { wire, notes } = responses.encodeResponse(value, { missingUsage: 'null', ...options })
   return { wire: wire as JsonObject, codes: notes.map(({ code }) => code) }
 }
-const answer = (parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
+const response = (parts: Part[], reason: FinishReason = 'stop', more: Partial<CanonicalResponse> = {}): CanonicalResponse => ({
   id: 'x1',
   model: 'm-1',
   createdAt: 7,
@@ -189,7 +189,7 @@ describe('reading', () => {
 describe('writing what another protocol said', () => {
   test('ids are its own, and the same for the same answer', () => {
     const { wire } = write(
-      answer(
+      response(
         [
           { type: 'text', text: 'a' },
           { type: 'tool-call', id: 'toolu_1', name: 'f', kind: 'function', input: '{"q":1}' },
@@ -215,20 +215,20 @@ describe('writing what another protocol said', () => {
         { type: 'function_call', id: expect.stringMatching(/^fc_[A-Za-z0-9]{24}$/), call_id: 'toolu_1', name: 'f', arguments: '{"q":1}', status: 'completed' },
       ],
     })
-    expect(write(answer([{ type: 'text', text: 'a' }])).wire['output']).toMatchObject([{ id: (wire['output'] as JsonObject[])[0]?.['id'] }])
+    expect(write(response([{ type: 'text', text: 'a' }])).wire['output']).toMatchObject([{ id: (wire['output'] as JsonObject[])[0]?.['id'] }])
   })
 
   // As the provider answers: see the captures of its replies that tell such a tool.
   test('the echo of a server of tools does not tell what opens it', () => {
     const tool = { type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp', require_approval: 'never' }
-    const told = { ...tool, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
-    const request = responses.decodeRequest({ input: 'x', tools: [told] }).value
-    const { wire } = write(answer([]), { context: { from: 'responses', to: 'messages', request } })
+    const reported = { ...tool, authorization: 'secret-token', headers: { 'x-key': 'secret-value' } }
+    const request = responses.decodeRequest({ input: 'x', tools: [reported] }).value
+    const { wire } = write(response([]), { context: { from: 'responses', to: 'messages', request } })
     expect(wire['tools']).toEqual([{ ...tool, headers: { 'x-key': '<redacted>' } }])
   })
 
   test('the echo has the defaults, or what the request said', () => {
-    expect(write(answer([])).wire).toMatchObject({
+    expect(write(response([])).wire).toMatchObject({
       temperature: 1,
       top_p: 1,
       tools: [],
@@ -247,7 +247,7 @@ describe('writing what another protocol said', () => {
       metadata: { a: 'b' },
       store: true,
     }).value
-    const { wire, codes } = write(answer([]), { context: { from: 'responses', to: 'messages', request } })
+    const { wire, codes } = write(response([]), { context: { from: 'responses', to: 'messages', request } })
     expect(wire).toMatchObject({
       instructions: 'I',
       temperature: 0.5,
@@ -265,16 +265,16 @@ describe('writing what another protocol said', () => {
         ' ',
       )
     const request: CanonicalRequest = { model: 'm', messages: [], sampling: { temperature: 0.5 }, reasoning: { effort: 'low' }, output: { verbosity: 'low' } }
-    const value = answer([{ type: 'text', text: 'a' }])
+    const value = response([{ type: 'text', text: 'a' }])
     for (const context of [undefined, { from: 'messages', to: 'responses', request }]) {
       const options = context ? { context } : {}
       const snapshots = encode(explode(value), options).out.flatMap(event =>
         typeof event === 'object' && 'response' in event ? [event.response as JsonObject] : [],
       )
       expect(snapshots).toHaveLength(3)
-      for (const told of [write(value, options).wire, ...snapshots]) {
-        expect(demanded.filter(key => told[key] === undefined)).toEqual([])
-        expect(told).toMatchObject(
+      for (const reported of [write(value, options).wire, ...snapshots]) {
+        expect(demanded.filter(key => reported[key] === undefined)).toEqual([])
+        expect(reported).toMatchObject(
           context ? { temperature: 0.5, reasoning: { effort: 'low' }, text: { format: { type: 'text' }, verbosity: 'low' } } : { temperature: 1 },
         )
       }
@@ -303,14 +303,14 @@ describe('writing what another protocol said', () => {
     ['malformed_tool_call', 'completed', null, ['finish.approximated']],
     ['other', 'completed', null, ['finish.approximated']],
   ])('%s is %s', (reason, status, details, codes) => {
-    const { wire, codes: made } = write(answer([], reason))
+    const { wire, codes: made } = write(response([], reason))
     expect(wire).toMatchObject({ status, incomplete_details: details === null ? null : { reason: details } })
     expect(made).toEqual(codes)
   })
 
   test('a limit leaves the last item incomplete', () => {
     const { wire } = write(
-      answer(
+      response(
         [
           { type: 'text', text: 'a' },
           { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{' },
@@ -329,7 +329,7 @@ describe('writing what another protocol said', () => {
 
   test('a signature of another issuer travels in an envelope', () => {
     const signature = { value: 'S1', issuer: 'messages', form: 'thinking' as const }
-    const { wire, codes } = write(answer([{ type: 'reasoning', segments: [{ kind: 'summary', text: 'abc' }], signature }]))
+    const { wire, codes } = write(response([{ type: 'reasoning', segments: [{ kind: 'summary', text: 'abc' }], signature }]))
     const [item] = wire['output'] as JsonObject[]
     expect(item).toMatchObject({ type: 'reasoning', id: expect.stringMatching(/^rs_/), summary: [{ type: 'summary_text', text: 'abc' }] })
     expect(unwrapSignature(String(item?.['encrypted_content']))).toEqual({ signature })
@@ -343,23 +343,23 @@ describe('writing what another protocol said', () => {
     ['a text', { type: 'text', text: 'x' }],
   ])('the signature of %s comes back to it', (_name, part) => {
     const signature = { value: 'QUJD', issuer: 'generate-content' }
-    const { wire, codes } = write(answer([{ ...part, signature } as Part], part.type === 'tool-call' ? 'tool_calls' : 'stop'))
+    const { wire, codes } = write(response([{ ...part, signature } as Part], part.type === 'tool-call' ? 'tool_calls' : 'stop'))
     expect(wire['output']).toHaveLength(2)
     expect(codes).toEqual([])
     expect(read(wire).candidates[0]?.messages).toMatchObject([{ parts: [{ type: part.type, signature }] }])
   })
 
   test('writes a refusal as a part of a completed response', () => {
-    expect(write(answer([{ type: 'refusal', text: 'No.' }])).wire).toMatchObject({
+    expect(write(response([{ type: 'refusal', text: 'No.' }])).wire).toMatchObject({
       status: 'completed',
       output: [{ content: [{ type: 'refusal', refusal: 'No.' }] }],
     })
-    const refused: CanonicalResponse = { ...answer([]), candidates: [{ index: 0, messages: [], finish: { reason: 'refusal', message: 'Not this.' } }] }
+    const refused: CanonicalResponse = { ...response([]), candidates: [{ index: 0, messages: [], finish: { reason: 'refusal', message: 'Not this.' } }] }
     expect(write(refused)).toMatchObject({
       wire: { status: 'completed', incomplete_details: null, output: [{ content: [{ type: 'refusal', refusal: 'Not this.' }] }] },
       codes: ['finish.approximated', 'refusal.synthesized'],
     })
-    const partly: CanonicalResponse = { ...answer([{ type: 'text', text: 'Well' }]) }
+    const partly: CanonicalResponse = { ...response([{ type: 'text', text: 'Well' }]) }
     for (const candidate of partly.candidates) candidate.finish = { reason: 'refusal' }
     expect(write(partly).wire).toMatchObject({
       status: 'completed',
@@ -373,7 +373,7 @@ describe('writing what another protocol said', () => {
   })
 
   test('cuts off a response that the content filter stopped after its text', () => {
-    const cut: CanonicalResponse = { ...answer([{ type: 'text', text: 'Well' }]) }
+    const cut: CanonicalResponse = { ...response([{ type: 'text', text: 'Well' }]) }
     for (const candidate of cut.candidates) candidate.finish = { reason: 'content_filter' }
     expect(write(cut)).toMatchObject({ wire: { status: 'incomplete', incomplete_details: { reason: 'content_filter' } }, codes: [] })
   })
@@ -417,13 +417,13 @@ describe('writing what another protocol said', () => {
       },
     ],
   ])('usage: %s', (_name, usage, expected) => {
-    expect(write(answer([], 'stop', { usage })).wire['usage']).toEqual(expected)
+    expect(write(response([], 'stop', { usage })).wire['usage']).toEqual(expected)
   })
 
   test.each([undefined, 'null', 'zero'] as const)('writes counts of 0 when the source has none, or null when asked: %s', missingUsage => {
     const options = missingUsage && { missingUsage }
-    const whole = responses.encodeResponse(answer([{ type: 'text', text: 'Hi' }]), options)
-    const streamed = run(responses.streamEncoder, [...explode(answer([{ type: 'text', text: 'Hi' }]))], options)
+    const whole = responses.encodeResponse(response([{ type: 'text', text: 'Hi' }]), options)
+    const streamed = run(responses.streamEncoder, [...explode(response([{ type: 'text', text: 'Hi' }]))], options)
     const zero = { input_tokens: 0, output_tokens: 0, total_tokens: 0 }
     for (const { usage } of [whole.wire as JsonObject, lastResponse(streamed.out)])
       if (missingUsage === 'null') expect(usage).toBeNull()
@@ -433,7 +433,7 @@ describe('writing what another protocol said', () => {
 
   test('a picture is the result of an image generation call', () => {
     const { wire, codes } = write(
-      answer([
+      response([
         { type: 'text', text: 'see' },
         { type: 'media', kind: 'image', source: { type: 'base64', data: 'QQ==', mime: 'image/png' } },
       ]),
@@ -450,7 +450,7 @@ describe('writing what another protocol said', () => {
     ['batch', 'default', ['tier.nearest']],
     [undefined, 'default', []],
   ])('a service tier of %s is told as %s', (serviceTier, tier, expected) => {
-    const value = { ...answer([{ type: 'text', text: 'a' }]), ...(serviceTier !== undefined && { serviceTier }) }
+    const value = { ...response([{ type: 'text', text: 'a' }]), ...(serviceTier !== undefined && { serviceTier }) }
     const { wire, codes } = write(value)
     expect([wire['service_tier'], codes]).toEqual([tier, expected])
     const streamed = encode(explode(value), { now: 7 })
@@ -458,16 +458,16 @@ describe('writing what another protocol said', () => {
   })
 
   test('a service tier that only the counts tell is told, whole and streamed; one that the answer tells goes before', () => {
-    const told = (tiers: { serviceTier?: string }) => {
-      const value = { ...answer([{ type: 'text', text: 'a' }]), ...tiers, usage: { input: 1, output: 2, serviceTier: 'flex' } }
+    const reported = (tiers: { serviceTier?: string }) => {
+      const value = { ...response([{ type: 'text', text: 'a' }]), ...tiers, usage: { input: 1, output: 2, serviceTier: 'flex' } }
       return [write(value).wire['service_tier'], lastResponse(encode(explode(value), { now: 7 }).out)['service_tier']]
     }
-    expect(told({})).toEqual(['flex', 'flex'])
-    expect(told({ serviceTier: 'priority' })).toEqual(['priority', 'priority'])
+    expect(reported({})).toEqual(['flex', 'flex'])
+    expect(reported({ serviceTier: 'priority' })).toEqual(['priority', 'priority'])
   })
 
   test('media that no answer holds here are left out', () => {
-    const { wire, codes } = write(answer([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
+    const { wire, codes } = write(response([{ type: 'media', kind: 'image', source: { type: 'url', url: 'https://a.org/b.png' } }]))
     expect(wire['output']).toEqual([])
     expect(codes).toEqual(['media.unsupported'])
   })
@@ -475,7 +475,7 @@ describe('writing what another protocol said', () => {
   test('citations keep what can be said', () => {
     const citation = (more: object) => ({ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...more })
     const { wire, codes } = write(
-      answer([
+      response([
         {
           type: 'text',
           text: 'né',
@@ -504,26 +504,26 @@ describe('writing what another protocol said', () => {
     ['a proof', { title: 't', start: 0, end: 2, encrypted: 'p' }, ['citation.approximated']],
     ['no title', { start: 0, end: 2 }, ['citation.approximated']],
     ['no place', { title: 't' }, ['citation.approximated']],
-  ])('a citation of a page with %s', (_, said, expected) => {
-    const citations = [{ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...said }]
-    expect(write(answer([{ type: 'text', text: 'né', citations }])).codes).toEqual(expected)
+  ])('a citation of a page with %s', (_, message, expected) => {
+    const citations = [{ kind: 'url' as const, url: 'https://a.org', protocol: 'messages', raw: {}, ...message }]
+    expect(write(response([{ type: 'text', text: 'né', citations }])).codes).toEqual(expected)
   })
 
   test('answers beyond the first are left out with a note for each', () => {
-    const value = answer([{ type: 'text', text: 'a' }])
+    const value = response([{ type: 'text', text: 'a' }])
     const others = [1, 2].map(index => ({ index, messages: [], finish: { reason: 'stop' as const } }))
     expect(write({ ...value, candidates: [...value.candidates, ...others] }).codes).toEqual(['candidates.first-only', 'candidates.first-only'])
   })
 
   test('two calls with one id are told apart', () => {
     const twice: Part = { type: 'tool-call', id: 'c', name: 'f', kind: 'function', input: '{}' }
-    const { wire, codes } = write(answer([twice, twice], 'tool_calls'))
+    const { wire, codes } = write(response([twice, twice], 'tool_calls'))
     expect(wire['output']).toMatchObject([{ call_id: 'c' }, { call_id: 'c_2' }])
     expect(codes).toEqual(['tool-call.id-twice'])
   })
 
   test('an error is a failed answer', () => {
-    const { wire } = write({ ...answer([]), error: { status: 529, kind: 'overloaded', message: 'Overloaded', protocol: 'messages' } })
+    const { wire } = write({ ...response([]), error: { status: 529, kind: 'overloaded', message: 'Overloaded', protocol: 'messages' } })
     expect(wire).toMatchObject({ status: 'failed', error: { code: 'overloaded', message: 'Overloaded' } })
   })
 })

@@ -140,7 +140,7 @@ describe.each(Object.entries(streams))('%s', (_name, wire) => {
   test('streamed text adds up to the whole, for those who only read deltas', () => {
     const { out } = decode(wire)
     const withoutFinals = out.map(event => (event.type === 'part.end' ? { type: event.type, candidate: event.candidate, part: event.part } : event))
-    const told = (events: typeof out) =>
+    const reported = (events: typeof out) =>
       collect(events).response.candidates[0]?.messages.flatMap(({ parts }) =>
         parts.map(part =>
           part.type === 'text'
@@ -152,7 +152,7 @@ describe.each(Object.entries(streams))('%s', (_name, wire) => {
                 : part.type,
         ),
       )
-    expect(told(withoutFinals)).toEqual(told(out))
+    expect(reported(withoutFinals)).toEqual(reported(out))
   })
 
   test('written again it is the same answer', () => {
@@ -194,14 +194,14 @@ test('arguments that only their own last event tells are read from it', () => {
 describe('what only the last event says of an item that has ended', () => {
   const thought = { type: 'reasoning', id: 'rs_1', summary: [{ type: 'summary_text', text: 'hm' }] }
   const search = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }
-  const told = (items: JsonObject[], last: JsonObject[]) =>
+  const reported = (items: JsonObject[], last: JsonObject[]) =>
     decode([created, ...items.map((item, index) => ({ type: 'response.output_item.done', output_index: index, item })), completed(last)])
 
   test.each<[string, JsonObject[], JsonObject[]]>([
     ['after its thoughts', [thought], [{ ...thought, encrypted_content: 'SEAL' }]],
     ['after what follows them', [thought, messageItem('Hi')], [{ ...thought, encrypted_content: 'SEAL' }, messageItem('Hi')]],
   ])('a proof is told %s', (_, items, last) => {
-    const { out, notes } = told(items, last)
+    const { out, notes } = reported(items, last)
     expect(notes).toEqual([])
     expect(checkGrammar(out)).toEqual([])
     expect(collect(out).response.candidates[0]?.messages[0]?.parts).toMatchObject([{ id: 'rs_1', signature: { value: 'SEAL', issuer: 'responses' } }])
@@ -226,7 +226,7 @@ describe('what only the last event says of an item that has ended', () => {
     ['the seal of a summary', { type: 'compaction', id: 'cmp_1' }, { type: 'compaction', id: 'cmp_1', encrypted_content: 'SEAL' }],
     ['what was found', search, { ...search, results: [{ url: 'u' }] }],
   ])('%s is noted', (_, item, last) => {
-    expect(told([item], [last]).notes).toMatchObject([{ code: 'stream.final-differs', kind: 'dropped', path: '/output/0' }])
+    expect(reported([item], [last]).notes).toMatchObject([{ code: 'stream.final-differs', kind: 'dropped', path: '/output/0' }])
   })
 
   test.each<[string, JsonObject[], JsonObject[]]>([
@@ -237,7 +237,7 @@ describe('what only the last event says of an item that has ended', () => {
     ['that it is complete', [{ ...thought, status: null }], [{ ...thought, status: 'completed' }]],
     ['the second of two alone, under another id', [messageItem('Hi'), { ...messageItem('there'), id: 'msg_2' }], [{ ...messageItem('there'), id: 'msg_3' }]],
   ])('%s is no difference', (_, items, last) => {
-    expect(told(items, last).notes).toEqual([])
+    expect(reported(items, last).notes).toEqual([])
   })
 })
 

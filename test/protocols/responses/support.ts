@@ -47,8 +47,8 @@ export function lastResponse(wire: readonly unknown[]): JsonObject {
 /** What the official client makes of a stream. */
 export async function accumulate(wire: readonly unknown[]): Promise<JsonObject> {
   const text = wire.map(event => responses.frames.write(event)).join('')
-  const answer = async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
-  const client = new OpenAI({ apiKey: 'key', maxRetries: 0, fetch: answer })
+  const response = async () => new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+  const client = new OpenAI({ apiKey: 'key', maxRetries: 0, fetch: response })
   return { ...(await client.responses.stream({ model: 'm', input: 'x' }).finalResponse()) }
 }
 

@@ -27,10 +27,10 @@ describe('keys of a token that nobody modelled', () => {
 
   test.each([chat, messages, generate])('are noted for $name, once for each key', ({ encodeResponse }) => {
     const { value } = responses.decodeResponse(whole)
-    const told = encodeResponse(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.includes('/logprobs'))
+    const reported = encodeResponse(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.includes('/logprobs'))
     const at = '/output/0/content/0/logprobs'
-    if (encodeResponse === messages.encodeResponse) expect(told.map(({ path }) => path)).toEqual([at])
-    else expect(told.map(({ path }) => path).sort()).toEqual(expect.arrayContaining([`${at}/0/top_logprobs/0/rank`, `${at}/0/x_id`]))
+    if (encodeResponse === messages.encodeResponse) expect(reported.map(({ path }) => path)).toEqual([at])
+    else expect(reported.map(({ path }) => path).sort()).toEqual(expect.arrayContaining([`${at}/0/top_logprobs/0/rank`, `${at}/0/x_id`]))
   })
 })
 
@@ -39,22 +39,22 @@ test('a reply that ends in calls and made a picture alone has a call, whole and 
   const { value } = responses.decodeResponse({ ...whole, output })
   const [candidate] = value.candidates
   const calls = { ...value, candidates: candidate ? [{ ...candidate, finish: { reason: 'tool_calls' as const } }] : [] }
-  const told = responses.encodeResponse(calls).notes.map(({ code }) => code)
-  expect(encodeStream(responses, explode(calls)).notes.map(({ code }) => code)).toEqual(told)
+  const reported = responses.encodeResponse(calls).notes.map(({ code }) => code)
+  expect(encodeStream(responses, explode(calls)).notes.map(({ code }) => code)).toEqual(reported)
 })
 
 test.each([chat, messages, generate])('the reply that a cache is compared with is a loss for $name', ({ encodeRequest }) => {
   const wire = { model: 'm', input: 'hi', prompt_cache_options: { mode: 'implicit', comparison_response_id: 'resp_1' } }
   const { value } = responses.decodeRequest(wire)
   expect(responses.encodeRequest(value)).toMatchObject({ wire, notes: [] })
-  const told = encodeRequest(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.endsWith('/comparison_response_id'))
-  expect(told).toMatchObject([{ code: 'field.unsupported', path: '/prompt_cache_options/comparison_response_id' }])
+  const reported = encodeRequest(value, { fieldNames: responses.fieldNames }).notes.filter(({ path }) => path.endsWith('/comparison_response_id'))
+  expect(reported).toMatchObject([{ code: 'field.unsupported', path: '/prompt_cache_options/comparison_response_id' }])
 })
 
 test('a token without bytes has an empty list of them, and null where that says it; no probability is infinite', () => {
   const logprobs = { content: [{ token: '<|x|>', bytes: null, logprob: -1, top_logprobs: [{ token: 'b', bytes: null, logprob: 'odd' }] }], refusal: null }
-  const said = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
-  const { value } = chat.decodeResponse({ ...said, choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop', logprobs }] })
+  const message = { id: 'c', object: 'chat.completion', created: 1, model: 'm' }
+  const { value } = chat.decodeResponse({ ...message, choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop', logprobs }] })
   const { wire } = responses.encodeResponse(value)
   expect(strictOf('responses').checkResponse(wire)).toEqual([])
   expect(wire).toMatchObject({ output: [{ content: [{ logprobs: [{ bytes: [], top_logprobs: [{ bytes: [], logprob: -9999 }] }] }] }] })

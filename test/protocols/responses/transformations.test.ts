@@ -7,7 +7,7 @@ const removed = [
   { id: 'rs_2', type: 'reasoning', action: 'removed', reason: 'turn_boundary' },
 ]
 const expected = ['dropped reasoning.dropped-upstream /input_transformations/0', 'dropped reasoning.dropped-upstream /input_transformations/1']
-const reply = (input_transformations: unknown) => ({
+const response = (input_transformations: unknown) => ({
   id: 'resp_1',
   object: 'response',
   created_at: 1,
@@ -21,23 +21,23 @@ const about = (notes: readonly { kind: string; code: string; path: string }[]) =
 
 describe('reasoning that the provider removed from the request', () => {
   test.each(['chat-completions', 'messages', 'generate-content'] as const)('is noted toward %s when a response lists it', to => {
-    expect(about(translateResponse(reply(removed), { from: 'responses', to }).notes)).toEqual(expected)
+    expect(about(translateResponse(response(removed), { from: 'responses', to }).notes)).toEqual(expected)
   })
 
   test('is noted once when a stream lists it in its first and last event', () => {
     const translator = createStreamTranslator({ from: 'responses', to: 'chat-completions' })
-    translator.push(explodeResponse(reply(removed), { protocol: 'responses' }))
+    translator.push(explodeResponse(response(removed), { protocol: 'responses' }))
     translator.end()
     expect(about(translator.notes)).toEqual(expected)
   })
 
   test('stays in the response when the protocol stays', async () => {
-    expect(responses.encodeResponse(responses.decodeResponse(reply(removed)).value).wire).toMatchObject({ input_transformations: removed })
-    const { body } = await collectStream([explodeResponse(reply(removed), { protocol: 'responses' })], { protocol: 'responses' })
+    expect(responses.encodeResponse(responses.decodeResponse(response(removed)).value).wire).toMatchObject({ input_transformations: removed })
+    const { body } = await collectStream([explodeResponse(response(removed), { protocol: 'responses' })], { protocol: 'responses' })
     expect(body).toMatchObject({ input_transformations: removed })
   })
 
   test.each([[[{ type: 'reasoning', action: 'shortened' }]], ['text']])('is an unknown field when it is no list of removals: %j', value => {
-    expect(about(translateResponse(reply(value), { from: 'responses', to: 'messages' }).notes)).toEqual(['dropped field.unknown /input_transformations'])
+    expect(about(translateResponse(response(value), { from: 'responses', to: 'messages' }).notes)).toEqual(['dropped field.unknown /input_transformations'])
   })
 })

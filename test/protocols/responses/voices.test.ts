@@ -13,15 +13,15 @@ const output = [
   says('msg_3', 'assistant', 'Yes.'),
   says('msg_4', 'assistant', [{ type: 'output_text', text: 'I am.', annotations: [], logprobs: [] }]),
 ]
-const reply = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', error: null, incomplete_details: null, output }
-const begun = { ...reply, status: 'in_progress', output: [] }
+const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'completed', error: null, incomplete_details: null, output }
+const begun = { ...response, status: 'in_progress', output: [] }
 const eventsOf = (items: typeof output) => [
   { type: 'response.created', response: begun },
   ...items.flatMap((item, index) => [
     { type: 'response.output_item.added', output_index: index, item: item.id === 'msg_4' ? { ...item, content: [] } : item },
     { type: 'response.output_item.done', output_index: index, item },
   ]),
-  { type: 'response.completed', response: { ...reply, output: items } },
+  { type: 'response.completed', response: { ...response, output: items } },
 ]
 const decoded = (items = output) => decodeStream(responses, eventsOf(items))
 
@@ -49,16 +49,16 @@ describe('messages of a reply that are not the model speaking', () => {
       { type: 'response.content_part.added', ...place, part: { ...part, text: '' } },
       { type: 'response.content_part.done', ...place, part },
       { type: 'response.output_item.done', output_index: 0, item: output[0] },
-      { type: 'response.completed', response: { ...reply, output: output.slice(0, 1) } },
+      { type: 'response.completed', response: { ...response, output: output.slice(0, 1) } },
     ])
-    const { value } = responses.decodeResponse({ ...reply, output: output.slice(0, 1) })
+    const { value } = responses.decodeResponse({ ...response, output: output.slice(0, 1) })
     expect(withPointers(collect(out).response.candidates[0]?.messages)).toEqual(withPointers(value.candidates[0]?.messages))
   })
 
   test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(
     'are told as words of the model to %s, with a note, in a stream as in a whole reply',
     to => {
-      const whole = protocols[to].encodeResponse(responses.decodeResponse(reply).value, { fieldNames: responses.fieldNames })
+      const whole = protocols[to].encodeResponse(responses.decodeResponse(response).value, { fieldNames: responses.fieldNames })
       const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })
       for (const { notes } of [whole, stream])
         expect(notes.flatMap(({ code, path }) => (code === 'message.role' ? [path] : []))).toEqual(['/output/0/role', '/output/1/role'])

@@ -1,14 +1,14 @@
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionMessageParam } from 'openai/resources/chat/completions'
-import { answering, parse, retryAfter } from '../answering.ts'
-import type { Body, Client, Heard } from './index.ts'
+import { parse, responding, retryAfter } from '../answering.ts'
+import type { Body, Client, Received } from './index.ts'
 
 /** What servers tell beside the official fields. */
-type Told = { reasoning_content?: string; reasoning_details?: { text?: string; summary?: string }[] }
+type Reported = { reasoning_content?: string; reasoning_details?: { text?: string; summary?: string }[] }
 
-function heard({ choices: [choice], usage }: ChatCompletion, streamed = false): Heard {
+function received({ choices: [choice], usage }: ChatCompletion, streamed = false): Received {
   const { message, finish_reason: stop } = choice ?? {}
-  const { reasoning_content: thought = '', reasoning_details: details } = (message ?? {}) as Told
+  const { reasoning_content: thought = '', reasoning_details: details } = (message ?? {}) as Reported
   const calls = (message?.tool_calls ?? []).map(call =>
     call.type === 'function'
       ? { id: call.id, name: call.function.name, input: parse(call.function.arguments) }
@@ -35,7 +35,7 @@ function heard({ choices: [choice], usage }: ChatCompletion, streamed = false): 
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
 function foldStream(text: string) {
-  const openai = connect('http://test', answering(text, 'text/event-stream'))
+  const openai = connect('http://test', responding(text, 'text/event-stream'))
   return openai.chat.completions.stream({ model: 'm', messages: [], n: 8 }).finalChatCompletion()
 }
 
@@ -51,42 +51,42 @@ export const client: Client = {
         ...(schema && { response_format: { type: 'json_schema' as const, json_schema: { name: 'answer', schema } } }),
       }
       const completion = stream ? await openai.chat.completions.stream(params).finalChatCompletion() : await openai.chat.completions.create(params)
-      const said = heard(completion, stream)
+      const message = received(completion, stream)
       const [choice] = completion.choices
-      if (said.calls.length === 0 || !runTool || !choice) return { ...said, rounds }
+      if (message.calls.length === 0 || !runTool || !choice) return { ...message, rounds }
       messages.push(choice.message)
-      for (const { id, name, input } of said.calls) messages.push({ role: 'tool', tool_call_id: id, content: runTool(name, input) })
+      for (const { id, name, input } of message.calls) messages.push({ role: 'tool', tool_call_id: id, content: runTool(name, input) })
     }
   },
   async readStream(text) {
-    return heard(await foldStream(text), true)
+    return received(await foldStream(text), true)
   },
   foldStream,
-  toldToWait: error => retryAfter(error),
+  retryAfterOf: error => retryAfter(error),
   async readResponse(body) {
-    const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
-    return heard(await openai.chat.completions.create({ model: 'm', messages: [] }))
+    const openai = connect('http://test', responding(JSON.stringify(body), 'application/json'))
+    return received(await openai.chat.completions.create({ model: 'm', messages: [] }))
   },
   open: ({ model, ask, tools = [] }) => ({
     model,
     messages: [{ role: 'user', content: ask }],
     tools: tools.map(({ name, schema: parameters }) => ({ type: 'function', function: { name, parameters } })),
   }),
-  async receive(reply) {
-    if ('text' in reply) {
-      const openai = connect('http://test', answering(reply.text, 'text/event-stream'))
+  async receive(response) {
+    if ('text' in response) {
+      const openai = connect('http://test', responding(response.text, 'text/event-stream'))
       return (await openai.chat.completions.stream({ model: 'm', messages: [] }).finalChatCompletion()).choices[0]?.message
     }
-    const openai = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
+    const openai = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
     return (await openai.chat.completions.create({ model: 'm', messages: [] })).choices[0]?.message
   },
   goOn({ messages, ...rest }, received, { runTool, ask, echo = 'received' }) {
     const message = received as ChatCompletion['choices'][0]['message']
     const calls = message.tool_calls ?? []
-    const { reasoning_content } = message as Told
+    const { reasoning_content } = message as Reported
     // The AI SDK keeps plain reasoning, and the proofs of calls.
     const isThoughtless = echo === 'thoughtless'
-    const proofOf = (call: object) => (isThoughtless && 'extra_content' in call ? { extra_content: call.extra_content } : {})
+    const signatureOf = (call: object) => (isThoughtless && 'extra_content' in call ? { extra_content: call.extra_content } : {})
     const known = {
       role: 'assistant',
       content: message.content,
@@ -94,8 +94,8 @@ export const client: Client = {
       ...(calls.length > 0 && {
         tool_calls: calls.map(call =>
           call.type === 'function'
-            ? { id: call.id, type: call.type, function: { name: call.function.name, arguments: call.function.arguments }, ...proofOf(call) }
-            : { id: call.id, type: call.type, custom: { name: call.custom.name, input: call.custom.input }, ...proofOf(call) },
+            ? { id: call.id, type: call.type, function: { name: call.function.name, arguments: call.function.arguments }, ...signatureOf(call) }
+            : { id: call.id, type: call.type, custom: { name: call.custom.name, input: call.custom.input }, ...signatureOf(call) },
         ),
       }),
     }

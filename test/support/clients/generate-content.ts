@@ -6,29 +6,29 @@ import {
   GoogleGenAI,
   type Part,
 } from '@google/genai'
-import { answering } from '../answering.ts'
-import type { Body, Client, Heard } from './index.ts'
+import { responding } from '../answering.ts'
+import type { Body, Client, Received } from './index.ts'
 
 const refusals = ['SAFETY', 'BLOCKLIST', 'PROHIBITED_CONTENT', 'SPII', 'RECITATION']
 
 /** A reply, or the pieces of a streamed one. */
-function heard(pieces: GenerateContentResponse[]): Heard {
+function received(chunks: GenerateContentResponse[]): Received {
   let text = ''
   let reasoning = ''
   let stop: string | undefined
-  let counts: Heard['counts'] = {}
+  let counts: Received['counts'] = {}
   const cited: string[] = []
-  const calls: Heard['calls'] = []
-  for (const { candidates = [], promptFeedback, usageMetadata: usage } of pieces) {
+  const calls: Received['calls'] = []
+  for (const { candidates = [], promptFeedback, usageMetadata: usage } of chunks) {
     if (promptFeedback?.blockReason) stop = 'SAFETY'
     if (usage) counts = countsOf(usage)
     for (const { index = 0, content, finishReason, groundingMetadata } of candidates) {
       if (index !== 0) continue
       for (const { web } of groundingMetadata?.groundingChunks ?? []) if (web?.uri) cited.push(web.uri)
       stop = finishReason ?? stop
-      for (const { text: said, thought, functionCall } of content?.parts ?? []) {
-        if (said !== undefined && !thought) text += said
-        if (said !== undefined && thought) reasoning += said
+      for (const { text: message, thought, functionCall } of content?.parts ?? []) {
+        if (message !== undefined && !thought) text += message
+        if (message !== undefined && thought) reasoning += message
         if (functionCall) calls.push({ id: functionCall.id ?? '', name: functionCall.name ?? '', input: functionCall.args ?? {} })
       }
     }
@@ -56,9 +56,9 @@ function countsOf({
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new GoogleGenAI({ apiKey: 'test', httpOptions: { baseUrl: base, ...(fetch && { fetch }) } })
 
 async function all(stream: AsyncIterable<GenerateContentResponse>): Promise<GenerateContentResponse[]> {
-  const pieces: GenerateContentResponse[] = []
-  for await (const piece of stream) pieces.push(piece)
-  return pieces
+  const chunks: GenerateContentResponse[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return chunks
 }
 
 /** Parts go on where the one before stopped, unless a signature stands between. */
@@ -74,9 +74,9 @@ function joined(parts: Part[]): Part[] {
 }
 
 /** What Gemini CLI keeps of an answer: no thoughts, no pieces that hold an empty text, and texts in one. */
-function thoughtless(said: Content[]): Content[] {
+function thoughtless(message: Content[]): Content[] {
   const isEmpty = ({ text, thought, thoughtSignature }: Part) => text === '' && !thought && thoughtSignature === undefined
-  const kept = said.filter(({ parts = [] }) => !parts.some(isEmpty)).flatMap(({ parts = [] }) => parts.filter(({ thought }) => !thought))
+  const kept = message.filter(({ parts = [] }) => !parts.some(isEmpty)).flatMap(({ parts = [] }) => parts.filter(({ thought }) => !thought))
   const parts: Part[] = []
   for (const part of kept) {
     const last = parts.at(-1)
@@ -88,14 +88,14 @@ function thoughtless(said: Content[]): Content[] {
 
 /** There is no official accumulator but the history of a chat, which keeps every piece as a content of its own. */
 async function foldStream(text: string): Promise<unknown> {
-  const ai = connect('http://test', answering(text, 'text/event-stream'))
-  const pieces = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))
-  const indexes = [...new Set(pieces.flatMap(({ candidates = [] }) => candidates.map(({ index = 0 }) => index)))]
+  const ai = connect('http://test', responding(text, 'text/event-stream'))
+  const chunks = await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' }))
+  const indexes = [...new Set(chunks.flatMap(({ candidates = [] }) => candidates.map(({ index = 0 }) => index)))]
   const whole: Record<string, unknown> = {}
-  for (const { candidates: _, sdkHttpResponse: __, ...head } of pieces)
+  for (const { candidates: _, sdkHttpResponse: __, ...head } of chunks)
     for (const [key, value] of Object.entries(head)) if (value !== undefined) whole[key] = value
   const candidates = indexes.map(index => {
-    const own = pieces.flatMap(({ candidates: some = [] }) => some.filter(one => (one.index ?? 0) === index))
+    const own = chunks.flatMap(({ candidates: some = [] }) => some.filter(one => (one.index ?? 0) === index))
     const beside = Object.assign({}, ...own.map(({ content: _, ...rest }) => rest)) as object
     return { ...beside, index, content: { role: 'model', parts: joined(own.flatMap(({ content }) => content?.parts ?? [])) } }
   })
@@ -111,45 +111,45 @@ export const client: Client = {
     const chat = connect(base).chats.create({ model, config })
     let message: string | Part[] = ask
     for (let rounds = 1; ; rounds++) {
-      const pieces = stream ? await all(await chat.sendMessageStream({ message })) : [await chat.sendMessage({ message })]
-      const said = heard(pieces)
-      if (said.calls.length === 0 || !runTool) return { ...said, rounds }
-      message = said.calls.map(({ id, name, input }) => ({ functionResponse: { ...(id && { id }), name, response: { output: runTool(name, input) } } }))
+      const chunks = stream ? await all(await chat.sendMessageStream({ message })) : [await chat.sendMessage({ message })]
+      const sent = received(chunks)
+      if (sent.calls.length === 0 || !runTool) return { ...sent, rounds }
+      message = sent.calls.map(({ id, name, input }) => ({ functionResponse: { ...(id && { id }), name, response: { output: runTool(name, input) } } }))
     }
   },
   async readStream(text) {
-    const ai = connect('http://test', answering(text, 'text/event-stream'))
-    return heard(await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' })))
+    const ai = connect('http://test', responding(text, 'text/event-stream'))
+    return received(await all(await ai.models.generateContentStream({ model: 'm', contents: 'hi' })))
   },
   foldStream,
   refusalsAreText: true,
   // Its errors show the body alone.
-  toldToWait: error => /"retryDelay":"([\d.]+)s"/.exec((error as Error).message)?.[1],
+  retryAfterOf: error => /"retryDelay":"([\d.]+)s"/.exec((error as Error).message)?.[1],
   async readResponse(body) {
-    const ai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
-    return heard([await ai.models.generateContent({ model: 'm', contents: 'hi' })])
+    const ai = connect('http://test', responding(JSON.stringify(body), 'application/json'))
+    return received([await ai.models.generateContent({ model: 'm', contents: 'hi' })])
   },
   open: ({ model, ask, tools = [] }) => ({
     model,
     contents: [{ role: 'user', parts: [{ text: ask }] }],
     tools: [{ functionDeclarations: tools.map(({ name, schema: parametersJsonSchema }) => ({ name, parametersJsonSchema })) }],
   }),
-  async receive(reply) {
-    const [body, type] = 'text' in reply ? [reply.text, 'text/event-stream'] : [JSON.stringify(reply.body), 'application/json']
-    const chat = connect('http://test', answering(body, type)).chats.create({ model: 'm' })
-    if ('text' in reply) await all(await chat.sendMessageStream({ message: 'hi' }))
+  async receive(response) {
+    const [body, type] = 'text' in response ? [response.text, 'text/event-stream'] : [JSON.stringify(response.body), 'application/json']
+    const chat = connect('http://test', responding(body, type)).chats.create({ model: 'm' })
+    if ('text' in response) await all(await chat.sendMessageStream({ message: 'hi' }))
     else await chat.sendMessage({ message: 'hi' })
     return chat.getHistory(true).slice(1)
   },
   goOn({ contents, ...rest }, received, { runTool, ask, echo }) {
-    const said = echo === 'thoughtless' ? thoughtless(received as Content[]) : (received as Content[])
-    const results = said.flatMap(({ parts = [] }) =>
+    const message = echo === 'thoughtless' ? thoughtless(received as Content[]) : (received as Content[])
+    const results = message.flatMap(({ parts = [] }) =>
       parts.flatMap(({ functionCall: call }) =>
         call ? [{ functionResponse: { ...(call.id && { id: call.id }), name: call.name, response: { output: runTool(call.name ?? '') } } }] : [],
       ),
     )
     const next = { role: 'user', parts: results.length > 0 ? results : [{ text: ask }] }
     // As it goes over the wire.
-    return JSON.parse(JSON.stringify({ ...rest, contents: [...(contents as unknown[]), ...said, next] })) as Body
+    return JSON.parse(JSON.stringify({ ...rest, contents: [...(contents as unknown[]), ...message, next] })) as Body
   },
 }

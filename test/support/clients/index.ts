@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 
 /** What a person or a program gets from an official client, in nobody's dialect. */
-export type Heard = {
+export type Received = {
   text: string
   calls: { id: string; name: string; input: unknown }[]
   stop: string | undefined
@@ -28,28 +28,28 @@ export type Question = {
 
 export type Client = {
   /** Asks; when calls come and `runTool` is given, answers them and asks again until there are none. */
-  converse(base: string, question: Question, runTool?: (name: string, input: unknown) => string): Promise<Heard & { rounds: number }>
+  converse(base: string, question: Question, runTool?: (name: string, input: unknown) => string): Promise<Received & { rounds: number }>
   /** What the official accumulator makes of a stream's text; rejects when it does not like it. */
-  readStream(text: string): Promise<Heard>
+  readStream(text: string): Promise<Received>
   /** The reply that the official accumulator makes of a stream's text, in its own protocol. */
   foldStream(text: string): Promise<unknown>
   /** After how many seconds the client is to ask again, as the error tells it. */
-  toldToWait(error: unknown): string | null | undefined
+  retryAfterOf(error: unknown): string | null | undefined
   /** The wire has no ending for a model that refuses in its own words: what it says is text (2.16). */
   refusalsAreText?: true
   /** What the official client makes of a whole reply. */
-  readResponse(body: unknown): Promise<Heard>
+  readResponse(body: unknown): Promise<Received>
 
   /** The first request of a conversation. */
   open(question: Omit<Question, 'stream' | 'schema'>): Body
   /** The reply as a program holds it: the object that the official client gives for a body, or for the text of a stream. */
-  receive(reply: Reply): Promise<unknown>
+  receive(response: WireResponse): Promise<unknown>
   /** The request after it, as the client's handbook says: all that was received, then the results of its calls, else `ask`. */
   goOn(before: Body, received: unknown, more: { runTool(name: string): string; ask: string; echo?: Echo }): Body
 }
 
 export type Body = Record<string, unknown>
-export type Reply = { body: unknown } | { text: string }
+export type WireResponse = { body: unknown } | { text: string }
 /**
  * `rebuilt`: the program copies the fields it knows into a message of its own. `thoughtless`: it forgets thoughts, and what it
  * takes for empty; where it is used to proofs, only thoughts without one. Not every wire has such programs.

@@ -1,13 +1,13 @@
 import Anthropic from '@anthropic-ai/sdk'
 import type { Message, MessageParam } from '@anthropic-ai/sdk/resources/messages'
-import { answering, retryAfter } from '../answering.ts'
-import type { Body, Client, Heard } from './index.ts'
+import { responding, retryAfter } from '../answering.ts'
+import type { Body, Client, Received } from './index.ts'
 
-function heard({ content, stop_reason: stop, usage }: Message): Heard {
+function received({ content, stop_reason: stop, usage }: Message): Received {
   let text = ''
   let reasoning = ''
   const cited: string[] = []
-  const calls: Heard['calls'] = []
+  const calls: Received['calls'] = []
   for (const block of content) {
     if (block.type === 'text') {
       text += block.text
@@ -29,7 +29,7 @@ function heard({ content, stop_reason: stop, usage }: Message): Heard {
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new Anthropic({ baseURL: base, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
 function foldStream(text: string) {
-  const anthropic = connect('http://test', answering(text, 'text/event-stream'))
+  const anthropic = connect('http://test', responding(text, 'text/event-stream'))
   return anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
 }
 
@@ -46,23 +46,23 @@ export const client: Client = {
         ...(schema && { output_config: { format: { type: 'json_schema' as const, schema } } }),
       }
       const message = stream ? await anthropic.messages.stream(params).finalMessage() : await anthropic.messages.create(params)
-      const said = heard(message)
-      if (said.calls.length === 0 || !runTool) return { ...said, rounds }
+      const sent = received(message)
+      if (sent.calls.length === 0 || !runTool) return { ...sent, rounds }
       messages.push({ role: 'assistant', content: message.content as MessageParam['content'] })
       messages.push({
         role: 'user',
-        content: said.calls.map(({ id, name, input }) => ({ type: 'tool_result', tool_use_id: id, content: runTool(name, input) })),
+        content: sent.calls.map(({ id, name, input }) => ({ type: 'tool_result', tool_use_id: id, content: runTool(name, input) })),
       })
     }
   },
   async readStream(text) {
-    return heard(await foldStream(text))
+    return received(await foldStream(text))
   },
   foldStream,
-  toldToWait: error => retryAfter(error),
+  retryAfterOf: error => retryAfter(error),
   async readResponse(body) {
-    const anthropic = connect('http://test', answering(JSON.stringify(body), 'application/json'))
-    return heard(await anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] }))
+    const anthropic = connect('http://test', responding(JSON.stringify(body), 'application/json'))
+    return received(await anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] }))
   },
   open: ({ model, ask, tools = [] }) => ({
     model,
@@ -70,12 +70,12 @@ export const client: Client = {
     messages: [{ role: 'user', content: ask }],
     tools: tools.map(({ name, schema }) => ({ name, input_schema: { type: 'object', ...schema } })),
   }),
-  async receive(reply) {
-    if ('text' in reply) {
-      const anthropic = connect('http://test', answering(reply.text, 'text/event-stream'))
+  async receive(response) {
+    if ('text' in response) {
+      const anthropic = connect('http://test', responding(response.text, 'text/event-stream'))
       return anthropic.messages.stream({ model: 'm', max_tokens: 1, messages: [] }).finalMessage()
     }
-    const anthropic = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
+    const anthropic = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
     return anthropic.messages.create({ model: 'm', max_tokens: 1, messages: [] })
   },
   goOn({ messages, ...rest }, received, { runTool, ask, echo }) {

@@ -1,17 +1,17 @@
 import OpenAI from 'openai'
 import { accumulateResponse } from 'openai/lib/responses/ResponseAccumulator'
 import type { Response, ResponseInputItem, ResponseOutputItem, ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { answering, parse, retryAfter } from '../answering.ts'
-import type { Body, Client, Heard } from './index.ts'
+import { parse, responding, retryAfter } from '../answering.ts'
+import type { Body, Client, Received } from './index.ts'
 
-function heard({ output, status, incomplete_details: incomplete, error, usage }: Response): Heard {
+function received({ output, status, incomplete_details: incomplete, error, usage }: Response): Received {
   if (status === 'failed') throw new Error(error?.message ?? 'failed')
   let text = ''
   let refusal = ''
   let reasoning = ''
   const cited: string[] = []
   let refused = incomplete?.reason === 'content_filter'
-  const calls: Heard['calls'] = []
+  const calls: Received['calls'] = []
   for (const item of output) {
     if (item.type === 'message') {
       for (const part of item.content) {
@@ -37,13 +37,13 @@ function heard({ output, status, incomplete_details: incomplete, error, usage }:
 const connect = (base: string, fetch?: typeof globalThis.fetch) => new OpenAI({ baseURL: `${base}/v1`, apiKey: 'test', maxRetries: 0, ...(fetch && { fetch }) })
 
 function foldStream(text: string) {
-  const openai = connect('http://test', answering(text, 'text/event-stream'))
+  const openai = connect('http://test', responding(text, 'text/event-stream'))
   return openai.responses.stream({ model: 'm', input: '' }).finalResponse()
 }
 
-async function foldPieces(text: string): Promise<Response> {
+async function foldChunks(text: string): Promise<Response> {
   const events: ResponseStreamEvent[] = []
-  for await (const event of await connect('http://test', answering(text, 'text/event-stream')).responses.create({ model: 'm', input: '', stream: true }))
+  for await (const event of await connect('http://test', responding(text, 'text/event-stream')).responses.create({ model: 'm', input: '', stream: true }))
     events.push(event)
   let snapshot: Response | undefined
   for (const event of events.slice(0, -1).filter(({ type }) => !type.endsWith('.done'))) snapshot = accumulateResponse(event, snapshot)
@@ -64,23 +64,23 @@ export const client: Client = {
         ...(schema && { text: { format: { type: 'json_schema' as const, name: 'answer', schema } } }),
       }
       const response = stream ? await openai.responses.stream(params).finalResponse() : await openai.responses.create(params)
-      const said = heard(response)
-      if (said.calls.length === 0 || !runTool) return { ...said, rounds }
+      const message = received(response)
+      if (message.calls.length === 0 || !runTool) return { ...message, rounds }
       input.push(...(response.output as ResponseInputItem[]))
-      for (const { id, name, input: args } of said.calls) input.push({ type: 'function_call_output', call_id: id, output: runTool(name, args) })
+      for (const { id, name, input: args } of message.calls) input.push({ type: 'function_call_output', call_id: id, output: runTool(name, args) })
     }
   },
   async readStream(text) {
     const last = await foldStream(text)
     // Items, parts and the reply are told again at their ends: what came piece by piece has to say the same.
-    const { output } = await foldPieces(text)
-    return heard({ ...last, output })
+    const { output } = await foldChunks(text)
+    return received({ ...last, output })
   },
   foldStream,
-  toldToWait: error => retryAfter(error),
+  retryAfterOf: error => retryAfter(error),
   async readResponse(body) {
-    const openai = connect('http://test', answering(JSON.stringify(body), 'application/json'))
-    return heard(await openai.responses.create({ model: 'm', input: '' }))
+    const openai = connect('http://test', responding(JSON.stringify(body), 'application/json'))
+    return received(await openai.responses.create({ model: 'm', input: '' }))
   },
   open: ({ model, ask, tools = [] }) => ({
     model,
@@ -88,12 +88,12 @@ export const client: Client = {
     input: [{ role: 'user', content: ask }],
     tools: tools.map(({ name, schema: parameters }) => ({ type: 'function', name, parameters, strict: false })),
   }),
-  async receive(reply) {
-    if ('text' in reply) {
-      const openai = connect('http://test', answering(reply.text, 'text/event-stream'))
+  async receive(response) {
+    if ('text' in response) {
+      const openai = connect('http://test', responding(response.text, 'text/event-stream'))
       return openai.responses.stream({ model: 'm', input: '' }).finalResponse()
     }
-    const openai = connect('http://test', answering(JSON.stringify(reply.body), 'application/json'))
+    const openai = connect('http://test', responding(JSON.stringify(response.body), 'application/json'))
     return openai.responses.create({ model: 'm', input: '' })
   },
   goOn({ input, ...rest }, received, { runTool, ask, echo }) {

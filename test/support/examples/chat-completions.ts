@@ -4,11 +4,11 @@ import { translateRequest } from '../untyped.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply } = makers('chat-completions')
+const { request, reply: response } = makers('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
-const blocksReply = reply('messages')
-const itemsReply = reply('responses')
+const blocksResponse = response('messages')
+const itemsResponse = response('responses')
 const elsewhere = makers('messages')
 
 /** Replies of messages tell no time. */
@@ -18,7 +18,7 @@ const countless = ['usage.late', 'usage.missing']
 const thought = { type: 'thinking', thinking: 'hm', signature: seal }
 const says = (...content: object[]) => blocks.says({ role: 'user', content })
 const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
-const answers = (...parts: object[]) => ({ role: 'user', content: parts })
+const responses = (...parts: object[]) => ({ role: 'user', content: parts })
 const text = { type: 'text', text: 'yes' }
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
 const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: png } }
@@ -49,7 +49,7 @@ export const examples: Record<string, Example> = {
     {},
     countless,
   ),
-  'tool-call.single': blocksReply(
+  'tool-call.single': blocksResponse(
     blocks.reply([blocks.call('c1'), blocks.call('c2')], { stop_reason: 'tool_use' }),
     { context: translateRequest(chat.request({ functions: [{ name: 'look' }] }), { from: 'chat-completions', to: 'messages' }).context },
     timeless,
@@ -58,9 +58,9 @@ export const examples: Record<string, Example> = {
     chat.says(user, { role: 'assistant', tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: { a: 1 } } }] }),
     { tools: { repair: 'keep' } },
   ),
-  'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true })))),
-  'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image])))),
-  'tool-result.media-dropped': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', [image]))), {
+  'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', 'broken', { is_error: true })))),
+  'tool-result.media-moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', [image])))),
+  'tool-result.media-dropped': fromBlocks(blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', [image]))), {
     chatCompletions: { toolMedia: 'drop' },
   }),
   'tool-result.call-id': elsewhere.request('chat-completions')(
@@ -74,7 +74,7 @@ export const examples: Record<string, Example> = {
     { chatCompletions: { images: 'write' } },
     timeless,
   ),
-  'text.boundary-lost': blocksReply(
+  'text.boundary-lost': blocksResponse(
     blocks.reply([
       text,
       { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: '', encrypted_index: '' }] },
@@ -83,7 +83,7 @@ export const examples: Record<string, Example> = {
     ['citation.whole-part', ...timeless],
   ),
   'audio.type': makers('chat-completions').reply('generate-content')(gemini.reply([{ inlineData: { mimeType: 'audio/wav', data: 'QQ==' } }]), {}, []),
-  'parts.order-lost': blocksReply(blocks.reply([text, { ...thought, signature: '' }]), {}, ['reasoning.dialect-field', ...timeless]),
+  'parts.order-lost': blocksResponse(blocks.reply([text, { ...thought, signature: '' }]), {}, ['reasoning.dialect-field', ...timeless]),
   'parts.layout-stale': elsewhere.request('chat-completions')(
     chat.says(user, {
       role: 'assistant',
@@ -100,7 +100,7 @@ export const examples: Record<string, Example> = {
   ),
   'media.filename': fromBlocks(says({ type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' } })),
   'media.mime': fromBlocks(says({ type: 'document', title: 'a.pdf', source: { type: 'base64', data: 'JVBERi0=' } }), {}, ['media.title-as-filename']),
-  'citation.unsupported': blocksReply(
+  'citation.unsupported': blocksResponse(
     blocks.reply([
       {
         ...text,
@@ -110,7 +110,7 @@ export const examples: Record<string, Example> = {
     {},
     timeless,
   ),
-  'citation.whole-part': blocksReply(
+  'citation.whole-part': blocksResponse(
     blocks.reply([
       { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: '', encrypted_index: '' }] },
     ]),
@@ -124,18 +124,18 @@ export const examples: Record<string, Example> = {
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
     { chatCompletions: { cacheMarks: 'write' } },
   ),
-  'reasoning.dialect-field': blocksReply(blocks.reply([{ ...thought, signature: '' }, text]), {}, timeless),
+  'reasoning.dialect-field': blocksResponse(blocks.reply([{ ...thought, signature: '' }, text]), {}, timeless),
   'reasoning.think-tags': elsewhere.reply('chat-completions')(
     chat.reply({ content: '<think>hm</think>yes' }),
     { chatCompletions: { extractThinkTags: true } },
     ['reasoning.signature-empty'],
   ),
-  'reasoning.placeholder': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1'))), {
+  'reasoning.placeholder': fromBlocks(blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1'))), {
     chatCompletions: { missingReasoning: 'blank' },
   }),
   'reasoning.dropped': fromBlocks(blocks.says(...asks({ type: 'thinking', thinking: 'hm' }, text), user)),
-  'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), answers(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
-  'reasoning.signature-dropped': blocksReply(blocks.reply([thought, text]), { chatCompletions: { signatures: 'none' } }, [
+  'reasoning.foreign-signature': fromBlocks(blocks.says(...asks(thought, blocks.call('c1')), responses(blocks.result('c1'))), {}, ['reasoning.dialect-field']),
+  'reasoning.signature-dropped': blocksResponse(blocks.reply([thought, text]), { chatCompletions: { signatures: 'none' } }, [
     'reasoning.dialect-field',
     ...timeless,
   ]),
@@ -173,32 +173,32 @@ export const examples: Record<string, Example> = {
   'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'user.hashed': fromBlocks(blocks.request({ metadata: { user_id: 'u'.repeat(65) } }), { chatCompletions: { optionalFields: 'write' } }),
   'tier.speed': fromBlocks(blocks.request({ speed: 'fast' }), { chatCompletions: { fastIsSpeed: true } }),
-  'tier.nearest': blocksReply(blocks.reply([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
+  'tier.nearest': blocksResponse(blocks.reply([text], { usage: { input_tokens: 1, output_tokens: 1, service_tier: 'batch' } }), {}, timeless),
   'tier.unsupported': fromBlocks(blocks.request({ service_tier: 'fancy' })),
   'file.foreign-id': fromBlocks(says(text, { type: 'document', source: { type: 'file', file_id: 'file_1' } }), { onUnresolvable: 'note' }),
   'message.ids': fromItems(items.says(user, { ...items.text('yes'), id: 'msg_1', status: 'completed' })),
   'message.phase': fromItems(items.says(user, { ...items.text('yes'), phase: 'commentary' })),
-  'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.approximated': blocksResponse(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
   'finish.repaired': elsewhere.reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{}')] })),
   'finish.missing': elsewhere.reply('chat-completions')(chat.reply({ content: 'yes' }, { finish_reason: null }), {}, ['finish.approximated']),
-  'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
-  'finish.details': blocksReply(blocks.reply([text], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, ['finish.approximated', ...timeless]),
-  'refusal.synthesized': blocksReply(blocks.reply([], { stop_reason: 'refusal' }), {}, ['finish.approximated', ...timeless]),
-  'prompt.blocked': reply('canonical')(canonical.reply([], {}, { candidates: [], createdAt: 1, promptBlocked: { reason: 'SAFETY' } })),
-  'response.id': itemsReply(items.reply([items.text('yes')], { id: undefined, created_at: 1 })),
-  'response.created': itemsReply(items.reply([items.text('yes')])),
-  'response.model': itemsReply(items.reply([items.text('yes')], { model: undefined, created_at: 1 })),
+  'finish.truncated-as-length': blocksResponse(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'finish.details': blocksResponse(blocks.reply([text], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, ['finish.approximated', ...timeless]),
+  'refusal.synthesized': blocksResponse(blocks.reply([], { stop_reason: 'refusal' }), {}, ['finish.approximated', ...timeless]),
+  'prompt.blocked': response('canonical')(canonical.reply([], {}, { candidates: [], createdAt: 1, promptBlocked: { reason: 'SAFETY' } })),
+  'response.id': itemsResponse(items.reply([items.text('yes')], { id: undefined, created_at: 1 })),
+  'response.created': itemsResponse(items.reply([items.text('yes')])),
+  'response.model': itemsResponse(items.reply([items.text('yes')], { model: undefined, created_at: 1 })),
   'response.late': elsewhere.stream('chat-completions')(
     [chat.chunk({ content: 'yes' }, {}, { id: '' }), chat.chunk({}, { finish_reason: 'stop' }, { id: 'c1' })],
     {},
     ['response.id', ...countless],
   ),
-  'usage.unsupported': blocksReply(
+  'usage.unsupported': blocksResponse(
     blocks.reply([text], { usage: { input_tokens: 5, output_tokens: 2, server_tool_use: { web_search_requests: 1 } } }),
     {},
     timeless,
   ),
-  'usage.missing': blocksReply(blocks.reply([text], { usage: { output_tokens: 2 } }), {}, timeless),
+  'usage.missing': blocksResponse(blocks.reply([text], { usage: { output_tokens: 2 } }), {}, timeless),
   'usage.repaired': elsewhere.reply('chat-completions')(
     chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: '2', total_tokens: 7 } }),
   ),

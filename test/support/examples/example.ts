@@ -25,7 +25,7 @@ export type Example = {
   /** Where the input and the output show it best, JSON pointers (of a stream: into the list of its events); the note's own path if absent. */
   shows?: { source?: string; target?: string }
   /** The note is of what nobody said: its path leads to where it would stand. */
-  unsaid?: true
+  unreported?: true
 }
 
 export type Outcome = { notes: Note[]; target: unknown }
@@ -104,13 +104,14 @@ function gathered({ streamDecoder, encodeResponse }: Protocol, events: unknown[]
 export function pointedAt(example: Example, whole: unknown, path: string): string | undefined {
   const bodies = bodiesOf(example, whole)
   const holder = path.slice(0, path.lastIndexOf('/'))
-  const found = bodies.find(([, body]) => at(body, path) !== undefined) ?? (example.unsaid ? bodies.find(([, body]) => isHolder(at(body, holder))) : undefined)
+  const found =
+    bodies.find(([, body]) => at(body, path) !== undefined) ?? (example.unreported ? bodies.find(([, body]) => isHolder(at(body, holder))) : undefined)
   return found && found[0] + path
 }
 
 const isHolder = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type More = Pick<Example, 'shows' | 'unsaid'>
+type More = Pick<Example, 'shows' | 'unreported'>
 
 /** Examples of what is written as one protocol; each maker takes the protocol that it comes from. */
 export function makers(to: ProtocolName) {

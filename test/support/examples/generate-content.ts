@@ -1,12 +1,12 @@
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
-const { request, reply, stream, error } = makers('generate-content')
+const { request, reply: response, stream, error } = makers('generate-content')
 const fromChat = request('chat-completions')
 const fromItems = request('responses')
 const fromBlocks = request('messages')
-const chatReply = reply('chat-completions')
-const blocksReply = reply('messages')
+const chatResponse = response('chat-completions')
+const blocksResponse = response('messages')
 
 const assistant = { role: 'assistant', content: 'yes' }
 const called = (...ids: string[]) => ({ role: 'assistant', tool_calls: ids.map(id => chat.call(id, '{}')) })
@@ -15,7 +15,7 @@ const result = (id: string) => ({ role: 'tool', tool_call_id: id, content: 'done
 const file = (media: object) => ({ role: 'user', content: [{ type: 'text', text: 'see' }, media] })
 const thinks = (model: string, thinking: object, more: object = {}) =>
   blocks.request({ model: 'm', max_tokens: 5000, thinking, ...more, ...(model && { model }) })
-const pieces = (...parts: object[]) => parts.map((part, index) => gemini.reply([part], {}, index < parts.length - 1 ? { finishReason: undefined } : {}))
+const chunks = (...parts: object[]) => parts.map((part, index) => gemini.reply([part], {}, index < parts.length - 1 ? { finishReason: undefined } : {}))
 const read = makers('messages')
 /** Later ones demand a signature on every call. */
 const older = 'gemini-2.5-pro'
@@ -52,15 +52,15 @@ export const examples: Record<string, Example> = {
   ),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.placeholder-signature': fromChat({ ...chat.says(user, called('c1'), result('c1')), model: 'gemini-3-pro' }),
-  'reasoning.kind': chatReply(chat.reply({ content: 'yes', reasoning_content: 'hm' }, {}, { created: 1 })),
+  'reasoning.kind': chatResponse(chat.reply({ content: 'yes', reasoning_content: 'hm' }, {}, { created: 1 })),
   'reasoning.other-model': request('canonical')(
     canonical.request([{ type: 'text', text: 'hi', signature: { value: seal, issuer: 'generate-content', model: 'gemini-2.5-pro' } }], {
       model: 'gemini-3-pro',
     }),
   ),
-  'tool-call.cut': reply('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
+  'tool-call.cut': response('chat-completions')(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' }, { created: 1 })),
   'tool-call.input': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1')), model: older }),
-  'stream.trailing-arguments': reply('chat-completions')(
+  'stream.trailing-arguments': response('chat-completions')(
     chat.reply({ tool_calls: [chat.call('c1', '{"a":1}{"b":2}')] }, { finish_reason: 'tool_calls' }, { created: 1 }),
   ),
   'tool-call.number': fromChat({ ...chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1')), model: older }),
@@ -118,8 +118,8 @@ export const examples: Record<string, Example> = {
   'stop.too-many': request('canonical')(canonical.request([{ type: 'text', text: 'hi' }], { stop: ['a', 'b', 'c', 'd', 'e', 'f'] })),
   'max-tokens.raised': fromBlocks(blocks.request({ max_tokens: 0 })),
   'tier.unsupported': fromChat(chat.request({ service_tier: 'scale' })),
-  'finish.approximated': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'pause_turn' })),
-  'finish.details': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, [
+  'finish.approximated': blocksResponse(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'pause_turn' })),
+  'finish.details': blocksResponse(blocks.reply([{ type: 'text', text: 'yes' }], { stop_reason: 'stop_sequence', stop_sequence: 'END' }), {}, [
     'finish.approximated',
   ]),
   'finish.truncated-as-length': stream('messages')(
@@ -140,7 +140,7 @@ export const examples: Record<string, Example> = {
     {},
     ['citation.encrypted-index', 'citation.span', 'field.unsupported'],
   ),
-  'citation.approximated': blocksReply(
+  'citation.approximated': blocksResponse(
     blocks.reply([
       {
         type: 'text',
@@ -149,7 +149,7 @@ export const examples: Record<string, Example> = {
       },
     ]),
   ),
-  'citation.unsupported': blocksReply(
+  'citation.unsupported': blocksResponse(
     blocks.reply([
       {
         type: 'text',
@@ -158,21 +158,23 @@ export const examples: Record<string, Example> = {
       },
     ]),
   ),
-  'logprobs.bytes': chatReply(
+  'logprobs.bytes': chatResponse(
     chat.reply({ content: 'y' }, { logprobs: { content: [{ token: 'y', logprob: -1, bytes: [255], top_logprobs: [] }], refusal: null } }, { created: 1 }),
   ),
-  'tier.nearest': chatReply(chat.reply({ content: 'yes' }, {}, { created: 1, service_tier: 'standard' })),
-  'usage.merged': blocksReply(blocks.reply([{ type: 'text', text: 'yes' }], { usage: { input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 2 } })),
-  'usage.overlap': chatReply(
+  'tier.nearest': chatResponse(chat.reply({ content: 'yes' }, {}, { created: 1, service_tier: 'standard' })),
+  'usage.merged': blocksResponse(
+    blocks.reply([{ type: 'text', text: 'yes' }], { usage: { input_tokens: 5, cache_creation_input_tokens: 3, output_tokens: 2 } }),
+  ),
+  'usage.overlap': chatResponse(
     chat.reply(
       { content: 'yes' },
       {},
       { created: 1, usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 3 } } },
     ),
   ),
-  'stream.stray-delta': read.stream('generate-content')(pieces({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, ['field.unsupported']),
+  'stream.stray-delta': read.stream('generate-content')(chunks({ functionCall: { willContinue: true } }, { text: 'yes' }), {}, ['field.unsupported']),
   'stream.partial-path': read.stream('generate-content')(
-    pieces({ functionCall: { name: 'look', willContinue: true } }, { functionCall: { partialArgs: [{ jsonPath: 'a', stringValue: 'b' }] } }),
+    chunks({ functionCall: { name: 'look', willContinue: true } }, { functionCall: { partialArgs: [{ jsonPath: 'a', stringValue: 'b' }] } }),
     {},
     ['field.unsupported'],
   ),

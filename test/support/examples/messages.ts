@@ -2,11 +2,11 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, png, seal, user } from './wires.ts'
 
-const { request, reply, stream, error } = makers('messages')
+const { request, reply: response, stream, error } = makers('messages')
 const fromChat = request('chat-completions')
 const fromItems = request('responses')
-const chatReply = reply('chat-completions')
-const itemsReply = reply('responses')
+const chatResponse = response('chat-completions')
+const itemsResponse = response('responses')
 const chatStream = stream('chat-completions')
 const lost = makers('chat-completions')
 const think = { model: 'claude-sonnet-4-5', messages: [], maxOutputTokens: 5000 }
@@ -40,7 +40,7 @@ export const examples: Record<string, Example> = {
     messages: { convertMedia: () => ({ mime: 'image/png', data: png }) },
   }),
   'media.mime': request('canonical')(canonical.request([{ type: 'media', kind: 'document', source: { type: 'base64', data: 'JVBERi0=' } }])),
-  'media.transcript': chatReply(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
+  'media.transcript': chatResponse(chat.reply({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
   'media.file-as-document': fromChat(chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:text/csv;base64,YSxi' } }] })),
   'media.detail-dropped': fromChat(
     chat.says({ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://example.org/a.png', detail: 'high' } }] }),
@@ -49,15 +49,15 @@ export const examples: Record<string, Example> = {
     chat.says({ role: 'user', content: [{ type: 'file', file: { file_data: 'data:application/pdf;base64,JVBERi0=', filename: 'a.pdf' } }] }),
   ),
   'citation.foreign': fromChat(chat.says(user, { ...assistant, annotations: [cited] })),
-  'citation.span': chatReply(chat.reply({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
+  'citation.span': chatResponse(chat.reply({ content: 'yes', annotations: [{ ...cited, url_citation: { ...cited.url_citation, start_index: 1 } }] }), {}, [
     'citation.encrypted-index',
   ]),
-  'citation.encrypted-index': chatReply(chat.reply({ content: 'y', annotations: [cited] })),
+  'citation.encrypted-index': chatResponse(chat.reply({ content: 'y', annotations: [cited] })),
   'reasoning.foreign-signature': fromItems(items.says(user, { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: seal }, items.text('yes'))),
   'reasoning.unsigned': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' })),
   'reasoning.as-text': fromChat(chat.says(user, { ...assistant, reasoning_content: 'hm' }), { messages: { unsignedReasoning: 'text' } }),
-  'reasoning.signature-empty': chatReply(chat.reply({ content: 'yes', reasoning_content: 'hm' })),
-  'reasoning.joined': itemsReply(
+  'reasoning.signature-empty': chatResponse(chat.reply({ content: 'yes', reasoning_content: 'hm' })),
+  'reasoning.joined': itemsResponse(
     items.reply([
       {
         type: 'reasoning',
@@ -83,14 +83,14 @@ export const examples: Record<string, Example> = {
   'reasoning.always-on': fromChat(chat.request({ model: 'claude-mythos-5', reasoning_effort: 'none' })),
   'reasoning.summary': fromItems(items.request({ reasoning: { effort: 'low', summary: 'detailed' } })),
   'tool-call.number': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', long)] }, result('c1'))),
-  'tool-call.cut': chatReply(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
+  'tool-call.cut': chatResponse(chat.reply({ tool_calls: [chat.call('c1', '{"city":"Par')] }, { finish_reason: 'length' })),
   'tool-call.input': fromChat(chat.says(user, { role: 'assistant', tool_calls: [chat.call('c1', '[1]')] }, result('c1'))),
   'tool.server': fromItems(items.request({ tools: [items.tool('look'), { type: 'web_search' }] })),
   'tool.loaded': fromItems(items.request({ tools: [items.tool('look', { defer_loading: true }), { type: 'tool_search' }] }), {}, ['tool.server']),
   'tool.server-mapped': fromItems(items.request({ tools: [{ type: 'web_search' }] }), { tools: { serverTools: 'map' } }),
   'tool.max-uses': fromItems(items.request({ tools: [{ type: 'web_search' }], max_tool_calls: 3 }), { tools: { serverTools: 'map' } }, ['tool.server-mapped']),
   'server-tool.dropped': fromItems(items.says(user, { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } })),
-  'server-tool.search': itemsReply(items.reply([{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }])),
+  'server-tool.search': itemsResponse(items.reply([{ type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'q' } }])),
   'tool.no-approval': fromItems(
     items.request({ tools: [{ type: 'mcp', server_label: 'docs', server_url: 'https://example.org/mcp' }] }),
     { tools: { serverTools: 'map' } },
@@ -150,20 +150,20 @@ export const examples: Record<string, Example> = {
   'cache.ttl': fromChat(chat.says({ role: 'user', content: [marked('long', '12h')] })),
   'cache.ttl-order': fromChat(chat.says({ role: 'user', content: [marked('a'), marked('b', '1h')] })),
   'cache.too-many': fromChat(chat.says({ role: 'user', content: ['a', 'b', 'c', 'd', 'e'].map(text => marked(text)) })),
-  'cache.unsupported': chatReply(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
+  'cache.unsupported': chatResponse(chat.reply({ content: [{ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } }] })),
   'cache.auto': fromChat(chat.request({}), { messages: { autoCache: true } }),
   'tier.nearest': fromChat(chat.request({ service_tier: 'priority' })),
   'tier.fast-as-speed': fromChat(chat.request({ service_tier: 'fast' }), { messages: { fastIsSpeed: true } }),
   'user.hashed': fromChat(chat.request({ user: 'u'.repeat(513) })),
-  'finish.approximated': chatReply(chat.reply({ content: 'y' }, { finish_reason: 'content_filter' })),
-  'finish.tool-use': reply('canonical')(canonical.reply([{ type: 'tool-call', id: 'c1', kind: 'function', name: 'look', input: '{}' }])),
-  'stop.no-call': itemsReply(items.reply([{ type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'look', arguments: '{}' }]), {}, [
+  'finish.approximated': chatResponse(chat.reply({ content: 'y' }, { finish_reason: 'content_filter' })),
+  'finish.tool-use': response('canonical')(canonical.reply([{ type: 'tool-call', id: 'c1', kind: 'function', name: 'look', input: '{}' }])),
+  'stop.no-call': itemsResponse(items.reply([{ type: 'mcp_approval_request', id: 'mcpr_1', server_label: 's', name: 'look', arguments: '{}' }]), {}, [
     'server-tool.dropped',
   ]),
-  'finish.refusal': chatReply(chat.reply({ refusal: 'no' }), {}, ['refusal.as-text']),
-  'response.id': chatReply(chat.reply({ content: 'yes' }, {}, { id: undefined })),
-  'response.model': chatReply(chat.reply({ content: 'yes' }, {}, { model: undefined })),
-  'usage.missing': chatReply(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
+  'finish.refusal': chatResponse(chat.reply({ refusal: 'no' }), {}, ['refusal.as-text']),
+  'response.id': chatResponse(chat.reply({ content: 'yes' }, {}, { id: undefined })),
+  'response.model': chatResponse(chat.reply({ content: 'yes' }, {}, { model: undefined })),
+  'usage.missing': chatResponse(chat.reply({ content: 'yes' }, {}, { usage: undefined })),
   'usage.late': chatStream([chat.chunk({ content: 'yes' }), done]),
   'citation.version': request('canonical')(
     {
@@ -191,7 +191,7 @@ export const examples: Record<string, Example> = {
       user,
     ),
   ),
-  'reasoning.trailing-signature': reply('generate-content')(
+  'reasoning.trailing-signature': response('generate-content')(
     gemini.reply([{ text: 'yes' }, { text: '', thoughtSignature: seal }]),
     { messages: { lastSignature: 'drop' } },
     ['field.unsupported'],
@@ -242,7 +242,7 @@ export const examples: Record<string, Example> = {
   'reasoning.budget-as-effort': request('canonical')({ ...think, model: 'm', reasoning: { budgetTokens: 4000 } }),
   'reasoning.budget-raised': request('canonical')({ ...think, reasoning: { budgetTokens: 500 } }),
   'reasoning.budget-room': request('canonical')({ ...think, reasoning: { budgetTokens: 6000 } }),
-  'usage.ttl': itemsReply(
+  'usage.ttl': itemsResponse(
     items.reply([items.text('yes')], {
       usage: {
         input_tokens: 5,
@@ -262,7 +262,7 @@ export const examples: Record<string, Example> = {
     {},
     ['response.created'],
   ),
-  'usage.overlap': chatReply(
+  'usage.overlap': chatResponse(
     chat.reply({ content: 'yes' }, {}, { usage: { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7, prompt_tokens_details: { cached_tokens: 9 } } }),
   ),
   'error.reworded': error('chat-completions')(

@@ -3,11 +3,11 @@ import { wrapSignature } from '../../../src/kit/signatures/envelope.ts'
 import { type Example, makers } from './example.ts'
 import { blocks, canonical, chat, gemini, items, parameters, png, seal, user } from './wires.ts'
 
-const { request, reply, stream } = makers('responses')
+const { request, reply: response, stream } = makers('responses')
 const fromChat = request('chat-completions')
 const fromBlocks = request('messages')
-const chatReply = reply('chat-completions')
-const blocksReply = reply('messages')
+const chatResponse = response('chat-completions')
+const blocksResponse = response('messages')
 const elsewhere = makers('messages')
 
 /** Nobody else stores replies unless asked. */
@@ -23,7 +23,7 @@ const owned = (value: string, thinking = '') => ({
   signature: wrapSignature({ signature: { value, issuer: 'responses' }, id: 'rs_1' }),
 })
 const asks = (...parts: object[]) => [user, { role: 'assistant', content: parts }]
-const answers = (...parts: object[]) => ({ role: 'user', content: parts })
+const responses = (...parts: object[]) => ({ role: 'user', content: parts })
 const says = (...content: object[]) => blocks.says({ role: 'user', content })
 const mark = (ttl?: string) => ({ cache_control: { type: 'ephemeral', ...(ttl && { ttl }) } })
 const chatAsks = (body: object) => chat.request({ store: true, ...body })
@@ -56,7 +56,7 @@ export const examples: Record<string, Example> = {
   'reasoning.left-out': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' }), {
     responses: { retryWithoutReasoning: true },
   }),
-  'reasoning.kind': chatReply(timed({ content: 'yes', reasoning_content: 'hm' }), { responses: { rawReasoning: 'summary' } }),
+  'reasoning.kind': chatResponse(timed({ content: 'yes', reasoning_content: 'hm' }), { responses: { rawReasoning: 'summary' } }),
   'reasoning.unsigned': fromChat(chatSays(user, { role: 'assistant', content: 'yes', reasoning_content: 'hm' })),
   'reasoning.signature-orphaned': elsewhere.request('responses')(
     items.says(user, {
@@ -104,7 +104,7 @@ export const examples: Record<string, Example> = {
     { tools: { expandClientTools: true } },
     stateless,
   ),
-  'client-call.as-function': blocksReply(
+  'client-call.as-function': blocksResponse(
     blocks.reply([{ type: 'tool_use', id: 'toolu_1', name: 'local_shell', input: { cmd: 'ls' } }], { stop_reason: 'tool_use' }),
     {
       context: translateRequest(items.request({ tools: [{ type: 'local_shell' }] }), { from: 'responses', to: 'messages', tools: { expandClientTools: true } })
@@ -125,10 +125,10 @@ export const examples: Record<string, Example> = {
     }),
     {},
     [],
-    { unsaid: true },
+    { unreported: true },
   ),
   'tool.schema-normalized': elsewhere.request('responses')(items.request({ tools: [{ type: 'function', name: 'look', parameters }] }), {}, [], {
-    unsaid: true,
+    unreported: true,
   }),
   'tool.namespace-description': request('canonical')(
     canonical.request([{ type: 'text', text: 'hi' }], { tools: [{ type: 'function', name: 'find', namespace: 'n', parameters, strict: false }] }),
@@ -137,7 +137,7 @@ export const examples: Record<string, Example> = {
   ),
   'tool-choice.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look')], tool_choice: { type: 'novel' } }), {}, stateless),
   'tool-choice.without-tools': fromBlocks(blocks.request({ tool_choice: { type: 'any' } }), {}, stateless),
-  'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'broken', { is_error: true }))), {}, stateless),
+  'tool-result.error-flag': fromBlocks(blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', 'broken', { is_error: true }))), {}, stateless),
   'tool-result.call-id': elsewhere.request('responses')(
     items.says(user, items.call('c1', '{}'), { type: 'function_call_output', name: 'look', output: 'done' }),
   ),
@@ -145,7 +145,7 @@ export const examples: Record<string, Example> = {
   'tool-call.empty-input': fromChat(
     chatSays(user, { role: 'assistant', tool_calls: [chat.call('c1', '')] }, { role: 'tool', tool_call_id: 'c1', content: 'done' }),
   ),
-  'tool-call.id-twice': chatReply(timed({ tool_calls: [chat.call('c1', '{}'), chat.call('c1', '{}')] }, { finish_reason: 'tool_calls' })),
+  'tool-call.id-twice': chatResponse(timed({ tool_calls: [chat.call('c1', '{}'), chat.call('c1', '{}')] }, { finish_reason: 'tool_calls' })),
   'server-tool.dropped': fromBlocks(
     blocks.says(...asks({ type: 'server_tool_use', id: 's1', name: 'web_search', input: { query: 'q' } }, text)),
     {},
@@ -176,28 +176,28 @@ export const examples: Record<string, Example> = {
     {},
     stateless,
   ),
-  'media.as-image-call': reply('canonical')(
+  'media.as-image-call': response('canonical')(
     canonical.reply(
       [{ type: 'media', kind: 'image', source: { type: 'base64', data: png, mime: 'image/png' }, at: '/candidates/0/messages/0/parts/0' }],
       {},
       { createdAt: 1 },
     ),
   ),
-  'media.transcript': chatReply(timed({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
+  'media.transcript': chatResponse(timed({ audio: { id: 'a1', data: 'UklGRg==', transcript: 'hello', expires_at: 9 } })),
   'content.as-text': fromBlocks(says({ type: 'search_result', source: 'https://example.org', title: 't', content: [text] }), {}, stateless),
   'content.input-by-assistant': elsewhere.request('responses')(
     items.says(user, { type: 'message', role: 'assistant', content: [{ type: 'input_text', text: 'yes' }] }),
   ),
   'cache.unsupported': fromBlocks(blocks.request({ tools: [blocks.tool('look', mark())] }), {}, stateless),
-  'cache.moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), answers(blocks.result('c1', 'done', mark()))), {}, stateless),
+  'cache.moved': fromBlocks(blocks.says(...asks(blocks.call('c1')), responses(blocks.result('c1', 'done', mark()))), {}, stateless),
   'cache.ttl': fromBlocks(says({ ...text, ...mark('1h') }), {}, stateless),
   'cache.too-many': request('canonical')(
     canonical.request(['a', 'b', 'c', 'd', 'e'].map((word, i) => ({ type: 'text', text: word, cache: {}, at: `/messages/0/parts/${i}` }))),
     {},
     stateless,
   ),
-  'citation.unsupported': blocksReply(blocks.reply([{ ...text, citations: [location] }]), {}, timeless),
-  'citation.approximated': blocksReply(
+  'citation.unsupported': blocksResponse(blocks.reply([{ ...text, citations: [location] }]), {}, timeless),
+  'citation.approximated': blocksResponse(
     blocks.reply([
       { ...text, citations: [{ type: 'web_search_result_location', url: 'https://example.org', title: 't', cited_text: 'a', encrypted_index: seal }] },
     ]),
@@ -217,16 +217,16 @@ export const examples: Record<string, Example> = {
   'schema.name': fromBlocks(blocks.request({ output_config: { format: { type: 'json_schema', schema: parameters } } }), {}, stateless),
   'user.hashed': fromChat(chatAsks({ safety_identifier: 'u'.repeat(65) })),
   'tier.unsupported': fromChat(chatAsks({ service_tier: 'novel' }), { responses: { strictEnums: true } }),
-  'tier.nearest': chatReply(timed({ content: 'yes' }, {}, { service_tier: 'novel' })),
+  'tier.nearest': chatResponse(timed({ content: 'yes' }, {}, { service_tier: 'novel' })),
   'error.code': stream('chat-completions')(
     [chat.chunk({ content: 'ye' }, {}, { created: 1 }), { error: { message: 'No.', type: 'invalid_request_error', code: 'invalid_api_key' } }],
     { responses: { midStreamError: 'failed-only' } },
   ),
-  'finish.approximated': blocksReply(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
-  'finish.truncated-as-length': blocksReply(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
-  'response.created': blocksReply(blocks.reply([text])),
-  'usage.missing': chatReply(timed({ content: 'yes' }, {}, { usage: undefined })),
-  'response.model': chatReply(timed({ content: 'yes' }, {}, { model: undefined })),
+  'finish.approximated': blocksResponse(blocks.reply([text], { stop_reason: 'pause_turn' }), {}, timeless),
+  'finish.truncated-as-length': blocksResponse(blocks.reply([text], { stop_reason: null }), { truncated: 'length' }, timeless),
+  'response.created': blocksResponse(blocks.reply([text])),
+  'usage.missing': chatResponse(timed({ content: 'yes' }, {}, { usage: undefined })),
+  'response.model': chatResponse(timed({ content: 'yes' }, {}, { model: undefined })),
   'stream.stray-delta': makers('generate-content').stream('responses')([
     ...items.opening,
     { type: 'response.refusal.delta', output_index: 0, content_index: 0, delta: 'no' },
@@ -237,11 +237,11 @@ export const examples: Record<string, Example> = {
     { type: 'response.content_part.done', output_index: 0, content_index: 0, part: { type: 'refusal', refusal: 'no' } },
     ...items.ending('yes'),
   ]),
-  'refusal.synthesized': blocksReply(blocks.reply([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }), {}, [
-    'finish.approximated',
-    'field.unsupported',
-    ...timeless,
-  ]),
+  'refusal.synthesized': blocksResponse(
+    blocks.reply([], { stop_reason: 'refusal', stop_details: { type: 'refusal', category: null, explanation: 'No.' } }),
+    {},
+    ['finish.approximated', 'field.unsupported', ...timeless],
+  ),
   'reasoning.effort': request('responses')({ model: 'grok-4.5', input: 'hi', reasoning: { effort: 'minimal' } }, { vendor: 'xai' }),
   'reasoning.no-effort': request('responses')({ model: 'gpt-4.1', input: 'hi', reasoning: { effort: 'low' } }, { vendor: 'openai' }),
   'schema.keywords': request('responses')(

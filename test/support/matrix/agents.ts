@@ -22,10 +22,10 @@ export type Held = { received: unknown; text: string; calls: string[]; usage: Js
 export async function hold({ protocol, stream }: Agent, text: string): Promise<Held> {
   if (protocol === 'chat-completions') return chatHeld(stream ? foldChat(text) : (JSON.parse(text) as Json))
   const client = clientOf(protocol)
-  const reply = stream ? { text } : { body: JSON.parse(text) as unknown }
+  const body = stream ? { text } : { body: JSON.parse(text) as unknown }
   const response = stream ? await client.readStream(text) : await client.readResponse(JSON.parse(text))
   const usage = { input: response.counts.input, output: response.counts.output }
-  return { received: await client.receive(reply), text: response.text, calls: response.calls.map(({ name }) => name), usage }
+  return { received: await client.receive(body), text: response.text, calls: response.calls.map(({ name }) => name), usage }
 }
 
 export const next = ({ protocol, echo }: Agent, body: Body, { received }: Held): Body =>

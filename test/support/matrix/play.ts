@@ -2,7 +2,7 @@ import { fetchGateway } from '../../../src/hosts/fetch.ts'
 import { type ProtocolName, protocols } from '../../../src/protocols/index.ts'
 import type { Transport } from '../../../src/transports/transport.ts'
 import { type Vendor, type VendorName, vendors } from '../../../src/vendors/index.ts'
-import { answerText, counted, type Endpoint, type Json } from '../vendors/base/turn.ts'
+import { counted, type Endpoint, type Json, responseText } from '../vendors/base/turn.ts'
 import { simulators } from '../vendors/index.ts'
 import { type Agent, hold, next } from './agents.ts'
 
@@ -47,15 +47,15 @@ function simulated(endpoints: readonly Endpoint[], seen: Seen[]): Transport {
   return {
     async send({ url, headers, body }) {
       const address = new URL(url)
-      const found = endpoints.map(endpoint => ({ endpoint, asked: endpoint.match(address) })).find(({ asked }) => asked)
+      const found = endpoints.map(endpoint => ({ endpoint, asked: endpoint.match(address) })).find(({ asked: received }) => received)
       if (!found?.asked) return whole(404, { error: { message: `no ${url}` } })
-      const { endpoint, asked } = found
+      const { endpoint, asked: requested } = found
       const json = JSON.parse(typeof body === 'string' ? body : new TextDecoder().decode(body)) as Json
-      const model = asked.model ?? String(json['model'])
+      const model = requested.model ?? String(json['model'])
       const refusal = endpoint.authorize(headers) ? endpoint.refuse(json, model) : { status: 401, message: 'no key' }
       seen.push({ endpoint, body: json, refusal: refusal?.message })
       if (refusal) return whole(refusal.status, endpoint.failure(refusal))
-      if (!(asked.stream ?? json['stream'] === true)) return whole(200, endpoint.whole(json, model))
+      if (!(requested.stream ?? json['stream'] === true)) return whole(200, endpoint.whole(json, model))
       return { status: 200, headers: { 'content-type': 'text/event-stream' }, body: chunks(endpoint.stream(json, model).join('')) }
     },
   }
@@ -79,11 +79,11 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
   })
   const faults: string[] = []
   const target = protocols[agent.protocol].address.target({ operation: 'generate', model: way.model, stream: agent.stream })
-  const asked: Json[] = []
+  const received: Json[] = []
   let body: Json = agent.protocol === 'generate-content' ? agent.body : { ...agent.body, model: way.model }
   try {
     for (let turn = 1; turn <= 3; turn++) {
-      asked.push(body)
+      received.push(body)
       const response = await gateway(`http://gateway.test${target}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', 'user-agent': agent.agent },
@@ -100,7 +100,7 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
       if (last && last.endpoint.protocol !== agent.protocol && held.usage['input'] !== undefined && held.usage['output'] !== counted.output)
         faults.push(`turn ${turn}: the client counts ${JSON.stringify(held.usage)}`)
       if (held.calls.length === 0) {
-        if (!held.text.includes(answerText)) faults.push(`turn ${turn}: no answer but ${held.text}`)
+        if (!held.text.includes(responseText)) faults.push(`turn ${turn}: no answer but ${held.text}`)
         break
       }
       if (turn === 3) faults.push('turn 3: calls again')
@@ -111,18 +111,22 @@ export async function play(agent: Agent, way: Way): Promise<string[]> {
   } finally {
     await gateway.close(0)
   }
-  return [...faults, ...forgotten(agent, way, { seen, asked })]
+  return [...faults, ...forgotten(agent, way, { seen, received })]
 }
 
 /** What the model thought in the first two turns has to come back in the third. */
-function forgotten({ keepsReasoning, protocol }: Agent, { vendor, model }: Way, { seen, asked }: { seen: readonly Seen[]; asked: readonly Json[] }): string[] {
+function forgotten(
+  { keepsReasoning, protocol }: Agent,
+  { vendor, model }: Way,
+  { seen, received }: { seen: readonly Seen[]; received: readonly Json[] },
+): string[] {
   const [third] = seen.slice(2)
   if (!third) return seen.length === 1 && !callsTools.has(vendor) ? [] : [`only ${seen.length} turns`]
   if (!keepsReasoning || hasNone(third.endpoint, third.body, model)) return []
   const { endpoint, body } = third
   const returned = endpoint.returned(body).join('\n')
   // Between equal protocols it is the client that keeps it or not.
-  const kept = endpoint.protocol === protocol ? endpoint.returned(asked[2] ?? {}).join('\n') : undefined
+  const kept = endpoint.protocol === protocol ? endpoint.returned(received[2] ?? {}).join('\n') : undefined
   return [1, 2]
     .filter(nth => kept?.includes(`Thought ${nth}`) ?? true)
     .flatMap(nth => (returned.includes(`Thought ${nth}`) ? [] : [`thought ${nth} did not come back`]))

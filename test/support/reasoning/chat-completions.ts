@@ -1,5 +1,5 @@
-import { pieces } from '../scripted.ts'
-import { proof, type Shape, type Thinker } from './index.ts'
+import { chunks } from '../scripted.ts'
+import { type Shape, signature, type Thinker } from './index.ts'
 
 type Detail = { type: string; [key: string]: unknown }
 type Call = { id: string; type: string; function: { name: string; arguments: string }; [key: string]: unknown }
@@ -13,14 +13,14 @@ const call = (turn: number, nth = 1): Call => ({
 
 const shape = (name: string, message: (turn: number) => Omit<Message, 'role'>, model = 'thinker/one'): Shape => ({
   name,
-  answer: turn => {
-    const said = { role: 'assistant', ...message(turn) }
+  response: turn => {
+    const sent = { role: 'assistant', ...message(turn) }
     return {
       id: `chatcmpl-${turn}`,
       object: 'chat.completion',
       created: 1_750_000_000,
       model,
-      choices: [{ index: 0, message: said, logprobs: null, finish_reason: said.tool_calls ? 'tool_calls' : 'stop' }],
+      choices: [{ index: 0, message: sent, logprobs: null, finish_reason: sent.tool_calls ? 'tool_calls' : 'stop' }],
       usage: { prompt_tokens: 20, completion_tokens: 9, total_tokens: 29 },
     }
   },
@@ -33,10 +33,10 @@ const late = 'thinker/late'
 function detailDeltas(detail: Detail): Detail[] {
   const { text, signature, ...rest } = detail
   if (typeof text !== 'string') return [detail]
-  return [...pieces(text).map(piece => ({ ...rest, text: piece })), ...(signature === undefined ? [] : [{ ...rest, signature }])]
+  return [...chunks(text).map(chunk => ({ ...rest, text: chunk })), ...(signature === undefined ? [] : [{ ...rest, signature }])]
 }
 
-const messageOf = (answer: unknown) => (answer as { choices: { message: Message }[] }).choices[0]?.message as Message
+const messageOf = (response: unknown) => (response as { choices: { message: Message }[] }).choices[0]?.message as Message
 
 /** How a server reads it: what was thought, said and called. */
 function bare({ content, reasoning_details, reasoning_content, tool_calls = [] }: Message): unknown {
@@ -56,14 +56,14 @@ export const thinker: Thinker = {
   shapes: [
     shape('signed details, then a call', turn => ({
       content: null,
-      reasoning_details: [{ type: 'reasoning.text', text: `Thought ${turn}\n\n`, signature: proof('text', turn), format: 'anthropic-claude-v1', index: 0 }],
+      reasoning_details: [{ type: 'reasoning.text', text: `Thought ${turn}\n\n`, signature: signature('text', turn), format: 'anthropic-claude-v1', index: 0 }],
       tool_calls: [call(turn)],
     })),
     shape('an encrypted detail with an id', turn => ({
       content: `Said ${turn}`,
       reasoning_details: [
         { type: 'reasoning.summary', summary: `Summary ${turn}`, format: 'openai-responses-v1', index: 0 },
-        { type: 'reasoning.encrypted', data: proof('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
+        { type: 'reasoning.encrypted', data: signature('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
       ],
       tool_calls: [call(turn, 1), call(turn, 2)],
     })),
@@ -72,7 +72,7 @@ export const thinker: Thinker = {
       reasoning_details: [0, 1].map(index => ({
         type: 'reasoning.text',
         text: `Thought ${turn}/${index}`,
-        signature: proof(`text ${index}`, turn),
+        signature: signature(`text ${index}`, turn),
         format: 'anthropic-claude-v1',
         index,
       })),
@@ -82,7 +82,9 @@ export const thinker: Thinker = {
       'signed details whose proofs come last',
       turn => ({
         content: `Said ${turn}`,
-        reasoning_details: [{ type: 'reasoning.text', text: `Thought ${turn}\n\n`, signature: proof('text', turn), format: 'anthropic-claude-v1', index: 0 }],
+        reasoning_details: [
+          { type: 'reasoning.text', text: `Thought ${turn}\n\n`, signature: signature('text', turn), format: 'anthropic-claude-v1', index: 0 },
+        ],
         tool_calls: [call(turn)],
       }),
       late,
@@ -93,25 +95,25 @@ export const thinker: Thinker = {
         content: `Said ${turn}`,
         reasoning_details: [
           { type: 'reasoning.summary', summary: `Summary ${turn}`, format: 'openai-responses-v1', index: 0 },
-          { type: 'reasoning.encrypted', data: proof('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
+          { type: 'reasoning.encrypted', data: signature('data', turn), id: `rs_${turn}`, format: 'openai-responses-v1', index: 0 },
         ],
       }),
       late,
     ),
     shape('plain reasoning', turn => ({ content: null, reasoning_content: `Thought ${turn}\n\nlong`, tool_calls: [call(turn)] })),
   ],
-  stream(answer) {
-    const { choices, usage, ...head } = answer as { choices: { finish_reason: string }[]; usage: object; model: string }
-    const { content, reasoning_details = [], reasoning_content = '', tool_calls = [] } = messageOf(answer)
+  stream(response) {
+    const { choices, usage, ...head } = response as { choices: { finish_reason: string }[]; usage: object; model: string }
+    const { content, reasoning_details = [], reasoning_content = '', tool_calls = [] } = messageOf(response)
     const frames: string[] = []
     const send = (delta: object, finish_reason: string | null = null) =>
       frames.push(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason }] })}\n\n`)
     send({ role: 'assistant', content: '' })
-    for (const piece of pieces(reasoning_content)) send({ reasoning_content: piece })
+    for (const chunk of chunks(reasoning_content)) send({ reasoning_content: chunk })
     const isLate = head.model === late
-    if (isLate) for (const piece of reasoning_details.flatMap(({ text, summary }) => pieces(String(text ?? summary ?? '')))) send({ reasoning_content: piece })
+    if (isLate) for (const part of reasoning_details.flatMap(({ text, summary }) => chunks(String(text ?? summary ?? '')))) send({ reasoning_content: part })
     else for (const detail of reasoning_details.flatMap(detailDeltas)) send({ reasoning_details: [detail] })
-    for (const piece of pieces(content ?? '')) send({ content: piece })
+    for (const slice of chunks(content ?? '')) send({ content: slice })
     for (const [
       index,
       {
@@ -120,16 +122,16 @@ export const thinker: Thinker = {
       },
     ] of tool_calls.entries()) {
       send({ tool_calls: [{ index, ...one, function: { name, arguments: '' } }] })
-      for (const piece of pieces(input)) send({ tool_calls: [{ index, function: { arguments: piece } }] })
+      for (const piece of chunks(input)) send({ tool_calls: [{ index, function: { arguments: piece } }] })
     }
     if (isLate) send({ reasoning_details })
     send({}, choices[0]?.finish_reason)
     frames.push(`data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [], usage })}\n\n`, 'data: [DONE]\n\n')
     return frames.join('')
   },
-  essence: answer => bare(messageOf(answer)),
+  essence: response => bare(messageOf(response)),
   echoed: request => (request as { messages: Message[] }).messages.filter(({ role }) => role === 'assistant').map(bare),
-  proofs: request =>
+  signatures: request =>
     (request as { messages: Message[] }).messages.flatMap(({ reasoning_details = [], tool_calls = [] }) => [
       ...reasoning_details.flatMap(({ signature, data }) => [signature, data].filter(value => typeof value === 'string')),
       ...tool_calls.flatMap(({ extra_content: extra }) => (extra === undefined ? [] : [JSON.stringify(extra)])),

@@ -1,17 +1,17 @@
-import { pieces } from '../scripted.ts'
-import { proof, type Shape, type Thinker } from './index.ts'
+import { chunks } from '../scripted.ts'
+import { type Shape, signature, type Thinker } from './index.ts'
 
 type Part = { text?: string; thought?: boolean; functionCall?: object; functionResponse?: object; thoughtSignature?: string }
 type Content = { role: string; parts: Part[] }
 
-const signed = (part: Part, turn: number, what: string): Part => ({ ...part, thoughtSignature: proof(what, turn) })
+const signed = (part: Part, turn: number, what: string): Part => ({ ...part, thoughtSignature: signature(what, turn) })
 const thought = (turn: number, text = `**Thinking** (${turn})\n\nIt goes on, \u{1f914} twice.\n\n`): Part => ({ text, thought: true })
-const text = (turn: number, said = 'Looking \u{1f50e}'): Part => ({ text: `${said} ${turn}. ` })
+const text = (turn: number, message = 'Looking \u{1f50e}'): Part => ({ text: `${message} ${turn}. ` })
 const call = (turn: number, nth = 1): Part => ({ functionCall: { name: 'lookup', args: { turn, nth }, id: `id${turn}x${nth}` } })
 
 const shape = (name: string, parts: (turn: number) => Part[]): Shape => ({
   name,
-  answer: turn => ({
+  response: turn => ({
     candidates: [{ content: { role: 'model', parts: parts(turn) }, finishReason: 'STOP', index: 0 }],
     usageMetadata: { promptTokenCount: 8, candidatesTokenCount: 5, thoughtsTokenCount: 4, totalTokenCount: 17 },
     modelVersion: 'gemini-3-pro-preview',
@@ -19,13 +19,13 @@ const shape = (name: string, parts: (turn: number) => Part[]): Shape => ({
   }),
 })
 
-type Answer = { candidates: { content: Content; finishReason: string }[] }
+type ModelResponse = { candidates: { content: Content; finishReason: string }[] }
 
 /** A part in pieces; what is signed comes behind its text, as servers have it. */
-function inPieces(part: Part): Part[] {
-  const { text: said, thoughtSignature, ...rest } = part
-  if (said === undefined) return [part]
-  return [...pieces(said).map(piece => ({ ...rest, text: piece })), ...(thoughtSignature === undefined ? [] : [{ ...rest, text: '', thoughtSignature }])]
+function inChunks(part: Part): Part[] {
+  const { text: message, thoughtSignature, ...rest } = part
+  if (message === undefined) return [part]
+  return [...chunks(message).map(chunk => ({ ...rest, text: chunk })), ...(thoughtSignature === undefined ? [] : [{ ...rest, text: '', thoughtSignature }])]
 }
 
 /** Contents of one side in a row are one turn; where one text or thought without a proof ends and the next begins means nothing. */
@@ -53,14 +53,14 @@ export const thinker: Thinker = {
     shape('two signed calls', turn => [signed(call(turn, 1), turn, 'first'), signed(call(turn, 2), turn, 'second')]),
     shape('a thought, then a signed answer, without a call', turn => [thought(turn), signed(text(turn), turn, 'text')]),
   ],
-  stream(answer) {
-    const { candidates, ...head } = answer as Answer
+  stream(response) {
+    const { candidates, ...head } = response as ModelResponse
     const [{ content, finishReason } = { content: { role: 'model', parts: [] as Part[] }, finishReason: 'STOP' }] = candidates
     const frame = (part: Part, more: object = {}) =>
       `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [part] }, ...more, index: 0 }], ...head })}\r\n\r\n`
-    return [...content.parts.flatMap(inPieces).map(part => frame(part)), frame({ text: '' }, { finishReason })].join('')
+    return [...content.parts.flatMap(inChunks).map(part => frame(part)), frame({ text: '' }, { finishReason })].join('')
   },
-  essence: answer => bare((answer as Answer).candidates[0]?.content.parts ?? []),
+  essence: response => bare((response as ModelResponse).candidates[0]?.content.parts ?? []),
   echoed(request) {
     const turns: Content[] = []
     for (const { role, parts } of contentsOf(request)) {
@@ -71,6 +71,6 @@ export const thinker: Thinker = {
     return turns.flatMap(({ role, parts }) => (role === 'model' ? [bare(parts)] : []))
   },
   wants: part => !((part as Part).thought && !(part as Part).thoughtSignature),
-  proofs: request =>
+  signatures: request =>
     contentsOf(request).flatMap(({ parts }) => parts.flatMap(({ thoughtSignature }) => (thoughtSignature === undefined ? [] : [thoughtSignature]))),
 }

@@ -1,20 +1,20 @@
-import { pieces } from '../scripted.ts'
-import { proof, type Shape, type Thinker } from './index.ts'
+import { chunks } from '../scripted.ts'
+import { type Shape, signature, type Thinker } from './index.ts'
 
 type Block = { type: string; [key: string]: unknown }
 
 const thinking = (turn: number, text = `Let me think (${turn}).\n\n It goes on, \u{1f914} twice.\n`, name = 'thinking'): Block => ({
   type: 'thinking',
   thinking: text,
-  signature: proof(name, turn),
+  signature: signature(name, turn),
 })
-const redacted = (turn: number): Block => ({ type: 'redacted_thinking', data: proof('redacted', turn) })
-const text = (turn: number, said = 'Looking \u{1f50e}'): Block => ({ type: 'text', text: `${said} ${turn}. `, citations: null })
+const redacted = (turn: number): Block => ({ type: 'redacted_thinking', data: signature('redacted', turn) })
+const text = (turn: number, message = 'Looking \u{1f50e}'): Block => ({ type: 'text', text: `${message} ${turn}. `, citations: null })
 const call = (turn: number, nth = 1): Block => ({ type: 'tool_use', id: `toolu_${turn}_${nth}`, name: 'lookup', input: { turn, nth } })
 
 const shape = (name: string, content: (turn: number) => Block[]): Shape => ({
   name,
-  answer: turn => {
+  response: turn => {
     const blocks = content(turn)
     return {
       id: `msg_${turn}`,
@@ -32,7 +32,7 @@ const shape = (name: string, content: (turn: number) => Block[]): Shape => ({
 const frame = (type: string, rest: object = {}) => `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`
 
 function blockFrames(block: Block, index: number): string {
-  const { thinking: thought, signature, text: said, input } = block
+  const { thinking: thought, signature, text: message, input } = block
   const empty =
     block.type === 'thinking'
       ? { type: 'thinking', thinking: '', signature: '' }
@@ -42,10 +42,10 @@ function blockFrames(block: Block, index: number): string {
           ? { ...block, input: {} }
           : block
   const deltas: object[] = []
-  if (typeof thought === 'string') deltas.push(...pieces(thought).map(piece => ({ type: 'thinking_delta', thinking: piece })))
+  if (typeof thought === 'string') deltas.push(...chunks(thought).map(chunk => ({ type: 'thinking_delta', thinking: chunk })))
   if (signature !== undefined) deltas.push({ type: 'signature_delta', signature })
-  if (typeof said === 'string') deltas.push(...pieces(said).map(piece => ({ type: 'text_delta', text: piece })))
-  if (input !== undefined) deltas.push(...['', ...pieces(JSON.stringify(input))].map(piece => ({ type: 'input_json_delta', partial_json: piece })))
+  if (typeof message === 'string') deltas.push(...chunks(message).map(chunk => ({ type: 'text_delta', text: chunk })))
+  if (input !== undefined) deltas.push(...['', ...chunks(JSON.stringify(input))].map(chunk => ({ type: 'input_json_delta', partial_json: chunk })))
   return [
     frame('content_block_start', { index, content_block: empty }),
     ...deltas.map(delta => frame('content_block_delta', { index, delta })),
@@ -53,7 +53,7 @@ function blockFrames(block: Block, index: number): string {
   ].join('')
 }
 
-type Answer = { content: Block[]; stop_reason: string }
+type ModelResponse = { content: Block[]; stop_reason: string }
 
 const bare = (content: unknown): unknown =>
   typeof content === 'string' ? [{ type: 'text', text: content }] : (content as Block[]).map(({ citations: _, caller: __, ...block }) => block)
@@ -76,8 +76,8 @@ export const thinker: Thinker = {
     shape('a text before thinking', turn => [text(turn), thinking(turn), call(turn)]),
     shape('signed thinking, then an answer without a call', turn => [thinking(turn), text(turn)]),
   ],
-  stream(answer) {
-    const { content, stop_reason, ...head } = answer as Answer
+  stream(response) {
+    const { content, stop_reason, ...head } = response as ModelResponse
     return [
       frame('message_start', { message: { ...head, content: [], stop_reason: null, usage: { input_tokens: 8, output_tokens: 1 } } }),
       ...content.map(blockFrames),
@@ -85,10 +85,10 @@ export const thinker: Thinker = {
       frame('message_stop'),
     ].join('')
   },
-  essence: answer => bare((answer as Answer).content),
+  essence: response => bare((response as ModelResponse).content),
   echoed: request =>
     (request as { messages: { role: string; content: unknown }[] }).messages.flatMap(({ role, content }) => (role === 'assistant' ? [bare(content)] : [])),
-  proofs: request =>
+  signatures: request =>
     (request as { messages: { content: unknown }[] }).messages.flatMap(({ content }) =>
       (bare(content) as Block[]).flatMap(({ signature, data }) => [signature, data].filter(value => typeof value === 'string')),
     ),

@@ -1,5 +1,5 @@
-import { pieces } from '../scripted.ts'
-import { proof, type Shape, type Thinker } from './index.ts'
+import { chunks } from '../scripted.ts'
+import { type Shape, signature, type Thinker } from './index.ts'
 
 type Item = { type: string; [key: string]: unknown }
 
@@ -7,7 +7,7 @@ const reasoning = (turn: number, summary: string[], nth = 1): Item => ({
   type: 'reasoning',
   id: `rs_${turn}_${nth}`,
   summary: summary.map(text => ({ type: 'summary_text', text })),
-  encrypted_content: proof(`item ${nth}`, turn),
+  encrypted_content: signature(`item ${nth}`, turn),
 })
 const message = (turn: number, nth = 1): Item => ({
   type: 'message',
@@ -45,7 +45,7 @@ const usage = {
 
 const shape = (name: string, output: (turn: number) => Item[]): Shape => ({
   name,
-  answer: turn => ({ ...head, id: `resp_${turn}`, status: 'completed', incomplete_details: null, output: output(turn), usage }),
+  response: turn => ({ ...head, id: `resp_${turn}`, status: 'completed', incomplete_details: null, output: output(turn), usage }),
 })
 
 type Send = (type: string, rest: object) => void
@@ -56,13 +56,13 @@ function streamReasoning({ id, summary, content, ...rest }: Item, output_index: 
   for (const [summary_index, part] of (summary as { text: string }[]).entries()) {
     const place = { ...at, summary_index }
     send('response.reasoning_summary_part.added', { ...place, part: { ...part, text: '' } })
-    for (const delta of pieces(part.text)) send('response.reasoning_summary_text.delta', { ...place, delta })
+    for (const delta of chunks(part.text)) send('response.reasoning_summary_text.delta', { ...place, delta })
     send('response.reasoning_summary_text.done', { ...place, text: part.text })
     send('response.reasoning_summary_part.done', { ...place, part })
   }
   for (const [content_index, part] of ((content ?? []) as { text: string }[]).entries()) {
     const place = { ...at, content_index }
-    for (const delta of pieces(part.text)) send('response.reasoning_text.delta', { ...place, delta })
+    for (const delta of chunks(part.text)) send('response.reasoning_text.delta', { ...place, delta })
     send('response.reasoning_text.done', { ...place, text: part.text })
   }
   send('response.output_item.done', { output_index, item: { id, summary, ...(content !== undefined && { content }), ...rest } })
@@ -79,12 +79,12 @@ function streamItem(item: Item, output_index: number, send: Send): void {
     const place = { ...at, content_index: 0 }
     send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } })
     send('response.content_part.added', { ...place, part: { ...part, text: '' } })
-    for (const delta of pieces(part?.text ?? '')) send('response.output_text.delta', { ...place, delta, logprobs: [] })
+    for (const delta of chunks(part?.text ?? '')) send('response.output_text.delta', { ...place, delta, logprobs: [] })
     send('response.output_text.done', { ...place, text: part?.text, logprobs: [] })
     send('response.content_part.done', { ...place, part })
   } else {
     send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', arguments: '' } })
-    for (const delta of pieces(String(item['arguments']))) send('response.function_call_arguments.delta', { ...at, delta })
+    for (const delta of chunks(String(item['arguments']))) send('response.function_call_arguments.delta', { ...at, delta })
     send('response.function_call_arguments.done', { ...at, arguments: item['arguments'], name: item['name'] })
   }
   send('response.output_item.done', { output_index, item })
@@ -114,30 +114,30 @@ export const thinker: Thinker = {
     ]),
     shape('reasoning, then an answer without a call', turn => [reasoning(turn, [`Thinking of ${turn}`]), message(turn)]),
   ],
-  stream(answer) {
-    const { output, ...rest } = answer as { output: Item[] }
+  stream(response) {
+    const { output, ...rest } = response as { output: Item[] }
     const frames: string[] = []
     const send: Send = (type, more) => frames.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: frames.length, ...more })}\n\n`)
     send('response.created', { response: { ...rest, status: 'in_progress', output: [], usage: null } })
     for (const [index, item] of output.entries()) streamItem(item, index, send)
-    send('response.completed', { response: answer })
+    send('response.completed', { response })
     return frames.join('')
   },
-  essence: answer => (answer as { output: Item[] }).output.map(bare),
+  essence: response => (response as { output: Item[] }).output.map(bare),
   echoed(request) {
-    const answers: unknown[][] = []
+    const responses: unknown[][] = []
     let open: unknown[] | undefined
     for (const item of (request as { input: Item[] }).input) {
       if (!isOurs(item)) open = undefined
       else {
         if (!open) {
           open = []
-          answers.push(open)
+          responses.push(open)
         }
         open.push(bare(item))
       }
     }
-    return answers
+    return responses
   },
-  proofs: request => (request as { input: Item[] }).input.flatMap(({ encrypted_content: value }) => (typeof value === 'string' ? [value] : [])),
+  signatures: request => (request as { input: Item[] }).input.flatMap(({ encrypted_content: value }) => (typeof value === 'string' ? [value] : [])),
 }

@@ -1,4 +1,4 @@
-import { pieces, toldFunction, toldText } from '../scripted.ts'
+import { chunks, reportedFunction, reportedText } from '../scripted.ts'
 import type { Script, Wire } from './index.ts'
 
 const usage = {
@@ -14,7 +14,7 @@ const finishOf = ({ ending, calls }: Script) => (ending === 'length' ? 'length' 
 
 export const wire: Wire = {
   path: '/v1/chat/completions',
-  answer(script) {
+  response(script) {
     const { text, reasoning, calls, ending } = script
     const message = {
       role: 'assistant',
@@ -34,8 +34,8 @@ export const wire: Wire = {
     const frame = (delta: object, finish: string | null = null) =>
       `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }], usage: null })}\n\n`
     const frames = [frame({ role: 'assistant', content: '' })]
-    for (const piece of pieces(reasoning)) frames.push(frame({ reasoning_content: piece }))
-    for (const piece of pieces(text)) frames.push(frame(ending === 'refusal' ? { refusal: piece } : { content: piece }))
+    for (const chunk of chunks(reasoning)) frames.push(frame({ reasoning_content: chunk }))
+    for (const part of chunks(text)) frames.push(frame(ending === 'refusal' ? { refusal: part } : { content: part }))
     calls.forEach(({ id, name, freeform }, index) => {
       frames.push(
         frame({
@@ -46,12 +46,12 @@ export const wire: Wire = {
       )
     })
     // Interleaved, as some servers do.
-    const rest = calls.map(({ args }) => pieces(args))
+    const rest = calls.map(({ args }) => chunks(args))
     while (rest.some(list => list.length > 0))
       rest.forEach((list, index) => {
-        const piece = list.shift()
-        if (piece !== undefined)
-          frames.push(frame({ tool_calls: [{ index, ...(calls[index]?.freeform ? { custom: { input: piece } } : { function: { arguments: piece } }) }] }))
+        const chunk = list.shift()
+        if (chunk !== undefined)
+          frames.push(frame({ tool_calls: [{ index, ...(calls[index]?.freeform ? { custom: { input: chunk } } : { function: { arguments: chunk } }) }] }))
       })
     if (breaks === 'cut') return frames
     if (breaks === 'error')
@@ -66,7 +66,7 @@ export const wire: Wire = {
   failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
   toolsOf(body) {
     const { tools = [] } = body as { tools?: { function?: { name: string; parameters?: unknown }; custom?: { name: string } }[] }
-    return tools.map(tool => (tool.function ? toldFunction(tool.function.name, tool.function.parameters) : toldText(tool.custom?.name)))
+    return tools.map(tool => (tool.function ? reportedFunction(tool.function.name, tool.function.parameters) : reportedText(tool.custom?.name)))
   },
   echoed: ['id'],
 }

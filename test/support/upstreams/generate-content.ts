@@ -1,16 +1,16 @@
-import { pieces, toldFunction } from '../scripted.ts'
+import { chunks, reportedFunction } from '../scripted.ts'
 import type { Script, Wire } from './index.ts'
 
 const counts = { promptTokenCount: 20, cachedContentTokenCount: 12, candidatesTokenCount: 5, thoughtsTokenCount: 4, totalTokenCount: 29 }
 const head = { modelVersion: 'upstream-model', responseId: 'k0yW' }
 
-const proof = 'c2lnbmF0dXJl'
+const signature = 'c2lnbmF0dXJl'
 
 const finishOf = ({ ending }: Script) => (ending === 'length' ? 'MAX_TOKENS' : ending === 'refusal' ? 'SAFETY' : 'STOP')
 
 const callPart = ({ id, name, args }: NonNullable<Script['calls']>[number], index: number) => ({
   functionCall: { id, name, ...(args && { args: JSON.parse(args) as unknown }) },
-  ...(index === 0 && { thoughtSignature: proof }),
+  ...(index === 0 && { thoughtSignature: signature }),
 })
 
 const statusOf: Record<number, string> = { 400: 'INVALID_ARGUMENT', 404: 'NOT_FOUND', 429: 'RESOURCE_EXHAUSTED', 503: 'UNAVAILABLE' }
@@ -22,7 +22,7 @@ export const wire: Wire = {
     if (action === undefined) return undefined
     return { stream: action === 'streamGenerateContent' && searchParams.get('alt') === 'sse' }
   },
-  answer(script) {
+  response(script) {
     const { text, reasoning, calls = [] } = script
     const parts = [...(reasoning ? [{ text: reasoning, thought: true }] : []), ...(text ? [{ text }] : []), ...calls.map(callPart)]
     return { candidates: [{ content: { role: 'model', parts }, finishReason: finishOf(script), index: 0 }], usageMetadata: counts, ...head }
@@ -32,8 +32,8 @@ export const wire: Wire = {
     const frame = (parts: object[], more: object = {}, usageMetadata: object = { promptTokenCount: 20, totalTokenCount: 20 }) =>
       `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, ...more, index: 0 }], usageMetadata, ...head })}\r\n\r\n`
     const frames = [
-      ...pieces(reasoning).map(piece => frame([{ text: piece, thought: true }])),
-      ...pieces(text).map(piece => frame([{ text: piece }])),
+      ...chunks(reasoning).map(chunk => frame([{ text: chunk, thought: true }])),
+      ...chunks(text).map(chunk => frame([{ text: chunk }])),
       ...calls.map((call, index) => frame([callPart(call, index)])),
     ]
     if (breaks === 'cut') return frames
@@ -50,8 +50,8 @@ export const wire: Wire = {
   }),
   toolsOf(body) {
     const { tools = [] } = body as { tools?: { functionDeclarations?: { name: string; parametersJsonSchema?: unknown }[] }[] }
-    return tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(one => toldFunction(one.name, one.parametersJsonSchema)))
+    return tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(one => reportedFunction(one.name, one.parametersJsonSchema)))
   },
-  proof,
+  signature,
   echoed: ['id', 'thoughtSignature'],
 }

@@ -17,7 +17,7 @@ export type Script = {
 }
 
 /** A tool as an upstream was told of it. `field`: the first of the function's parameters. */
-export type Told = { name: string; freeform: boolean; field: string }
+export type Reported = { name: string; freeform: boolean; field: string }
 
 export type Failure = { status: number; type: string; message: string; retryAfter?: string }
 
@@ -26,14 +26,14 @@ export type Wire = {
   /** Where it is served; where the path tells more: undefined for no such path, and whether a stream is asked for. */
   path: string | ((url: string) => { stream: boolean } | undefined)
   /** `asked`: the body of the request, which some responses repeat. */
-  answer(script: Script, asked?: unknown): unknown
+  response(script: Script, received?: unknown): unknown
   /** Frames of the stream. */
-  stream(script: Script, asked?: unknown): string[]
+  stream(script: Script, requested?: unknown): string[]
   failure(failure: Failure): unknown
   /** The tools of a request. */
-  toolsOf(body: unknown): Told[]
+  toolsOf(body: unknown): Reported[]
   /** What its replies prove their reasoning with; absent: nothing does. */
-  proof?: string
+  signature?: string
   /** Keys of a reply whose values a client sends back without knowing what they mean. */
   echoed: readonly string[]
 }
@@ -58,8 +58,8 @@ const two = [
 ]
 
 /** What a conversation gets as its next answer: decided by the scenario that its text names and the results it holds. */
-function byScenario(asked: unknown): Script | Failure {
-  const body = JSON.stringify(asked)
+function byScenario(received: unknown): Script | Failure {
+  const body = JSON.stringify(received)
   const scenario = /scenario:(\w+)/.exec(body)?.[1]
   const results = [...new Set(body.match(/RESULT-\w+/g) ?? [])]
   switch (scenario) {
@@ -97,7 +97,7 @@ export type Upstream = { url: string; requests: unknown[]; close(): Promise<void
 
 /** A server of this protocol that refuses every request that is not legal in it, and answers by script. `play`: what to say to a request's body. */
 export async function startUpstream(protocol: string, play: (body: unknown) => Script | Failure = byScenario): Promise<Upstream> {
-  const { path, answer, stream, failure } = wireOf(protocol)
+  const { path, response, stream, failure } = wireOf(protocol)
   const strict = strictOf(protocol)
   const requests: unknown[] = []
   const serve = async (req: IncomingMessage, res: ServerResponse) => {
@@ -107,8 +107,8 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
       res
         .writeHead(what.status, { 'content-type': 'application/json', ...(what.retryAfter && { 'retry-after': what.retryAfter }) })
         .end(JSON.stringify(failure(what)))
-    const asked = typeof path === 'string' ? (req.url?.split('?')[0] === path ? {} : undefined) : path(req.url ?? '')
-    const served: { stream?: boolean } | undefined = req.method === 'POST' ? asked : undefined
+    const received = typeof path === 'string' ? (req.url?.split('?')[0] === path ? {} : undefined) : path(req.url ?? '')
+    const served: { stream?: boolean } | undefined = req.method === 'POST' ? received : undefined
     if (!served) return fail({ status: 404, type: 'not_found_error', message: `no ${req.url}` })
     const body = JSON.parse(Buffer.concat(chunks).toString()) as { stream?: boolean }
     requests.push(body)
@@ -116,7 +116,7 @@ export async function startUpstream(protocol: string, play: (body: unknown) => S
     if (faults.length > 0) return fail({ status: 400, type: 'invalid_request_error', message: `not legal: ${faults.join('; ')}` })
     const script = { ...play(body), turn: requests.length }
     if ('status' in script) return fail(script)
-    if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer(script, body)))
+    if (!(served.stream ?? body.stream)) return res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(response(script, body)))
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     // Cut in odd places, as networks do.
     const text = Buffer.from(stream(script, body).join(''))

@@ -1,19 +1,19 @@
-import { pieces, toldFunction } from '../scripted.ts'
+import { chunks, reportedFunction } from '../scripted.ts'
 import type { Script, Wire } from './index.ts'
 
 const usage = { input_tokens: 8, cache_creation_input_tokens: 0, cache_read_input_tokens: 12, output_tokens: 9, service_tier: 'standard' }
 const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'upstream-model' }
 
-const proof = 'c2lnbmF0dXJl'
+const signature = 'c2lnbmF0dXJl'
 
 const stopOf = ({ ending, calls }: Script) => (ending === 'length' ? 'max_tokens' : ending === 'refusal' ? 'refusal' : calls ? 'tool_use' : 'end_turn')
 
 export const wire: Wire = {
   path: '/v1/messages',
-  answer(script) {
+  response(script) {
     const { text, reasoning, calls = [] } = script
     const content = [
-      ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature: proof }] : []),
+      ...(reasoning ? [{ type: 'thinking', thinking: reasoning, signature }] : []),
       ...(text ? [{ type: 'text', text }] : []),
       ...calls.map(({ id, name, args }) => ({ type: 'tool_use', id, name, input: JSON.parse(args || '{}') as unknown })),
     ]
@@ -35,18 +35,18 @@ export const wire: Wire = {
     }
     if (reasoning)
       block({ type: 'thinking', thinking: '', signature: '' }, [
-        ...pieces(reasoning).map(thinking => ({ type: 'thinking_delta', thinking })),
-        { type: 'signature_delta', signature: proof },
+        ...chunks(reasoning).map(thinking => ({ type: 'thinking_delta', thinking })),
+        { type: 'signature_delta', signature },
       ])
     if (text)
       block(
         { type: 'text', text: '' },
-        pieces(text).map(piece => ({ type: 'text_delta', text: piece })),
+        chunks(text).map(chunk => ({ type: 'text_delta', text: chunk })),
       )
     for (const { id, name, args } of calls)
       block(
         { type: 'tool_use', id, name, input: {} },
-        ['', ...pieces(args)].map(partial_json => ({ type: 'input_json_delta', partial_json })),
+        ['', ...chunks(args)].map(partial_json => ({ type: 'input_json_delta', partial_json })),
       )
     if (breaks === 'cut') return frames
     if (breaks === 'error') return [...frames, frame('error', { error: { type: 'api_error', message: 'Broke down' } })]
@@ -59,8 +59,8 @@ export const wire: Wire = {
   failure: ({ type, message }) => ({ type: 'error', error: { type: type === 'server_error' ? 'api_error' : type, message }, request_id: 'req_1' }),
   toolsOf(body) {
     const { tools = [] } = body as { tools?: { name: string; input_schema?: unknown }[] }
-    return tools.map(({ name, input_schema: schema }) => toldFunction(name, schema))
+    return tools.map(({ name, input_schema: schema }) => reportedFunction(name, schema))
   },
-  proof,
+  signature,
   echoed: ['id', 'signature'],
 }

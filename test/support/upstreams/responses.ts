@@ -1,4 +1,4 @@
-import { pieces, toldFunction, toldText } from '../scripted.ts'
+import { chunks, reportedFunction, reportedText } from '../scripted.ts'
 import type { Script, Wire } from './index.ts'
 
 const usage = {
@@ -20,12 +20,22 @@ const head = {
   metadata: {},
 }
 
-type Asked = { tools?: object[]; text?: { format?: { type: string } }; reasoning?: object } & { [key: string]: unknown }
+type ReceivedRequest = { tools?: object[]; text?: { format?: { type: string } }; reasoning?: object } & { [key: string]: unknown }
 
 /** What a complete response repeats of its request, with null or the default for what the request leaves out. Nothing without a request. */
-function repeated(asked: unknown): object {
-  if (asked === undefined) return {}
-  const { tools = [], text, reasoning, model: _model, input: _input, stream: _stream, include: _include, stream_options: _options, ...rest } = asked as Asked
+function repeated(received: unknown): object {
+  if (received === undefined) return {}
+  const {
+    tools = [],
+    text,
+    reasoning,
+    model: _model,
+    input: _input,
+    stream: _stream,
+    include: _include,
+    stream_options: _options,
+    ...rest
+  } = received as ReceivedRequest
   const format = text?.format ?? { type: 'text' }
   return {
     completed_at: null,
@@ -52,7 +62,7 @@ function repeated(asked: unknown): object {
   }
 }
 
-const proof = 'ZW5jcnlwdGVk'
+const signature = 'ZW5jcnlwdGVk'
 
 type Item = { id: string; type: string; status?: string; [key: string]: unknown }
 
@@ -60,7 +70,7 @@ function itemsOf({ text, reasoning, calls = [], ending, turn = 1 }: Script): Ite
   const status = ending === 'length' ? 'incomplete' : 'completed'
   const part = ending === 'refusal' ? { type: 'refusal', refusal: text } : { type: 'output_text', text, annotations: [], logprobs: [] }
   return [
-    ...(reasoning ? [{ id: `rs_${turn}`, type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: proof }] : []),
+    ...(reasoning ? [{ id: `rs_${turn}`, type: 'reasoning', summary: [{ type: 'summary_text', text: reasoning }], encrypted_content: signature }] : []),
     ...(text ? [{ id: `msg_${turn}`, type: 'message', role: 'assistant', status, content: [part] }] : []),
     ...calls.map(({ id, name, args }) => ({ id: `fc_${id}`, type: 'function_call', status, call_id: id, name, arguments: args || '{}' })),
   ]
@@ -71,10 +81,10 @@ const endOf = ({ ending }: Script) =>
 
 export const wire: Wire = {
   path: '/v1/responses',
-  answer: (script, asked) => ({ ...head, ...repeated(asked), ...endOf(script), output: itemsOf(script), usage }),
-  stream(script, asked) {
+  response: (script, received) => ({ ...head, ...repeated(received), ...endOf(script), output: itemsOf(script), usage }),
+  stream(script, received) {
     const { breaks } = script
-    const begun = { ...head, ...repeated(asked) }
+    const begun = { ...head, ...repeated(received) }
     const frames: string[] = []
     const send = (type: string, rest: object) => frames.push(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: frames.length, ...rest })}\n\n`)
     send('response.created', { response: { ...begun, status: 'in_progress', output: [], usage: null } })
@@ -86,7 +96,7 @@ export const wire: Wire = {
         const place = { ...at, summary_index: 0 }
         const text = script.reasoning ?? ''
         send('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
-        for (const delta of pieces(text)) send('response.reasoning_summary_text.delta', { ...place, delta })
+        for (const delta of chunks(text)) send('response.reasoning_summary_text.delta', { ...place, delta })
         send('response.reasoning_summary_text.done', { ...place, text })
         send('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
       } else if (item.type === 'message') {
@@ -96,13 +106,13 @@ export const wire: Wire = {
         const kind = script.ending === 'refusal' ? 'refusal' : 'output_text'
         const whole = kind === 'refusal' ? { type: kind, refusal: text } : { type: kind, text, annotations: [], logprobs: [] }
         send('response.content_part.added', { ...place, part: kind === 'refusal' ? { type: kind, refusal: '' } : { ...whole, text: '' } })
-        for (const delta of pieces(text)) send(`response.${kind}.delta`, { ...place, delta, ...(kind === 'output_text' && { logprobs: [] }) })
+        for (const delta of chunks(text)) send(`response.${kind}.delta`, { ...place, delta, ...(kind === 'output_text' && { logprobs: [] }) })
         if (breaks) return
         send(`response.${kind}.done`, { ...place, [kind === 'refusal' ? 'refusal' : 'text']: text, ...(kind === 'output_text' && { logprobs: [] }) })
         send('response.content_part.done', { ...place, part: whole })
       } else {
         send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', arguments: '' } })
-        for (const delta of pieces(String(item['arguments']))) send('response.function_call_arguments.delta', { ...at, delta })
+        for (const delta of chunks(String(item['arguments']))) send('response.function_call_arguments.delta', { ...at, delta })
         send('response.function_call_arguments.done', { ...at, arguments: item['arguments'] })
       }
       send('response.output_item.done', { output_index, item })
@@ -119,8 +129,10 @@ export const wire: Wire = {
   failure: ({ type, message }) => ({ error: { message, type, param: null, code: null } }),
   toolsOf(body) {
     const { tools = [] } = body as { tools?: { type: string; name?: string; parameters?: unknown }[] }
-    return tools.flatMap(({ type, name, parameters }) => (name === undefined ? [] : [type === 'custom' ? toldText(name) : toldFunction(name, parameters)]))
+    return tools.flatMap(({ type, name, parameters }) =>
+      name === undefined ? [] : [type === 'custom' ? reportedText(name) : reportedFunction(name, parameters)],
+    )
   },
-  proof,
+  signature,
   echoed: ['id', 'call_id', 'encrypted_content'],
 }

@@ -1,4 +1,4 @@
-import { counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, pieces, type Refusal, type Turn, turnAfter } from './turn.ts'
+import { chunks, counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, type Refusal, type Turn, turnAfter } from './turn.ts'
 
 /** What servers of chat-completions have in common, and where they differ. */
 export type ChatServer = {
@@ -88,31 +88,31 @@ export function chatServer(server: ChatServer): Endpoint {
       const calls = turn.calls.map(({ id, name, args, text }) =>
         text ? { id, type: 'custom', custom: { name, input: args } } : { id, type: 'function', function: { name, arguments: args } },
       )
-      const said: Json = server.silent?.(model) ? {} : reason(turn.reasoning, false, model)
-      const before = typeof said['content'] === 'string' ? said['content'] : ''
+      const sent: Json = server.silent?.(model) ? {} : reason(turn.reasoning, false, model)
+      const before = typeof sent['content'] === 'string' ? sent['content'] : ''
       const message = {
         role: 'assistant',
-        ...said,
-        ...(!Array.isArray(said['content']) && { content: before + turn.text || null }),
-        ...(Array.isArray(said['content']) && { content: [...(said['content'] as unknown[]), ...(turn.text ? [{ type: 'text', text: turn.text }] : [])] }),
+        ...sent,
+        ...(!Array.isArray(sent['content']) && { content: before + turn.text || null }),
+        ...(Array.isArray(sent['content']) && { content: [...(sent['content'] as unknown[]), ...(turn.text ? [{ type: 'text', text: turn.text }] : [])] }),
         ...(calls.length > 0 && { tool_calls: calls.map(call => server.wholeCall?.(call) ?? call) }),
       }
       return { ...headOf(body), object: 'chat.completion', model, choices: [{ index: 0, message, finish_reason: finishOf(turn) }], usage: usage(body, model) }
     },
     stream(body, model) {
       const turn = turnOf(body)
-      const asked = usageIn !== 'asked' || (isJson(body['stream_options']) && body['stream_options']['include_usage'] === true)
+      const received = usageIn !== 'asked' || (isJson(body['stream_options']) && body['stream_options']['include_usage'] === true)
       const chunkOf = (more: Json) => `data: ${JSON.stringify({ ...headOf(body), object: 'chat.completion.chunk', model, ...more })}\n\n`
       const every = usageIn === 'every-chunk' ? { usage: usage(body, model) } : {}
       const frame = (delta: Json, finish: string | null = null, more: Json = every) =>
         chunkOf({ choices: [{ index: 0, delta, finish_reason: finish }], ...more })
       const frames = [frame({ role: 'assistant', content: '' })]
-      if (!server.silent?.(model)) for (const piece of reasonDeltas(turn.reasoning, reason, model)) frames.push(frame(piece))
-      for (const content of pieces(turn.text)) frames.push(frame({ content }))
-      frames.push(...(server.callFrames ?? callPieces)(turn, frame))
+      if (!server.silent?.(model)) for (const chunk of reasonDeltas(turn.reasoning, reason, model)) frames.push(frame(chunk))
+      for (const content of chunks(turn.text)) frames.push(frame({ content }))
+      frames.push(...(server.callFrames ?? callChunks)(turn, frame))
       const counts = usage(body, model)
       frames.push(frame({}, finishOf(turn), usageIn === 'finish-chunk' ? { usage: counts } : every))
-      if ((usageIn === 'asked' && asked) || usageIn === 'own-chunk') frames.push(chunkOf({ choices: [], usage: counts }))
+      if ((usageIn === 'asked' && received) || usageIn === 'own-chunk') frames.push(chunkOf({ choices: [], usage: counts }))
       frames.push('data: [DONE]\n\n')
       return server.quirks?.(frames, body) ?? frames
     },
@@ -123,17 +123,17 @@ export function chatServer(server: ChatServer): Endpoint {
 /** Text that begins inside tags comes as text; else each piece in the field. */
 function reasonDeltas(text: string, reason: NonNullable<ChatServer['reason']>, model: string): Json[] {
   const whole: Json = reason(text, true, model)
-  if (typeof whole['content'] === 'string') return pieces(whole['content']).map(content => ({ content }))
-  return pieces(text).map(piece => reason(piece, true, model))
+  if (typeof whole['content'] === 'string') return chunks(whole['content']).map(content => ({ content }))
+  return chunks(text).map(chunk => reason(chunk, true, model))
 }
 
 /** Each call is announced, then its arguments come in pieces. */
-export function callPieces({ calls }: Turn, frame: (delta: Json) => string): string[] {
+export function callChunks({ calls }: Turn, frame: (delta: Json) => string): string[] {
   return calls.flatMap(({ id, name, args, text }, index) => [
     frame({
       tool_calls: [{ index, id, ...(text ? { type: 'custom', custom: { name, input: '' } } : { type: 'function', function: { name, arguments: '' } }) }],
     }),
-    ...pieces(args).map(piece => frame({ tool_calls: [{ index, ...(text ? { custom: { input: piece } } : { function: { arguments: piece } }) }] })),
+    ...chunks(args).map(chunk => frame({ tool_calls: [{ index, ...(text ? { custom: { input: chunk } } : { function: { arguments: chunk } }) }] })),
   ])
 }
 
@@ -141,7 +141,7 @@ export function callPieces({ calls }: Turn, frame: (delta: Json) => string): str
 export function callsWithEmptyNames({ calls }: Turn, frame: (delta: Json) => string): string[] {
   return calls.flatMap(({ id, name, args }, index) => [
     frame({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
-    ...pieces(args).map(piece => frame({ tool_calls: [{ index, id: '', type: 'function', function: { name: '', arguments: piece } }] })),
+    ...chunks(args).map(chunk => frame({ tool_calls: [{ index, id: '', type: 'function', function: { name: '', arguments: chunk } }] })),
   ])
 }
 

@@ -1,5 +1,6 @@
 import { strictOf } from '../../../../src/testing/strict/index.ts'
 import {
+  chunks,
   counted,
   type Endpoint,
   firstOf,
@@ -8,7 +9,6 @@ import {
   keyed,
   listOf,
   type Offered,
-  pieces,
   type Refusal,
   type Turn,
   thoughtOf,
@@ -71,10 +71,10 @@ export function googleServer(server: GoogleServer): Endpoint {
       const turn = turnOf(body)
       const frame = (parts: unknown[], more: object = {}) =>
         `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, ...more, index: 0 }], usageMetadata, ...head(body, model) })}\r\n\r\n`
-      const shown = wanted(body) && !server.silent?.(model) ? pieces(turn.reasoning).map(text => frame([{ text, thought: true }])) : []
+      const shown = wanted(body) && !server.silent?.(model) ? chunks(turn.reasoning).map(text => frame([{ text, thought: true }])) : []
       return [
         ...shown,
-        ...pieces(turn.text).map(text => frame([{ text }])),
+        ...chunks(turn.text).map(text => frame([{ text }])),
         ...callsOf(turn, model).map(part => frame([part])),
         frame([{ text: '' }], { finishReason: 'STOP' }),
       ]

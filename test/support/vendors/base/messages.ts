@@ -1,6 +1,6 @@
 import { strictOf } from '../../../../src/testing/strict/index.ts'
 import { matching } from './chat.ts'
-import { counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, pieces, type Refusal, type Turn, turnAfter } from './turn.ts'
+import { chunks, counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, type Refusal, type Turn, turnAfter } from './turn.ts'
 
 /** What servers of the messages protocol have in common, and where they differ. */
 export type MessagesServer = {
@@ -83,12 +83,12 @@ function thought({ thinking, signature }: Json, signs: boolean): string {
 }
 
 function streamed(block: Json): { start: Json; deltas: Json[] } {
-  if (block['type'] === 'text') return { start: { type: 'text', text: '' }, deltas: pieces(String(block['text'])).map(text => ({ type: 'text_delta', text })) }
+  if (block['type'] === 'text') return { start: { type: 'text', text: '' }, deltas: chunks(String(block['text'])).map(text => ({ type: 'text_delta', text })) }
   if (block['type'] === 'thinking') {
-    const deltas: Json[] = pieces(String(block['thinking'])).map(thinking => ({ type: 'thinking_delta', thinking }))
+    const deltas: Json[] = chunks(String(block['thinking'])).map(thinking => ({ type: 'thinking_delta', thinking }))
     return { start: { type: 'thinking', thinking: '', signature: '' }, deltas: [...deltas, { type: 'signature_delta', signature: block['signature'] }] }
   }
-  const deltas = ['', ...pieces(JSON.stringify(block['input']))].map(partial_json => ({ type: 'input_json_delta', partial_json }))
+  const deltas = ['', ...chunks(JSON.stringify(block['input']))].map(partial_json => ({ type: 'input_json_delta', partial_json }))
   return { start: { ...block, input: {} }, deltas }
 }
 
@@ -118,10 +118,10 @@ function shape(body: Json, model: string, { blocks, midSystem = () => false }: M
     const odd = blocks && parts.find(({ type }) => !blocks.includes(String(type)))
     if (odd) return `messages.${at}: unsupported content block '${String(odd['type'])}'`
     if (parts.some(({ type, text }) => type === 'text' && text === '')) return 'messages: text content blocks must be non-empty'
-    const answered = parts.filter(({ type }) => type === 'tool_result').map(part => part['tool_use_id'])
-    const lost = answered.find(id => !open.includes(id))
+    const responded = parts.filter(({ type }) => type === 'tool_result').map(part => part['tool_use_id'])
+    const lost = responded.find(id => !open.includes(id))
     if (lost) return `messages.${at}: tool_result without its tool_use: ${String(lost)}`
-    if (role !== 'system' && open.some(id => !answered.includes(id))) return `messages.${at}: tool_use ids without tool_result: ${open.join(', ')}`
+    if (role !== 'system' && open.some(id => !responded.includes(id))) return `messages.${at}: tool_use ids without tool_result: ${open.join(', ')}`
     if (role !== 'system') open = parts.filter(({ type }) => type === 'tool_use').map(({ id }) => id)
   }
   return open.length > 0 ? 'messages: the last tool_use has no tool_result' : undefined

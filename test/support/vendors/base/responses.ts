@@ -1,6 +1,6 @@
 import { strictOf } from '../../../../src/testing/strict/index.ts'
 import { matching, openaiFailure } from './chat.ts'
-import { counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, pieces, type Refusal, type Turn, turnAfter } from './turn.ts'
+import { chunks, counted, type Endpoint, firstOf, isJson, type Json, keyed, listOf, type Offered, type Refusal, type Turn, turnAfter } from './turn.ts'
 
 /** What servers of the responses protocol have in common, and where they differ. */
 export type ResponsesServer = {
@@ -60,8 +60,16 @@ export function responsesServer(server: ResponsesServer): Endpoint {
     })),
   ]
   const headOf = (body: Json, model: string): Json => {
-    const { input: _, stream: _stream, ...asked } = body
-    return { id: `resp_${listOf(body['input']).length}`, object: 'response', created_at: 1_780_000_000, error: null, incomplete_details: null, ...asked, model }
+    const { input: _, stream: _stream, ...received } = body
+    return {
+      id: `resp_${listOf(body['input']).length}`,
+      object: 'response',
+      created_at: 1_780_000_000,
+      error: null,
+      incomplete_details: null,
+      ...received,
+      model,
+    }
   }
   return {
     protocol: 'responses',
@@ -106,7 +114,7 @@ function sendItem(item: Json, output_index: number, send: (type: string, rest: o
     const place = { ...at, summary_index: 0 }
     send('response.output_item.added', { output_index, item: { id: item['id'], type: 'reasoning', summary: [] } })
     send('response.reasoning_summary_part.added', { ...place, part: { type: 'summary_text', text: '' } })
-    for (const delta of pieces(text)) send('response.reasoning_summary_text.delta', { ...place, delta })
+    for (const delta of chunks(text)) send('response.reasoning_summary_text.delta', { ...place, delta })
     send('response.reasoning_summary_text.done', { ...place, text })
     send('response.reasoning_summary_part.done', { ...place, part })
   } else if (part) {
@@ -114,13 +122,13 @@ function sendItem(item: Json, output_index: number, send: (type: string, rest: o
     const place = { ...at, content_index: 0 }
     send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', content: [] } })
     send('response.content_part.added', { ...place, part: { ...part, text: '' } })
-    for (const delta of pieces(text)) send(`response.${kind}.delta`, { ...place, delta, ...(kind === 'output_text' && { logprobs: [] }) })
+    for (const delta of chunks(text)) send(`response.${kind}.delta`, { ...place, delta, ...(kind === 'output_text' && { logprobs: [] }) })
     send(`response.${kind}.done`, { ...place, text, ...(kind === 'output_text' && { logprobs: [] }) })
     send('response.content_part.done', { ...place, part })
   } else {
     const [key, kind] = item['type'] === 'custom_tool_call' ? ['input', 'custom_tool_call_input'] : ['arguments', 'function_call_arguments']
     send('response.output_item.added', { output_index, item: { ...item, status: 'in_progress', [key]: '' } })
-    for (const delta of pieces(String(item[key]))) send(`response.${kind}.delta`, { ...at, delta })
+    for (const delta of chunks(String(item[key]))) send(`response.${kind}.delta`, { ...at, delta })
     send(`response.${kind}.done`, { ...at, [key]: item[key] })
   }
   send('response.output_item.done', { output_index, item })

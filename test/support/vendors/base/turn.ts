@@ -7,7 +7,7 @@ export type Call = { id: string; name: string; namespace?: string; args: string;
 export type Turn = { nth: 1 | 2 | 3; reasoning: string; text: string; calls: Call[] }
 
 export const thoughtOf = (nth: number): string => `Thought ${nth}: the tool has to be asked.\nThen it is known.`
-export const answerText = 'All is known now.'
+export const responseText = 'All is known now.'
 
 /** The numbers that every simulated server counts, in its own fields: input with 800 cached tokens, output with 40 tokens of reasoning. */
 export const counted = { input: 1200, cached: 800, output: 90, reasoning: 40 }
@@ -16,7 +16,7 @@ export const counted = { input: 1200, cached: 800, output: 90, reasoning: 40 }
 export function turnAfter(results: number, tools: readonly Offered[], idOf: (nth: number) => string, serial = false): Turn {
   const [tool] = tools.filter(({ text }) => !text).concat(tools)
   const nth = tool === undefined || results >= 2 ? 3 : results === 0 ? 1 : 2
-  if (tool === undefined || nth === 3) return { nth, reasoning: thoughtOf(nth), text: answerText, calls: [] }
+  if (tool === undefined || nth === 3) return { nth, reasoning: thoughtOf(nth), text: responseText, calls: [] }
   const many = nth === 1 || serial ? 1 : 2
   const calls = Array.from({ length: many }, (_, i) => ({
     id: idOf(nth * 10 + i),
@@ -49,7 +49,7 @@ type Schema = {
 }
 
 /** A text in pieces of a few characters, none empty. */
-export const pieces = (text: string): string[] => text.match(/[\s\S]{1,12}/g) ?? []
+export const chunks = (text: string): string[] => text.match(/[\s\S]{1,12}/g) ?? []
 
 export type Json = Record<string, unknown>
 export const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
