@@ -35,7 +35,8 @@ const readable = new Map<string, { body: unknown; oddBodies: OddValue[] }[]>()
 function readableOf(kind: Kind, from: Protocol) {
   const key = `${kind} ${from.name}`
   const known =
-    readable.get(key) ?? bodiesOf(kind, from).map(body => ({ body, oddBodies: withOddValues(body).filter(odd => !refusal(() => decode(kind, from, odd.body))) }))
+    readable.get(key) ??
+    bodiesOf(kind, from).map(body => ({ body, oddBodies: withOddValues(body).filter(odd => !refusal(() => decode(kind, from, odd.body))) }))
   readable.set(key, known)
   return known
 }
