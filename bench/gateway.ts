@@ -124,7 +124,7 @@ async function serveOperated(isRecorded: boolean): Promise<void> {
   const operations = createOperations({ log: 'json', out: line => void log.write(`${line}\n`), state: () => handler.state() })
   const records = isRecorded ? await openRecords({ file: join(mkdtempSync(join(tmpdir(), 'bench-')), 'records.db') }) : undefined
   const handler: ConnectGateway = created({ logger: operations.logger, ...(records && { onUsage: records.hooks.onUsage }) })
-  serve(createServer((request, response) => void (operations.answer(request, response) || handler(request, response))))
+  serve(createServer((request, response) => void (operations.handle(request, response) || handler(request, response))))
 }
 
 function serve(server: Server): void {

@@ -28,7 +28,7 @@ function recordOf(number: number, now: number): UsageRecord {
     time: new Date(now - ((total - number) / total) * days * 86_400_000).toISOString(),
     requestId: newId('req_'),
     key: `key-${number % 20}`,
-    modelAsked: model,
+    requestedModel: model,
     modelServed: model,
     channel: `channel-${number % 5}`,
     protocolIn: 'messages',

@@ -15,7 +15,7 @@ import type { History } from './translate/history.ts'
 import * as histories from './translate/history.ts'
 import type { Reference, Resolvers } from './translate/references.ts'
 import * as requests from './translate/request.ts'
-import * as replies from './translate/response.ts'
+import * as responses from './translate/response.ts'
 import { refuseIfStrict, type Settings } from './translate/settings.ts'
 import * as streams from './translate/stream.ts'
 import type { StreamTranslator } from './translate/stream-translator.ts'
@@ -31,7 +31,7 @@ export type { Reference, ReferenceKind, Resolvers } from './translate/references
 export { toWebStream } from './translate/web-streams.ts'
 
 /** Options that every protocol reads, and a group of options for each protocol. Only a gateway sets the omitted ones. */
-type CommonOptions = Omit<Settings, 'keepsReply' | 'hideUsage'> & MappingOptions
+type CommonOptions = Omit<Settings, 'keepsResponse' | 'hideUsage'> & MappingOptions
 
 /** Options of every function that translates. A RangeError names each unknown option and each invalid value. */
 export type TranslateOptions<From extends ProtocolName = ProtocolName, To extends ProtocolName = ProtocolName> = CommonOptions & {
@@ -96,7 +96,7 @@ function rulesOf(vendor: VendorName, protocol: ProtocolName, model: string | und
 /** The options, with those for reading the responses of their vendor. */
 function reading(options: TranslateOptions): TranslateOptions {
   const { from, vendor } = options
-  return vendor ? mergeOptions<TranslateOptions>(rulesOf(vendor, from, undefined).answers as TranslateOptions, options) : options
+  return vendor ? mergeOptions<TranslateOptions>(rulesOf(vendor, from, undefined).responseOptions as TranslateOptions, options) : options
 }
 
 function modelOf(body: unknown): string | undefined {
@@ -179,10 +179,10 @@ export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['
  */
 export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['request'], Response = WireInput[Name]['response']>(
   request: RequestInput<Body, Name>,
-  reply: ResponseInput<Response, Name>,
+  response: ResponseInput<Response, Name>,
   options: OneProtocol<Name> & Resolvers,
 ): History {
-  return histories.historyOf(request, reply, onlyOf(options), options)
+  return histories.historyOf(request, response, onlyOf(options), options)
 }
 
 /**
@@ -202,11 +202,11 @@ export function translateResponse<From extends ProtocolName, To extends Protocol
   options: TranslateOptions<From, To>,
 ): TranslatedResponse<To> {
   const [from, to] = pairOf(options)
-  return replies.translateResponse(body, from, to, reading(options)) as TranslatedResponse<To>
+  return responses.translateResponse(body, from, to, reading(options)) as TranslatedResponse<To>
 }
 
 /** `body`: in the target protocol. An error body when the response failed. */
-export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<replies.TranslatedResponse, 'body' | 'notes'> & {
+export type TranslatedResponse<To extends ProtocolName = ProtocolName> = Omit<responses.TranslatedResponse, 'body' | 'notes'> & {
   body: Wire[To]['response']
   notes: Note[]
 }
@@ -226,7 +226,7 @@ export function translateError<To extends ProtocolName>(
   options: TranslateOptions<ProtocolName, To>,
 ): WireError<Wire[To]['error']> & { notes: Note[] } {
   const [from, to] = pairOf(options)
-  return replies.translateError({ headers: {}, ...error }, from, to, options) as WireError<Wire[To]['error']> & { notes: Note[] }
+  return responses.translateError({ headers: {}, ...error }, from, to, options) as WireError<Wire[To]['error']> & { notes: Note[] }
 }
 
 /**

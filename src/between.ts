@@ -18,7 +18,7 @@ import type { StreamTranslator } from './translate/stream-translator.ts'
 import { transformStreamOf } from './translate/web-streams.ts'
 
 /** The options of `wireglot` without `from`, `to` and `vendor`. Only the groups of the two protocols and `tools` are allowed. */
-export type BetweenOptions = Omit<Settings, 'keepsReply' | 'hideUsage'> & MappingOptions
+export type BetweenOptions = Omit<Settings, 'keepsResponse' | 'hideUsage'> & MappingOptions
 
 /** The functions of `wireglot` for one pair. Requests go from the client to the upstream; all else comes back. */
 export type Between<Client extends ProtocolName, Upstream extends ProtocolName> = {

@@ -82,7 +82,7 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
     /** For protocols whose streams contain usage only on request. Absent: they always do. */
     streamUsage?: StreamUsage
     /** For protocols without a field for reasoning signatures that every client sends back. */
-    keptProofs?: KeptProofs<Options>
+    signatureStorage?: SignatureStorage<Options>
     /** For protocols that require an output limit in each request. */
     outputLimit?: OutputLimit<Options>
     /**
@@ -163,11 +163,11 @@ export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; isEmpty?: boolean; signatures?: Signatures }
 
 /** How a gateway keeps reasoning signatures for clients that do not send them back. */
-export type KeptProofs<Options> = {
+export type SignatureStorage<Options> = {
   /** The ids of the tool calls in a request; signatures are stored under them. */
   keysOf(request: unknown): string[]
   /** Options for decoding a request. `proof`: looks up what was stored for a call. */
-  reading(proof: (callId: string) => string | undefined): Options
+  reading(signatureOf: (callId: string) => string | undefined): Options
   /** Options for encoding a reply, so that its signatures are returned as `Encoded.signatures`. */
   writing: Options
 }
@@ -224,7 +224,7 @@ export type InstructionDemands = { later: 'user' | 'front' | 'behind-user' | 'ke
 export type OutputLimit<Options> = {
   demanded: Options
   /** Options for encoding. `tokens`: the limit of requests that have none. */
-  usual(tokens: number): Options
+  defaults(tokens: number): Options
 }
 
 /** By call id: opaque reasoning signatures that the reply has no field for, and that the caller asked to store itself. */
@@ -344,7 +344,7 @@ export type Detection = { request: string[]; response: string[]; event: string[]
 /** How to ask for usage in a stream. */
 export type StreamUsage = {
   /** Does the request ask for usage? */
-  isAsked(wire: unknown): boolean
+  isRequested(wire: unknown): boolean
   /** The request with usage asked for. `added`: the new field, when the request was only extended by one. */
   ask(wire: unknown): { added?: Record<string, unknown>; wire: unknown }
   /** Does this event hold usage and nothing else? */
@@ -453,7 +453,7 @@ export type Address = {
   /** For protocols with an endpoint that counts the tokens of a request. */
   counting?: TokenCounting
   /** For protocols whose providers store replies, which can be retrieved and continued. */
-  stored?: StoredReplies
+  stored?: StoredResponses
 }
 
 /** The endpoint that counts the tokens of a request. */
@@ -461,19 +461,19 @@ export type TokenCounting = {
   /** A generation request as this endpoint takes it. */
   ask(request: Record<string, unknown>, model: string): Record<string, unknown>
   /** The count in its answer, unchecked. */
-  read(answer: Record<string, unknown>): unknown
+  read(response: Record<string, unknown>): unknown
   /** The body of the answer. */
   write(inputTokens: number): unknown
 }
 
 /** `input`: the input items of the reply's request. `cancel`: stop a reply that is still being generated. */
-export type StoredMatch = { id: string; part: 'reply' | 'input' | 'cancel' }
+export type StoredMatch = { id: string; part: 'response' | 'input' | 'cancel' }
 
 /** A reply stored by the gateway, in the form of the protocol. */
-export type StoredReply = { body: unknown; input: readonly unknown[] }
+export type StoredResponse = { body: unknown; input: readonly unknown[] }
 
 /** The endpoints for stored replies. */
-export type StoredReplies = {
+export type StoredResponses = {
   /** What a call to this path is about. Undefined: no such path. */
   match(path: string): StoredMatch | undefined
   /** Path of the same call upstream. */
@@ -485,17 +485,17 @@ export type StoredReplies = {
   /** The input items of a request, each with an id. `id`: of the reply. */
   inputOf(request: unknown, id: string): unknown[]
   /** Body of the answer to a GET. @throws TranslationError `malformed` for an invalid query */
-  show(reply: StoredReply, part: 'reply' | 'input', query: URLSearchParams): unknown
+  show(response: StoredResponse, part: 'response' | 'input', query: URLSearchParams): unknown
   /** The error for cancelling a reply that is complete. */
   finished: CanonicalError
   /** Body of the answer to a DELETE. */
   deleted(id: string): unknown
   /** The ids by which requests may refer to single items of a reply. */
-  itemsOf(reply: unknown): string[]
+  itemsOf(response: unknown): string[]
   /** The item of the reply that has this id. */
-  itemOf(reply: unknown, id: string): unknown
+  itemOf(response: unknown, id: string): unknown
   /** The request with item references replaced by the items. `find`: the item of an id; undefined: the reference stays. */
   inFull(request: unknown, find: (id: string) => unknown): unknown
   /** The error for an unknown id. `previous`: the reply that a request continues. */
-  unknown(kind: 'reply' | 'previous' | 'item', id: string): CanonicalError
+  unknown(kind: 'response' | 'previous' | 'item', id: string): CanonicalError
 }

@@ -285,7 +285,7 @@ describe('options', () => {
     ['text for a function', { messages: { convertMedia: 'png' } }, 'option messages.convertMedia: expected a function'],
     ['a group that is no object', { tools: 'keep' }, 'option tools: expected an object with options'],
     ['an unknown value outside of groups', { onUnresolvable: 'guess' }, 'option onUnresolvable: expected one of throw, note'],
-    ['an option that only a gateway sets', { keepsReply: true }, 'option keepsReply: there is no such option'],
+    ['an option that only a gateway sets', { keepsResponse: true }, 'option keepsResponse: there is no such option'],
     ['a misspelled protocol', { from: 'chatcompletions' }, /^option from: expected one of chat-completions, .*; did you mean chat-completions\?$/],
     ['a protocol named like a property of every object', { to: 'toString' }, 'option to: expected one of chat-completions'],
     ['no protocol', { to: undefined }, 'option to: expected one of chat-completions'],

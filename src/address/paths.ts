@@ -1,5 +1,5 @@
 import { unescaped } from '../kit/text/text.ts'
-import type { Protocol, RequestMatch, StoredMatch, StoredReplies } from '../protocol.ts'
+import type { Protocol, RequestMatch, StoredMatch, StoredResponses } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -43,11 +43,11 @@ export function matchOf(path: string): { protocol: Protocol; found: RequestMatch
 }
 
 /** The stored reply that this path refers to. */
-export function matchStored(path: string): { protocol: Protocol; stored: StoredReplies; asked: StoredMatch } | undefined {
+export function matchStored(path: string): { protocol: Protocol; stored: StoredResponses; requested: StoredMatch } | undefined {
   for (const protocol of all) {
     const { stored } = protocol.address
-    const asked = stored?.match(path)
-    if (stored && asked) return { protocol, stored, asked }
+    const requested = stored?.match(path)
+    if (stored && requested) return { protocol, stored, requested }
   }
   return undefined
 }

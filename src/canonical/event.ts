@@ -99,7 +99,7 @@ export type Delta = Node &
     /** Of a reasoning part; `segment` counts from 0. */
     | { kind: 'reasoning'; segment: number; of: 'summary' | 'raw'; text: string }
     /** Always complete; replaces an earlier one. */
-    | ({ kind: 'signature' } & Proof)
+    | ({ kind: 'signature' } & PlacedSignature)
     | { kind: 'citation'; citation: Citation }
     | { kind: 'logprobs'; logprobs: TokenLogprob[] }
     /** More base64 of a media part. */
@@ -123,4 +123,4 @@ type Late<Of extends Part> = { [Key in Exclude<keyof Of, 'type' | 'text' | 'inpu
 export type LateFields = Late<TextPart> & Late<RefusalPart> & Late<ReasoningPart> & Late<ToolCallPart>
 
 /** A signature, and what arrives only with it: the id of the reasoning part and the kinds of its segments. */
-export type Proof = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }
+export type PlacedSignature = { signature: Signature; id?: string; kinds?: ReasoningSegment['kind'][] }

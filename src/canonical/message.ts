@@ -165,7 +165,7 @@ export type ServerToolPart = PartBase & {
   /** The tools that a tool search has found. They are added to those of the request. */
   tools?: Tool[]
   /** The generated image, for wires where images are content. */
-  picture?: MediaPart
+  image?: MediaPart
 }
 
 /** A search result that the client passes to the model. */

@@ -4,7 +4,7 @@ import type { Client } from '../clients/client.ts'
 import { type ClientName, clientNames, clients } from '../clients/index.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
 
-type Asked = { client?: ClientName; protocol?: ProtocolName; appends?: Appends; json?: true }
+type CommandOptions = { client?: ClientName; protocol?: ProtocolName; appends?: Appends; json?: true }
 
 const usageWords: Record<Appends, string> = {
   nothing: 'a raw request goes to',
@@ -22,15 +22,15 @@ export function addAddress(program: Command): void {
     .addOption(new Option('--appends <what>', 'what the client adds to its address by itself').choices(Object.keys(usageWords)))
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample: wireglot address https://gateway.example/v1/chat/completions\nExit code 1: the address is wrong.')
-    .action((url: string, { json, ...asked }: Asked) => {
-      const check = checkAddress(url, usageOf(asked))
+    .action((url: string, { json, ...requested }: CommandOptions) => {
+      const check = checkAddress(url, usageOf(requested))
       process.stdout.write(json ? `${JSON.stringify(check, null, 2)}\n` : tableOf(check))
       if (check.faults.some(({ severe }) => severe)) process.exitCode = 1
     })
 }
 
 /** @throws Error if only one of the two options is given, or the client does not speak the protocol */
-function usageOf({ client, protocol, appends }: Asked): AddressUsage | undefined {
+function usageOf({ client, protocol, appends }: CommandOptions): AddressUsage | undefined {
   if (client === undefined) {
     if ((protocol === undefined) !== (appends === undefined)) throw new Error('--protocol and --appends are given together')
     return protocol && appends && { protocol, appends }

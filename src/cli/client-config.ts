@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander'
-import { type ClientName, clientConfig, clientConfigText, clientNames, usualKeyEnv } from '../clients/index.ts'
+import { type ClientName, clientConfig, clientConfigText, clientNames, defaultKeyEnv } from '../clients/index.ts'
 
-type Asked = { base: string; model?: string; keyEnv: string; json?: true }
+type CommandOptions = { base: string; model?: string; keyEnv: string; json?: true }
 
 export function addClientConfig(program: Command): void {
   program
@@ -10,10 +10,10 @@ export function addClientConfig(program: Command): void {
     .addArgument(new Argument('<client>', 'which client').choices(clientNames))
     .requiredOption('--base <url>', 'address of the gateway')
     .option('--model <id>', 'the model to use')
-    .option('--key-env <name>', 'environment variable that holds the key', usualKeyEnv)
+    .option('--key-env <name>', 'environment variable that holds the key', defaultKeyEnv)
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample: wireglot client-config codex --base https://gateway.example --model sonnet')
-    .action((client: ClientName, { json, ...options }: Asked) => {
+    .action((client: ClientName, { json, ...options }: CommandOptions) => {
       const config = clientConfig(client, options)
       process.stdout.write(json ? `${JSON.stringify(config, null, 2)}\n` : clientConfigText(config))
     })

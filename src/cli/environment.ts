@@ -44,7 +44,7 @@ async function modelsOf(channel: GatewayConfig['channels'][number]): Promise<str
   const gateway = createGateway({ auth: 'none', channels: [channel], models: [{ id: '*', channels: [{ name: String(channel.name) }] }] }, { logger: false })
   try {
     const request = { method: 'GET', path: '/v1/models', query: new URLSearchParams(), headers: {}, signal: new AbortController().signal, local: true }
-    const { status, body } = await gateway.answer({ ...request, body: { parsed: undefined }, raw: undefined })
+    const { status, body } = await gateway.handle({ ...request, body: { parsed: undefined }, raw: undefined })
     const listed = typeof body === 'string' ? parseJson(body) : undefined
     if (status !== 200) throw new Error(errorIn(listed) ?? `the models cannot be listed (${status})`)
     const entries = isObject(listed) && Array.isArray(listed['data']) ? listed['data'] : []

@@ -33,8 +33,8 @@ async function ask(found: Choices): Promise<Choices> {
     const known = found.vendors.map(({ name }) => name).join(', ')
     const names = (await prompt.question(`Vendors, with commas between (wireglot vendors lists them) [${known || 'none'}]: `)).trim()
     const wanted = names === '' ? found.vendors : names.split(/[\s,]+/).map(vendorOf)
-    const answer = await prompt.question('Do clients need a key? [Y/n]: ')
-    return { vendors: wanted, needsKeys: !/^n/i.test(answer.trim()) }
+    const response = await prompt.question('Do clients need a key? [Y/n]: ')
+    return { vendors: wanted, needsKeys: !/^n/i.test(response.trim()) }
   } finally {
     prompt.close()
   }

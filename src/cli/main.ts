@@ -83,7 +83,7 @@ program
   .addHelpText('after', '\nExample: wireglot collect --protocol responses < stream.sse > response.json')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
     const { body, notes } = await collectStream(process.stdin as AsyncIterable<Uint8Array>, { protocol })
-    tell(notes)
+    printNotes(notes)
     await print(`${JSON.stringify(body)}\n`)
   })
 
@@ -94,7 +94,7 @@ program
   .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
     const { text, notes } = explodeResponse(parse(await readInput(), protocol), protocols[protocol], {})
-    tell(notes)
+    printNotes(notes)
     await print(text)
   })
 
@@ -120,19 +120,19 @@ async function translate({ kind, from, to, context: contextFile, contextOut, str
   if (kind === 'request') {
     const { body: translated, notes, context: made } = translateRequest(body, options)
     if (contextOut !== undefined) await writeJsonFile(contextOut, made)
-    tell(notes)
+    printNotes(notes)
     return print(`${JSON.stringify(translated)}\n`)
   }
   if (kind === 'response') {
     const { body: translated, notes } = translateResponse(body, options)
-    tell(notes)
+    printNotes(notes)
     return print(`${JSON.stringify(translated)}\n`)
   }
   if (!isObject(body) || typeof body['status'] !== 'number')
     throw new TranslationError({ code: 'malformed', protocol: from, path: '/status' }, 'an error is {status, headers, body}')
   const headers = isObject(body['headers']) ? Object.fromEntries(Object.entries(body['headers']).map(([name, value]) => [name, String(value)])) : {}
   const { notes, ...error } = translateError({ status: body['status'], headers, body: body['body'] }, options)
-  tell(notes)
+  printNotes(notes)
   return print(`${JSON.stringify(error)}\n`)
 }
 
@@ -142,10 +142,10 @@ async function translateStream(options: TranslateOptions): Promise<void> {
   for await (const chunk of process.stdin as AsyncIterable<Uint8Array>) await print(translator.push(chunk))
   await print(translator.end())
   const { finished, error, notes } = translator
-  const isTold = finished || error?.protocol !== undefined
-  if (!isTold) refuseIfStrict(notes, options.strict, options.to)
-  tell(notes)
-  if (!isTold) throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the reply did')
+  const isReported = finished || error?.protocol !== undefined
+  if (!isReported) refuseIfStrict(notes, options.strict, options.to)
+  printNotes(notes)
+  if (!isReported) throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the reply did')
 }
 
 async function readContext(file: string): Promise<TranslationContext> {
@@ -190,7 +190,7 @@ function parse(text: string, protocol: string): unknown {
   }
 }
 
-function tell(notes: Note[]): void {
+function printNotes(notes: Note[]): void {
   for (const note of notes) process.stderr.write(`${JSON.stringify(note)}\n`)
 }
 
@@ -203,7 +203,7 @@ function fail(error: unknown): void {
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode.usage
   else if (TranslationError.is(error)) {
-    if (error.code === 'inexpressible') tell(error.notes ?? [])
+    if (error.code === 'inexpressible') printNotes(error.notes ?? [])
     process.stderr.write(`wireglot: ${error.message}\n`)
     process.exitCode = error.code === 'inexpressible' ? exitCode.refused : exitCode.malformed
   } else {

@@ -6,7 +6,7 @@ import type { Settings } from '../translate/settings.ts'
 /** All common options but functions, JSON values, and those that have flags of their own. */
 type Common = Exclude<
   keyof (Settings & CodecOptions),
-  'newId' | 'context' | 'fieldNames' | 'tools' | 'keepsReply' | 'hideUsage' | keyof typeof ungroupedOptions
+  'newId' | 'context' | 'fieldNames' | 'tools' | 'keepsResponse' | 'hideUsage' | keyof typeof ungroupedOptions
 >
 
 /** The options of all protocols in common; a missing one does not compile. `strict` may also be a list. */

@@ -2,7 +2,7 @@ import { unwatchFile, watchFile } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { curlOf } from '../clients/curl.ts'
-import { usualKeyEnv } from '../clients/index.ts'
+import { defaultKeyEnv } from '../clients/index.ts'
 import { type ConsoleOptions, createConsole } from '../console/index.ts'
 import type { GatewayConfig, GatewayState, Hooks, Logger } from '../gateway/gateway.ts'
 import { demo, longestMs, settle } from '../gateway/options.ts'
@@ -37,10 +37,10 @@ export type ServeOptions = {
 
 export type Served = { host: string; port: number; url: string; close(): Promise<void> }
 
-type Tell = (line: string) => void
+type PrintLine = (line: string) => void
 
 /** `folder` and `environment`: where configurations and keys are looked for. Default: those of the process. */
-type Surroundings = { out: Tell; err: Tell; folder: string; environment: Readonly<Record<string, string | undefined>> }
+type Surroundings = { out: PrintLine; err: PrintLine; folder: string; environment: Readonly<Record<string, string | undefined>> }
 
 /**
  * Runs a gateway until the process is asked to stop and the requests in progress are answered. `out` gets lines for people and the access
@@ -75,7 +75,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   const admin = records && adminKey !== undefined ? records.admin(adminKey, adminSources(live)) : undefined
   const server = createServer((request, response) => {
     if (page && isHome(request)) response.writeHead(302, { location: 'console' }).end()
-    else if (!operations.answer(request, response) && !admin?.(request, response) && !page?.answer(request, response)) live.current()(request, response)
+    else if (!operations.handle(request, response) && !admin?.(request, response) && !page?.handle(request, response)) live.current()(request, response)
   })
   // Longer than the idle timeouts of common proxies: otherwise they would use connections that are being closed.
   server.keepAliveTimeout = 75_000
@@ -267,8 +267,8 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
   const lines = [title, ...(isDemo ? [] : [served(model)]), `base URL: ${url}`]
   if (config.console !== false) lines.push(`console: ${url}/console`)
   lines.push('')
-  const keyed = config.keys?.length ? { keyEnv: usualKeyEnv } : {}
-  if (config.keys?.length) lines.push(`export ${usualKeyEnv}=...   # one of the configured keys`, '')
+  const keyed = config.keys?.length ? { keyEnv: defaultKeyEnv } : {}
+  if (config.keys?.length) lines.push(`export ${defaultKeyEnv}=...   # one of the configured keys`, '')
   for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: true, ...keyed }), '')
   lines.push(
     'Without "stream":true the answer is one JSON.',

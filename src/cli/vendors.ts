@@ -38,12 +38,12 @@ function endpointLines({ protocol, baseUrl, regions = {}, auth, support, sources
   return [`  ${protocol}: ${baseUrl} (key: ${auth}${only})`, ...more, ...sourceLines(sources)]
 }
 
-function factLines({ fact, protocols, models, options, answers, refuses, speak, sources }: Fact): string[] {
+function factLines({ fact, protocols, models, options, responseOptions, refuses, speak, sources }: Fact): string[] {
   const lines = [`  - ${fact}`]
   if (protocols) lines.push(`    protocols: ${protocols.join(', ')}`)
   if (models) lines.push(`    models: ${models.join(', ')}`)
   if (options) lines.push(`    options: ${JSON.stringify(options)}`)
-  if (answers) lines.push(`    options for responses: ${JSON.stringify(answers)}`)
+  if (responseOptions) lines.push(`    options for responses: ${JSON.stringify(responseOptions)}`)
   if (refuses) lines.push(`    dropped fields: ${refuses.join(', ')}`)
   if (speak) lines.push(`    protocol: ${speak.protocol}${speak.when === 'tools' ? ' for requests with tools' : ''}`)
   return [...lines, ...sourceLines(sources)]

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander'
-import { usualKeyEnv } from '../clients/index.ts'
+import { defaultKeyEnv } from '../clients/index.ts'
 import { type ProtocolName, protocolNames } from '../protocols/index.ts'
 import { listModels, pointText, verify } from '../verify/index.ts'
 
-type Asked = { base: string; keyEnv?: string }
+type CommandOptions = { base: string; keyEnv?: string }
 
 export function addVerify(program: Command): void {
   program
@@ -11,11 +11,11 @@ export function addVerify(program: Command): void {
     .description('ask a gateway or a provider all that clients ask, and say of each point what to change')
     .requiredOption('--base <url>', 'its address')
     .requiredOption('--model <id>', 'a model of it')
-    .option('--key-env <name>', `environment variable that holds the key (default: ${usualKeyEnv}, where it is set)`)
+    .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
     .addOption(new Option('--protocol <protocol>', 'this one alone').choices(protocolNames))
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExample: wireglot verify --base https://gateway.example --model sonnet --key-env GATEWAY_KEY\nExit code 1: a point failed.')
-    .action(async ({ base, model, keyEnv, protocol, json }: Asked & { model: string; protocol?: ProtocolName; json?: true }) => {
+    .action(async ({ base, model, keyEnv, protocol, json }: CommandOptions & { model: string; protocol?: ProtocolName; json?: true }) => {
       const key = keyOf(keyEnv)
       const onPoint = json ? {} : { onPoint: (point: Parameters<typeof pointText>[0]) => void process.stdout.write(`${pointText(point)}\n`) }
       const result = await verify({ base, model, ...(key !== undefined && { key }), ...(protocol && { protocol }), ...onPoint })
@@ -36,9 +36,9 @@ export function addModels(program: Command): void {
     .command('models')
     .description('the models that a gateway or a provider lists')
     .requiredOption('--base <url>', 'its address')
-    .option('--key-env <name>', `environment variable that holds the key (default: ${usualKeyEnv}, where it is set)`)
+    .option('--key-env <name>', `environment variable that holds the key (default: ${defaultKeyEnv}, where it is set)`)
     .addHelpText('after', '\nExample: wireglot models --base https://gateway.example --key-env GATEWAY_KEY')
-    .action(async ({ base, keyEnv }: Asked) => {
+    .action(async ({ base, keyEnv }: CommandOptions) => {
       const key = keyOf(keyEnv)
       for (const id of await listModels({ base, ...(key !== undefined && { key }) })) process.stdout.write(`${id}\n`)
     })
@@ -46,7 +46,7 @@ export function addModels(program: Command): void {
 
 /** @throws Error if the environment variable is not set */
 function keyOf(keyEnv: string | undefined): string | undefined {
-  const key = process.env[keyEnv ?? usualKeyEnv]
+  const key = process.env[keyEnv ?? defaultKeyEnv]
   if (keyEnv !== undefined && !key) throw new Error(`the environment has no ${keyEnv}: export it, or name another variable`)
   return key || undefined
 }

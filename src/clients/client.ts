@@ -17,7 +17,7 @@ export type Snippet = {
 }
 
 /** The values for the settings. `model`: the one it uses; `models`: all that it can choose from, including `model`. */
-export type Told = { model: string; models: readonly string[]; keyEnv: string; addressFor(usage: AddressUsage): string }
+export type ClientSetup = { model: string; models: readonly string[]; keyEnv: string; addressFor(usage: AddressUsage): string }
 
 /** A client program. To add one, write a file beside this one and a line in `index.ts`. */
 export type Client = {
@@ -28,7 +28,7 @@ export type Client = {
   remarks?: readonly string[]
   /** Mapping options that it requires. `agents`: prefixes of the `user-agent` by which it is recognized. */
   needs?: readonly { agents: readonly string[]; options: WrittenOptions }[]
-  snippets(told: Told): Snippet[]
+  snippets(setup: ClientSetup): Snippet[]
 }
 
 /** A string literal that is valid in JSON, JavaScript, Python and TOML. */

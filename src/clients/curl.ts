@@ -26,13 +26,13 @@ export const curl: Client = {
 /** A complete command. Without `keyEnv` it sends no key. */
 export function curlOf(root: string, name: ProtocolName, { model, keyEnv, stream }: { model: string; keyEnv?: string; stream: boolean }): string {
   const { address } = protocols[name]
-  const asked: CanonicalRequest = {
+  const request: CanonicalRequest = {
     model,
     messages: [{ role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Hello there' }] }],
     maxOutputTokens: 1024,
     ...(stream && { stream: { enabled: true } }),
   }
-  const { wire } = encodeRequest(asked, protocols[name])
+  const { wire } = encodeRequest(request, protocols[name])
   const path = address.target({ operation: 'generate', model, stream }) ?? address.path
   const key = keyEnv === undefined ? undefined : `$${keyEnv}`
   const headers = { 'content-type': 'application/json', ...address.upstreamHeaders(key, undefined) }

@@ -52,7 +52,7 @@ export function neededBy(userAgent = ''): WrittenOptions | undefined {
 }
 
 /** The default environment variable for the key. */
-export const usualKeyEnv = 'WIREGLOT_KEY'
+export const defaultKeyEnv = 'WIREGLOT_KEY'
 
 /** Is this a valid name of an environment variable? */
 export const isEnvName = (name: string): boolean => /^[A-Za-z_]\w{0,63}$/.test(name)
@@ -89,12 +89,12 @@ export type ClientConfig = {
  * const { snippets } = clientConfig('claude-code', { base: 'http://127.0.0.1:4000', model: 'demo' })
  * console.log(snippets[0]?.text) // … http://127.0.0.1:4000 …
  */
-export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = usualKeyEnv }: ClientConfigOptions): ClientConfig {
+export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv }: ClientConfigOptions): ClientConfig {
   if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
   if (!isEnvName(keyEnv)) throw new RangeError('the key is told by the name of an environment variable, like WIREGLOT_KEY: letters, digits and _')
   const { title, remarks = [], snippets }: Client = clients[client]
-  const told = { model, models: models.includes(model) ? models : [model, ...models], keyEnv }
-  return { client, title, model, keyEnv, snippets: snippets({ ...told, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
+  const setup = { model, models: models.includes(model) ? models : [model, ...models], keyEnv }
+  return { client, title, model, keyEnv, snippets: snippets({ ...setup, addressFor: usage => addressFor(base, { ...usage, model }) }), remarks: [...remarks] }
 }
 
 /**

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { clientConfig, clientNames } from '../clients/index.ts'
 import { nesting } from '../kit/json/scan.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
-import { type Answer, bodyOf, found, ok, Refused, stepsOf, valid } from '../records/json-calls.ts'
+import { type ApiResponse, bodyOf, found, ok, Refused, stepsOf, valid } from '../records/json-calls.ts'
 import type { Access, Gatekeeper } from './access.ts'
 import type { Exchanges } from './exchanges.ts'
 import { sentProtocols } from './protocols.ts'
@@ -31,7 +31,7 @@ const Configured = z.strictObject({ base: z.url({ protocol: /^https?$/ }).max(20
 export type ApiParts = { gatekeeper: Gatekeeper; exchanges: Exchanges; isDemo: boolean; canManageKeys: boolean }
 
 /** Answers a call of the page. @throws Refused */
-export async function answerCall(request: IncomingMessage, parts: ApiParts): Promise<Answer> {
+export async function handleCall(request: IncomingMessage, parts: ApiParts): Promise<ApiResponse> {
   const access = await parts.gatekeeper.decide(request)
   const {
     steps: [, , resource, id],
@@ -47,7 +47,7 @@ export async function answerCall(request: IncomingMessage, parts: ApiParts): Pro
     case 'GET exchanges/id':
       return ok(exchangeFor(access, parts, id ?? ''))
     default:
-      return found<Answer>(undefined)
+      return found<ApiResponse>(undefined)
   }
 }
 

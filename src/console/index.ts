@@ -34,7 +34,7 @@ export type Console = {
   /** For the gateway; those of `records` are called too. `authenticate`: absent without an admin key and records. */
   hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> & Pick<Hooks, 'authenticate'>
   /** Answers `/console` and the calls of its page. False: another path, which is not touched. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean
+  handle(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 /**
@@ -46,7 +46,7 @@ export type Console = {
  *
  * const page = createConsole({ gateway: () => handler })
  * const handler: ConnectGateway = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] }, page.hooks)
- * const server = createServer((request, response) => void (page.answer(request, response) || handler(request, response)))
+ * const server = createServer((request, response) => void (page.handle(request, response) || handler(request, response)))
  * server.listen(0, '127.0.0.1', () => server.close())
  */
 export function createConsole({ gateway, adminKey, records, isDemo = false }: ConsoleOptions): Console {
@@ -73,11 +73,11 @@ export function createConsole({ gateway, adminKey, records, isDemo = false }: Co
         void records?.hooks.onUsage(record, request)
       },
     },
-    answer(request, response) {
+    handle(request, response) {
       const path = request.url?.split('?', 1)[0] ?? ''
       if (path.startsWith('/console/api/')) {
-        const answer = import('./api.ts').then(({ answerCall }) => answerCall(request, parts))
-        sendJson(response, answer, () => ({ status: 500, body: { error: { message: 'the console has failed' } } }))
+        const result = import('./api.ts').then(({ handleCall }) => handleCall(request, parts))
+        sendJson(response, result, () => ({ status: 500, body: { error: { message: 'the console has failed' } } }))
         return true
       }
       if (path !== '/console' && path !== '/console/') return false

@@ -10,7 +10,7 @@ import type { InFlight } from './in-flight.ts'
 import type { Limits } from './limits.ts'
 import type { Settled } from './options.ts'
 import type { GatewayRequest } from './request.ts'
-import type { ReplyStore } from './stored/reply-store.ts'
+import type { ResponseStore } from './stored/response-store.ts'
 import type { Observed } from './telemetry.ts'
 import type { Breakers } from './upstream/breaker.ts'
 import type { Candidate, Catalog } from './upstream/catalog.ts'
@@ -32,7 +32,7 @@ export type Service = {
   /** Has a reply with this id been seen before? */
   isRepeated(id: string): boolean
   /** The store for replies. Absent: nothing is kept. */
-  replyStore?: ReplyStore
+  responseStore?: ResponseStore
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void
   /** Calls a hook. What it throws is logged, and the result is undefined. */
@@ -63,7 +63,7 @@ export type Recalled = {
   /** The same without what the candidate's own provider stores, which can be sent to it as a reference. */
   resolversFor(candidate: Candidate): Resolvers
   /** The reasoning signature that was stored for a tool call. */
-  proof(callId: string): string | undefined
+  storedSignature(callId: string): string | undefined
   /** Should the gateway store the reply? */
   keeps: boolean
 }
@@ -78,7 +78,7 @@ export type Trace = {
   observed: Observed
   identity?: Identity
   stream: boolean
-  modelAsked?: string
+  requestedModel?: string
   candidate?: Candidate
   attempts: number
   /** Channels whose `totalMs` timer is running. */

@@ -2,7 +2,7 @@ import type { Protocol } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import { protocolNames } from '../protocols/index.ts'
 import { vendors } from '../vendors/index.ts'
-import { type Asked, endpointOf, endpointsAt, protocolFor, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
+import { type RequestTraits, endpointOf, endpointsAt, protocolFor, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
 import type { Auth, Vendor } from '../vendors/vendor.ts'
 
 /** Where a channel sends requests of one protocol. `auth`: how its key is sent. */
@@ -69,9 +69,9 @@ type Endpoints = Partial<Record<ProtocolName, Endpoint>>
 type Chosen = { vendor: Vendor | undefined; chooses: boolean; endpoints: Endpoints }
 
 /** The protocol for a request, where the vendor decides. Undefined: it does not. */
-export function chosenProtocol({ vendor, chooses, endpoints }: Chosen, caller: Protocol, asked: Asked): ProtocolName | undefined {
+export function chosenProtocol({ vendor, chooses, endpoints }: Chosen, caller: Protocol, requested: RequestTraits): ProtocolName | undefined {
   const name = protocolNames.find(one => one === caller.name)
-  return vendor && chooses && name ? protocolFor(vendor, name, { ...asked, served: Object.keys(endpoints) as ProtocolName[] }) : undefined
+  return vendor && chooses && name ? protocolFor(vendor, name, { ...requested, served: Object.keys(endpoints) as ProtocolName[] }) : undefined
 }
 
 /** What applies to requests of this protocol and model, by the facts about the vendor. */
@@ -80,7 +80,7 @@ export function vendorRules({ vendor }: Pick<Chosen, 'vendor'>, { name }: Protoc
   return vendor && protocol ? vendorSettings(vendor, protocol, model) : noRules
 }
 
-const noRules: VendorSettings = { options: {}, answers: {}, unsupported: [] }
+const noRules: VendorSettings = { options: {}, responseOptions: {}, unsupported: [] }
 
 /** Undefined: the channel has no calls of this protocol. */
 export function endpointFor({ endpoints }: { endpoints: Endpoints }, { name }: Protocol): Endpoint | undefined {

@@ -12,13 +12,13 @@ import { Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
 import { holdUntilEnd } from './in-flight.ts'
-import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from './request.ts'
+import { type GatewayResponse, type GatewayRequest, jsonResponse } from './request.ts'
 import type { Route } from './route.ts'
-import { answerStored } from './stored/calls.ts'
+import { handleStored } from './stored/calls.ts'
 import { conversationKey } from './upstream/sticky.ts'
 
 /** The answer to a request whose route is known. @throws Refusal, TranslationError */
-export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayAnswer>
+export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayResponse>
 
 type OpenRoute = Extract<Route, { kind: 'home' | 'wrong-path' | 'wrong-method' }>
 type CallRoute = Extract<Route, { kind: Operation }>
@@ -26,14 +26,14 @@ type CallRoute = Extract<Route, { kind: Operation }>
 export function createDispatch(service: Service, admission: Admission): Dispatch {
   const list = createListing(service)
   return async (route, request, trace) => {
-    if (isOpen(route)) return answerOpen(route, request)
+    if (isOpen(route)) return handleOpen(route, request)
     const identity = await admission.identify(request, route.protocol)
     trace.identity = identity
     const limit = isCounted(route) ? await admission.count(identity) : undefined
     if (limit) trace.rateLimit = limit
     const entering = isCounted(route) ? admission.enter(identity, request.signal) : undefined
     if (entering) holdUntilEnd(await entering, trace, request.signal)
-    return answerKnown(service, list, route, { request, identity, trace })
+    return handleKnown(service, list, route, { request, identity, trace })
   }
 }
 
@@ -43,7 +43,7 @@ const isOpen = (route: Route): route is OpenRoute => route.kind === 'home' || ro
 const isCounted = (route: Exclude<Route, OpenRoute>) => route.kind !== 'list' && route.kind !== 'describe' && route.kind !== 'client-config'
 
 /** Routes that need no key. */
-async function answerOpen(route: OpenRoute, request: GatewayRequest): Promise<GatewayAnswer> {
+async function handleOpen(route: OpenRoute, request: GatewayRequest): Promise<GatewayResponse> {
   switch (route.kind) {
     case 'home':
       return {
@@ -70,39 +70,39 @@ function wrongMethod({ method, headers }: GatewayRequest, allow: string): Refusa
 }
 
 /** Routes that need authentication. */
-async function answerKnown(
+async function handleKnown(
   service: Service,
   list: Listing,
   route: Exclude<Route, OpenRoute>,
   { request, identity, trace }: { request: GatewayRequest; identity: Identity; trace: Trace },
-): Promise<GatewayAnswer> {
+): Promise<GatewayResponse> {
   const { catalog } = service
   switch (route.kind) {
     case 'list': {
       const { address } = route.protocol
       const { models, failure } = await list(identity)
       if (failure) throw failure
-      return jsonAnswer(address.list(models), {}, address.listJson)
+      return jsonResponse(address.list(models), {}, address.listJson)
     }
     case 'describe': {
       const model = catalog.find(route.model, identity)
       if (!model) throw unknownModel(route.model)
-      return jsonAnswer(route.protocol.address.describe(model))
+      return jsonResponse(route.protocol.address.describe(model))
     }
     case 'client-config':
       return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity) })
     case 'stored':
-      return answerStored(service, { ...route, request }, trace)
+      return handleStored(service, { ...route, request }, trace)
     case 'generate':
     case 'count-tokens':
     case 'compact':
-      return answers[route.kind](service, await readAsk(service, route, { request, identity, trace }), trace)
+      return handlers[route.kind](service, await readAsk(service, route, { request, identity, trace }), trace)
     default:
       return route satisfies never
   }
 }
 
-const answers = { generate, 'count-tokens': countTokens, compact }
+const handlers = { generate, 'count-tokens': countTokens, compact }
 
 async function readAsk(
   service: Service,
@@ -113,7 +113,7 @@ async function readAsk(
   const body = await readBody(service, request, { protocol, inPath: inPath.model, trace })
   const { outline } = body
   const named = namedIn(body, inPath.model)
-  trace.modelAsked = named
+  trace.requestedModel = named
   const routed = await attempt('route', () => hooks.route?.({ model: named, protocol: protocol.name, identity, request: trace.request }))
   const candidates = catalog.candidates(routed ?? named, protocol, identity, {
     hasTools: hasTools(outline),
@@ -135,8 +135,8 @@ async function readBody(
 ): Promise<ReadBody> {
   const body = await readJson(request, service.config.defaults)
   if (!service.hooks.onRequest) return body
-  trace.modelAsked = namedIn(body, inPath)
-  const call = { protocol, model: trace.modelAsked, body: body.value, options: { path: request.path } }
+  trace.requestedModel = namedIn(body, inPath)
+  const call = { protocol, model: trace.requestedModel, body: body.value, options: { path: request.path } }
   const change = await changedRequest(service, trace, call)
   return change ? { value: change.body, outline: change.body } : body
 }

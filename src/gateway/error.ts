@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import { TranslationError } from '../errors.ts'
-import { endedEarly } from '../kit/errors/failed-reply.ts'
+import { endedEarly } from '../kit/errors/failed-response.ts'
 import { dotted } from '../kit/notes/path.ts'
 import type { Protocol, WireError } from '../protocol.ts'
 import type { Signal } from '../transports/stopper.ts'

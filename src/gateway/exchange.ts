@@ -18,21 +18,21 @@ import { failedStream, Refusal, streamEndedEarly } from './error.ts'
 import { keptHeaders, notesHeader } from './headers.ts'
 import { drain, type RelayOptions, type Source } from './relay.ts'
 import { relayed } from './relayed.ts'
-import type { GatewayAnswer } from './request.ts'
+import type { GatewayResponse } from './request.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
-import { bounded, objectOf, readWhole } from './upstream/answer.ts'
+import { bounded, objectOf, readWhole } from './upstream/response.ts'
 import { openFirst } from './upstream/attempts.ts'
 import type { Candidate } from './upstream/catalog.ts'
 import type { Opened } from './upstream/opened.ts'
 
 /** Answers a generation request. @throws Refusal, TranslationError */
-export async function generate(service: Service, asked: Ask, trace: Trace): Promise<GatewayAnswer> {
-  const ask = await recall(service, asked, trace.identity ?? {})
+export async function generate(service: Service, incoming: Ask, trace: Trace): Promise<GatewayResponse> {
+  const ask = await recall(service, incoming, trace.identity ?? {})
   return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
 }
 
-async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+async function streamed(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   // Single values, so that closures that live as long as the stream do not keep the whole request in memory.
   const { protocol, model, asList } = ask
   const { framing } = protocol.frames
@@ -41,7 +41,7 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
   const call = openFirst(service, ask, trace)
   let headers = {}
   let served: Candidate | undefined
-  const keeping = service.replyStore && keepingOf(service, ask, trace)
+  const keeping = service.responseStore && keepingOf(service, ask, trace)
   const options: RelayOptions = {
     breaksOff: !asList && protocol.frames.breaksOff,
     protocol,
@@ -52,8 +52,8 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
       headers = headersOf(opened)
       if (!service.hooks.onResponse) return sourceOf(opened, protocol, trace)
       // A hook needs the complete response.
-      const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened)
-      const { body } = await answerTo(service, { protocol, model }, trace, { opened, reply })
+      const read = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readResponse(opened)
+      const { body } = await translateResponse(service, { protocol, model }, trace, { opened, read })
       const { text } = explodeResponse(body, protocol, opened.settings)
       return { translator: createByteTranslator(protocol, protocol, opened.settings), raw: true, idleMs: 0, body: only(text) }
     },
@@ -85,20 +85,20 @@ async function streamed(service: Service, ask: Ask, trace: Trace): Promise<Gatew
 }
 
 /** Headers of the upstream that clients use, and the name of a fallback model. */
-function headersOf({ answer, candidate: { channel, fallback } }: Opened): Record<string, string> {
-  const kept = keptHeaders(answer.headers, channel.returnHeaders)
+function headersOf({ response, candidate: { channel, fallback } }: Opened): Record<string, string> {
+  const kept = keptHeaders(response.headers, channel.returnHeaders)
   if (fallback !== undefined) kept['wireglot-fallback'] = fallback
   return kept
 }
 
 /** The upstream's answer as a stream, even if it came as JSON. */
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<Source> {
-  const { candidate, settings, answer, kind, idleMs } = opened
+  const { candidate, settings, response, kind, idleMs } = opened
   const from = candidate.protocol
   const raw = from === protocol
   const translated = (source: Protocol) => createByteTranslator(source, protocol, settings)
-  if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: answer.body[Symbol.asyncIterator]() }
-  const { value } = await readReply(opened)
+  if (kind === 'stream') return { translator: translated(from), raw, idleMs, body: response.body[Symbol.asyncIterator]() }
+  const { value } = await readResponse(opened)
   recordUsage(value, opened, trace)
   if (from !== protocol) {
     const events = asEvents(value, from, settings)
@@ -109,7 +109,7 @@ async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promi
   return { translator: translated(from), raw, idleMs: 0, body: only(text) }
 }
 
-async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const { protocol } = ask
   const { config } = service
   const call = openFirst(service, ask, trace)
@@ -117,10 +117,10 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   trace.firstByte = Date.now()
   const { candidate } = opened
   const from = candidate.protocol
-  const passes = from === protocol && !service.replyStore && !service.hooks.onResponse
-  const reply = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readReply(opened, passes)
-  const { body, signatures, error, passed } = await answerTo(service, ask, trace, { opened, reply })
-  if (service.replyStore) await keep(service, ask, trace, { candidate, body, signatures })
+  const passes = from === protocol && !service.responseStore && !service.hooks.onResponse
+  const read = opened.kind === 'stream' ? await gather(opened, call.stop, trace) : await readResponse(opened, passes)
+  const { body, signatures, error, passed } = await translateResponse(service, ask, trace, { opened, read })
+  if (service.responseStore) await keep(service, ask, trace, { candidate, body, signatures })
   if (error) trace.ended(200, failedStream(error))
   return {
     status: 200,
@@ -133,22 +133,22 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayA
   }
 }
 
-type Answer = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
+type TranslatedResponse = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
 
 /** A complete reply for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
-async function answerTo(
+async function translateResponse(
   service: Service,
   { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
   trace: Trace,
-  { opened, reply }: { opened: Opened; reply: Reply },
-): Promise<Answer> {
+  { opened, read }: { opened: Opened; read: ReadResponse },
+): Promise<TranslatedResponse> {
   const { candidate, settings } = opened
   const from = candidate.protocol
-  const passed = from === protocol && reply.bytes && !service.hooks.onResponse ? passedOn(reply.bytes, settings.model) : undefined
+  const passed = from === protocol && read.bytes && !service.hooks.onResponse ? passedOn(read.bytes, settings.model) : undefined
   const { body, notes, signatures, usage, error }: ReturnType<typeof translateCounted> =
     passed === undefined
-      ? counted(reply.value, opened, protocol, trace)
-      : { body: reply.value, notes: [], ...(reply.outcome ?? from.outcome(reply.value, settings)) }
+      ? counted(read.value, opened, protocol, trace)
+      : { body: read.value, notes: [], ...(read.outcome ?? from.outcome(read.value, settings)) }
   trace.notes.push(...notes)
   trace.usage ??= usage ?? {}
   // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
@@ -178,13 +178,13 @@ function counted(value: unknown, opened: Opened, to: Protocol, trace: Trace): Re
 
 const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => (model === undefined ? bytes : renamed(bytes, model))
 
-type Reply = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
+type ReadResponse = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
 /**
  * Reads a reply that is not a stream. `passes`: its bytes are sent unchanged, so only usage and error are needed.
  * @throws Refusal for an error with status 200, or a body that is not JSON
  */
-async function readReply(opened: Opened, passes = false): Promise<Reply> {
+async function readResponse(opened: Opened, passes = false): Promise<ReadResponse> {
   const { candidate, settings } = opened
   const from = candidate.protocol
   const bytes = await readWhole(opened)
@@ -197,7 +197,7 @@ async function readReply(opened: Opened, passes = false): Promise<Reply> {
 const brief = 4096
 
 /** The outline of a reply. Undefined: it is not enough to see usage and errors. Parsing 12 KB would double the garbage of an exchange. */
-function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): Reply | undefined {
+function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): ReadResponse | undefined {
   const value = outlineOf(bytes, membersOf(bytes))
   if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
   // Some servers report errors deeper inside.
@@ -207,14 +207,14 @@ function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened
 }
 
 /** Collects a stream, for a client that wants JSON. @throws Refusal if the stream failed or was cut off */
-async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<Reply> {
-  const { candidate, settings, answer, idleMs } = opened
+async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Trace): Promise<ReadResponse> {
+  const { candidate, settings, response: received, idleMs } = opened
   const from = candidate.protocol
   const into = startCollecting()
   const reader = createStreamReader(from, settings, event => collectEvent(into, event))
   let length = 0
   const afterFinish = new AfterFinish()
-  const chunks = opened.watched(answer.body, () => afterFinish.idleMs(reader.finishes, idleMs))[Symbol.asyncIterator]()
+  const chunks = opened.watched(received.body, () => afterFinish.idleMs(reader.finishes, idleMs))[Symbol.asyncIterator]()
   try {
     for (let next = await chunks.next(); !next.done && !afterFinish.isOver(); next = await chunks.next()) {
       length = bounded(length + next.value.length)

@@ -20,10 +20,10 @@ import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report, wordsOf } from './record.ts'
-import type { ClientRequest, GatewayAnswer, GatewayRequest } from './request.ts'
+import type { ClientRequest, GatewayResponse, GatewayRequest } from './request.ts'
 import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
-import { createReplyStore } from './stored/reply-store.ts'
+import { createResponseStore } from './stored/response-store.ts'
 import { createTelemetry } from './telemetry.ts'
 import { verdictOn } from './upstream/attempts.ts'
 import { createBreakers } from './upstream/breaker.ts'
@@ -31,11 +31,11 @@ import { createCatalog } from './upstream/catalog.ts'
 import { createLearned } from './upstream/learned.ts'
 
 export type { Signal } from '../transports/stopper.ts'
-export type { Transport, TransportAnswer, TransportCall } from '../transports/transport.ts'
+export type { Transport, TransportResponse, TransportCall } from '../transports/transport.ts'
 export { type Refusal, refuse } from './error.ts'
 export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
-export type { ClientRequest, GatewayAnswer, GatewayRequest, RequestBody } from './request.ts'
+export type { ClientRequest, GatewayResponse, GatewayRequest, RequestBody } from './request.ts'
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {
@@ -44,7 +44,7 @@ export type Gateway = {
   /** Is this path an exact endpoint of the gateway? Every other path belongs to the application. `mounted`: the gateway has a path of its own within it. */
   claims(match: PathMatch, method: string, mounted: boolean): boolean
   /** Never rejects: every failure becomes an error response in the caller's protocol. `match`: of its path, if the host has it already. */
-  answer(request: GatewayRequest, match?: PathMatch): Promise<GatewayAnswer>
+  handle(request: GatewayRequest, match?: PathMatch): Promise<GatewayResponse>
   /**
    * Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and
    * releases the sockets. A second call may shorten the wait.
@@ -95,7 +95,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     state: () => ({
       isClosing: running.isClosing(),
       inProgress: running.count(),
-      ...(service.replyStore && { store: service.replyStore.isAway() ? 'unreachable' : 'ok' }),
+      ...(service.responseStore && { store: service.responseStore.isAway() ? 'unreachable' : 'ok' }),
       channels: settled.channels.map(channel => {
         const failed = service.breakers.lastFailure(channel)
         const lastError = failed && 'refusal' in failed ? wordsOf(failed.refusal) : undefined
@@ -104,7 +104,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     }),
     identify: request => admission.identify(request, firstProtocol),
     claims: (match, method, mounted) => isClaimed(match, method, { mounted }),
-    async answer(request, match = matchPath(request.path)) {
+    async handle(request, match = matchPath(request.path)) {
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
       const shared = cors?.headers(request)
@@ -140,17 +140,17 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
       try {
         if (running.isClosing()) throw shuttingDown()
         if (sizeOf(request.headers) > longestHeaders) throw refuse(431, 'invalid_request', 'the headers are too large')
-        const answer = await unlessGivenUp(dispatch(route, { ...request, signal: controller.signal }, trace), controller.signal)
-        if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) trace.ended(answer.status)
+        const response = await unlessGivenUp(dispatch(route, { ...request, signal: controller.signal }, trace), controller.signal)
+        if (typeof response.body === 'string' || response.body instanceof Uint8Array) trace.ended(response.status)
         const lastOne = running.isClosing() ? { connection: 'close' } : {}
-        return { ...answer, headers: safeHeaders(Object.assign({}, answer.headers, lastOne, trace.rateLimit, shared, requestIdHeaders(requestId))) }
+        return { ...response, headers: safeHeaders(Object.assign({}, response.headers, lastOne, trace.rateLimit, shared, requestIdHeaders(requestId))) }
       } catch (thrown) {
         // When a client disconnects, reading its body also fails: the disconnection is the cause to report.
         const refusal =
           controller.aborted && !(thrown instanceof Refusal) ? reasonOf(controller) : refusalOf(thrown, trace.attempts > 0 ? 'upstream' : 'request')
         trace.ended(refusal.error.status, refusal)
         const notes = settled.defaults.notesHeader ? notesHeader(refusal.notes) : {}
-        return answerOf(refusal, {
+        return refusalResponse(refusal, {
           protocol,
           headers: { ...notes, ...trace.rateLimit, ...shared, ...requestIdHeaders(requestId) },
           requestId,
@@ -167,7 +167,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
 function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
-  const replyStore = createReplyStore(config.store, hooks.store, {
+  const responseStore = createResponseStore(config.store, hooks.store, {
     isAway: error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'),
     isBroken: key => log('warn', { key }, 'what the store of replies gives is no reply'),
   })
@@ -203,21 +203,21 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
     learned: createLearned(),
     transport: bytes,
     isRepeated: createRepeats(),
-    ...(replyStore && { replyStore }),
+    ...(responseStore && { responseStore }),
     log,
     attempt,
     release() {
-      released ??= Promise.all([bytes.close?.(), limits.close(), replyStore?.close()])
+      released ??= Promise.all([bytes.close?.(), limits.close(), responseStore?.close()])
       return released
     },
   }
 }
 
 /** A refusal in the caller's protocol. `asList`: as the only member of a JSON list. */
-function answerOf(
+function refusalResponse(
   refusal: Refusal,
   { protocol, requestId, headers: more, asList }: { protocol: Protocol; requestId: string; headers: Record<string, string>; asList: boolean },
-): GatewayAnswer {
+): GatewayResponse {
   const { status, headers, body } = refusal.wire ?? writtenFor(protocol, refusal, requestId)
   return {
     status,
@@ -232,10 +232,10 @@ function spreadable(hook: Transport): Transport {
 }
 
 /** Rejects when the exchange is aborted for a reason other than its client's disconnection, so that nothing that hangs can block it. */
-function unlessGivenUp<T>(answer: Promise<T>, signal: Signal): Promise<T> {
+function unlessGivenUp<T>(pending: Promise<T>, signal: Signal): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener('abort', () => signal.reason instanceof Refusal && reject(signal.reason), { once: true })
-    answer.then(resolve, reject)
+    pending.then(resolve, reject)
   })
 }
 

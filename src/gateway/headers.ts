@@ -19,12 +19,12 @@ export type Calling = {
  * those that continue its trace.
  */
 export function callHeaders({ channel, protocol, auth, accept, type }: Calling, client?: { headers: Headers; isSame: boolean; traced: Headers }): Headers {
-  const said = client && beyondConnection(client.headers)
+  const clientHeaders = client && beyondConnection(client.headers)
   const sent = Object.assign(
     type ? { 'content-type': type, 'user-agent': 'wireglot', accept } : { 'user-agent': 'wireglot', accept },
-    said && forwardedHeaders(said, channel.forwardHeaders),
+    clientHeaders && forwardedHeaders(clientHeaders, channel.forwardHeaders),
     client?.traced,
-    protocol.address.upstreamHeaders(keyIn(auth) ? undefined : channel.apiKey, client?.isSame ? said : undefined),
+    protocol.address.upstreamHeaders(keyIn(auth) ? undefined : channel.apiKey, client?.isSame ? clientHeaders : undefined),
     keyIn(auth)?.(channel.apiKey),
   )
   return safeHeaders(Object.assign(sent, channel.headers))

@@ -26,7 +26,7 @@ export type UsageRecord = {
   requestId: string
   key?: string
   group?: string
-  modelAsked?: string
+  requestedModel?: string
   modelServed?: string
   channel?: string
   /** The vendor of the upstream, by its name in the conventions of OpenTelemetry. Absent: unknown. */

@@ -25,15 +25,15 @@ const remembered = 10_000
 /** The prefix and 24 random letters and digits. */
 export function newId(prefix: string): string {
   let id = prefix
-  if (drawn + idLength > dice.length) {
-    crypto.getRandomValues(dice)
+  if (drawn + idLength > randomBytes.length) {
+    crypto.getRandomValues(randomBytes)
     drawn = 0
   }
-  for (const end = drawn + idLength; drawn < end; drawn++) id += alphabet[(dice[drawn] ?? 0) % 62]
+  for (const end = drawn + idLength; drawn < end; drawn++) id += alphabet[(randomBytes[drawn] ?? 0) % 62]
   return id
 }
 
 const idLength = 24
 /** Random bytes for many ids at once: a call for random bytes is the most expensive part of making an id. */
-const dice = new Uint8Array(64 * idLength)
-let drawn = dice.length
+const randomBytes = new Uint8Array(64 * idLength)
+let drawn = randomBytes.length

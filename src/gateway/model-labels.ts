@@ -5,11 +5,11 @@ const mostModels = 200
  * The labels of models in metrics. Where a configuration has `*`, clients choose the names, and each label is a metric series for good: only
  * the first 200 models that answered have their own, every other one is `other`.
  */
-export function createModelLabels(): (model: string, isAnswered: boolean) => string {
+export function createModelLabels(): (model: string, isServed: boolean) => string {
   const known = new Set<string>()
-  return (model, isAnswered) => {
+  return (model, isServed) => {
     if (known.has(model)) return model
-    if (!isAnswered || known.size >= mostModels) return 'other'
+    if (!isServed || known.size >= mostModels) return 'other'
     known.add(model)
     return model
   }

@@ -11,22 +11,22 @@ type Ending = { protocol: Protocol; status: number; failure: Refusal | undefined
 
 /** Reports a finished exchange to the log, the telemetry and the hooks. */
 export function report({ hooks, log, attempt }: Service, trace: Trace, ending: Ending): void {
-  const { candidate, notes, request, requestId, modelAsked, observed } = trace
+  const { candidate, notes, request, requestId, requestedModel, observed } = trace
   const { protocol, failure } = ending
   const record = recordOf(trace, ending)
-  if (modelAsked !== undefined) observed.end(record)
+  if (requestedModel !== undefined) observed.end(record)
   if (failure && failure.error.status >= 500) {
     const error = discreet(failure.cause) ?? wordsOf(failure)
     log('error', { requestId, ...(candidate && { channel: candidate.channel.name }), error }, wordsOf(failure))
   }
   log('info', record, 'exchange')
-  if (modelAsked === undefined) return
+  if (requestedModel === undefined) return
   if (hooks.onUsage) void attempt('onUsage', () => hooks.onUsage?.(record, request))
   if (notes.length > 0 && candidate)
     void attempt('onNotes', () =>
       hooks.onNotes?.(
         notes as Note[],
-        { requestId, model: modelAsked, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name },
+        { requestId, model: requestedModel, channel: candidate.channel.name, from: protocol.name, to: candidate.protocol.name },
         request,
       ),
     )
@@ -47,7 +47,7 @@ function discreet(error: unknown): unknown {
 }
 
 function recordOf(
-  { requestId, started, identity, stream, modelAsked, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
+  { requestId, started, identity, stream, requestedModel, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
   { protocol, status, failure }: Ending,
 ): UsageRecord {
   return {
@@ -61,7 +61,7 @@ function recordOf(
     notes: notes.length,
     ...(identity?.name !== undefined && { key: identity.name }),
     ...(identity?.group !== undefined && { group: identity.group }),
-    ...(modelAsked !== undefined && { modelAsked }),
+    ...(requestedModel !== undefined && { requestedModel }),
     ...(candidate && {
       modelServed: candidate.model,
       channel: candidate.channel.name,

@@ -28,12 +28,12 @@ export type ClientRequest = Pick<GatewayRequest, 'method' | 'path' | 'headers' |
 export type RequestBody = { bytes: AsyncIterable<Uint8Array> } | { parsed: unknown }
 
 /** The response for the host to send. A string or bytes are sent at once, an iterable chunk by chunk. */
-export type GatewayAnswer = {
+export type GatewayResponse = {
   status: number
   headers: Headers
   body: string | Uint8Array<ArrayBuffer> | AsyncIterable<string | Uint8Array>
 }
 
-export function jsonAnswer(body: unknown, headers: Headers = {}, write: (body: unknown) => string = JSON.stringify): GatewayAnswer {
+export function jsonResponse(body: unknown, headers: Headers = {}, write: (body: unknown) => string = JSON.stringify): GatewayResponse {
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body: write(body) }
 }

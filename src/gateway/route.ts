@@ -1,5 +1,5 @@
 import { faultOf, faultOfListing, isVersion, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
-import type { Headers, Operation, Protocol, RequestMatch, StoredMatch, StoredReplies } from '../protocol.ts'
+import type { Headers, Operation, Protocol, RequestMatch, StoredMatch, StoredResponses } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
@@ -15,9 +15,9 @@ export type Route =
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
 /** A call about a stored reply. */
-export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredReplies; asked: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
+export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredResponses; requested: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
-type Asked = { method: string; query: URLSearchParams; headers: Headers; base: string }
+type RequestInfo = { method: string; query: URLSearchParams; headers: Headers; base: string }
 
 /** The endpoint for settings of client programs. */
 const settingsPath = '/client-config'
@@ -71,7 +71,7 @@ export function isClaimed(match: PathMatch, method: string, { mounted }: { mount
 const isForeignOperation = (method: string, path: string): boolean => method === 'POST' && /:[a-z]+$/i.test(path)
 
 /** The route of a request. Headers and query matter only for paths that several protocols share, and for paths that none has. */
-export function routeOf(match: PathMatch, { method, query, headers, base }: Asked): Route {
+export function routeOf(match: PathMatch, { method, query, headers, base }: RequestInfo): Route {
   const { path } = match
   const isRead = method === 'GET' || method === 'HEAD'
   if (match.kind === 'home' && isRead) return { kind: 'home' }
@@ -79,8 +79,8 @@ export function routeOf(match: PathMatch, { method, query, headers, base }: Aske
   if (match.kind === 'call') {
     const { protocol, found } = match
     if (method !== 'POST') return { kind: 'wrong-method', protocol, allow: 'POST' }
-    const { operation, ...asked } = found
-    return { kind: operation, protocol, ...asked }
+    const { operation, ...requested } = found
+    return { kind: operation, protocol, ...requested }
   }
   if (match.kind === 'listing') {
     const protocol = dialectOf(path, headers, query)
@@ -121,9 +121,9 @@ function dialectNear(path: string, headers: Headers, query: URLSearchParams): Pr
 const [firstName] = Object.keys(protocols) as [keyof typeof protocols]
 
 function storedOf(method: string, found: Omit<StoredRoute, 'kind' | 'method'>): Route {
-  const { protocol, asked } = found
-  const allowed = methods[asked.part].find(one => one === method)
-  return allowed ? { kind: 'stored', method: allowed, ...found } : { kind: 'wrong-method', protocol, allow: methods[asked.part].join(', ') }
+  const { protocol, requested } = found
+  const allowed = methods[requested.part].find(one => one === method)
+  return allowed ? { kind: 'stored', method: allowed, ...found } : { kind: 'wrong-method', protocol, allow: methods[requested.part].join(', ') }
 }
 
-const methods = { reply: ['GET', 'DELETE'], input: ['GET'], cancel: ['POST'] } as const
+const methods = { response: ['GET', 'DELETE'], input: ['GET'], cancel: ['POST'] } as const

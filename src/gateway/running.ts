@@ -13,7 +13,7 @@ export function createRunning() {
   const drained = new Promise<void>(resolve => {
     idle = resolve
   })
-  const tellIfIdle = () => {
+  const resolveIfIdle = () => {
     if (closing && running.length === 0) idle()
   }
   const leave = (exchange: Stopper): void => {
@@ -22,7 +22,7 @@ export function createRunning() {
     if (place < 0 || !last) return
     running[place] = last
     running.pop()
-    tellIfIdle()
+    resolveIfIdle()
   }
   return {
     isClosing: () => closing,
@@ -34,7 +34,7 @@ export function createRunning() {
     /** Waits until none is in progress. After `graceMs` the rest is stopped. */
     async close(graceMs: number): Promise<void> {
       closing = true
-      tellIfIdle()
+      resolveIfIdle()
       const stopAll = () => {
         // One that was stopped before, because its client has left, hangs in a hook: nothing more ends it.
         for (const exchange of [...running])

@@ -16,14 +16,14 @@ export type Observed = {
 const scope = 'wireglot'
 
 /** Of an unknown vendor, the name of its protocol is used. */
-const attributesOf = ({ provider, protocolOut, protocolIn, modelAsked, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
+const attributesOf = ({ provider, protocolOut, protocolIn, requestedModel, modelServed, channel, stream, status, failure }: UsageRecord): Attributes => ({
   'gen_ai.operation.name': 'chat',
   'gen_ai.provider.name': provider ?? protocolOut ?? protocolIn,
   'wireglot.protocol.in': protocolIn,
   'http.response.status_code': status,
   'gen_ai.request.stream': stream,
   ...(protocolOut !== undefined && { 'wireglot.protocol.out': protocolOut }),
-  ...(modelAsked !== undefined && { 'gen_ai.request.model': modelAsked }),
+  ...(requestedModel !== undefined && { 'gen_ai.request.model': requestedModel }),
   ...(modelServed !== undefined && { 'gen_ai.response.model': modelServed }),
   ...(channel !== undefined && { 'wireglot.channel': channel }),
   ...(failure !== undefined && { 'error.type': failure }),
@@ -75,11 +75,11 @@ export function createTelemetry(): { start(startedMs: number): Observed } {
 }
 
 function count({ duration, firstByte, usage, labelOf }: Instruments, record: UsageRecord): void {
-  const { channel, modelAsked, modelServed, failure } = record
+  const { channel, requestedModel, modelServed, failure } = record
   const { 'gen_ai.request.model': _, 'gen_ai.response.model': __, ...attributes } = attributesOf(record)
-  const isAnswered = failure === undefined
-  if (channel !== undefined && modelAsked !== undefined) attributes['gen_ai.request.model'] = labelOf(modelAsked, isAnswered)
-  if (modelServed !== undefined) attributes['gen_ai.response.model'] = labelOf(modelServed, isAnswered)
+  const isServed = failure === undefined
+  if (channel !== undefined && requestedModel !== undefined) attributes['gen_ai.request.model'] = labelOf(requestedModel, isServed)
+  if (modelServed !== undefined) attributes['gen_ai.response.model'] = labelOf(modelServed, isServed)
   duration.record(record.totalMs / 1000, attributes)
   if (record.firstByteMs !== undefined) firstByte.record(record.firstByteMs / 1000, attributes)
   const { input, output } = record.usage ?? {}
@@ -88,8 +88,8 @@ function count({ duration, firstByte, usage, labelOf }: Instruments, record: Usa
 }
 
 function setAttributes(span: Span, record: UsageRecord): void {
-  const { modelAsked, usage = {}, attempts, notes, failure, requestId } = record
-  if (modelAsked !== undefined) span.updateName(`chat ${modelAsked}`)
+  const { requestedModel, usage = {}, attempts, notes, failure, requestId } = record
+  if (requestedModel !== undefined) span.updateName(`chat ${requestedModel}`)
   const { input, output, cacheRead, cacheWrite } = usage
   span.setAttributes({
     ...attributesOf(record),

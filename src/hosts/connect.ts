@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAscii } from '../gateway/body/bytes.ts'
 import { createGateway, type GatewayConfig, type GatewayState, type Hooks, type Identity } from '../gateway/gateway.ts'
-import type { GatewayAnswer, GatewayRequest, RequestBody } from '../gateway/request.ts'
+import type { GatewayResponse, GatewayRequest, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'
@@ -80,8 +80,8 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
     if (next && !inner.claims(match, request.method ?? 'GET', mountOf(request) !== '')) return next()
     open++
     response.once('close', () => open--)
-    const answer = (left: Stopper) => inner.answer(askedBy(request, url, left), match)
-    respond(answer, request, response).catch((error: unknown) => {
+    const handle = (left: Stopper) => inner.handle(gatewayRequestOf(request, url, left), match)
+    respond(handle, request, response).catch((error: unknown) => {
       if (next && !response.headersSent) next(error)
       else response.destroy()
     })
@@ -94,19 +94,19 @@ export function gateway<Raw extends IncomingMessage = IncomingMessage>(config?: 
     },
     localOnly: inner.localOnly,
     state: inner.state,
-    identify: (request: IncomingMessage) => inner.identify(askedBy(request, urlOf(request), new Stopper())),
+    identify: (request: IncomingMessage) => inner.identify(gatewayRequestOf(request, urlOf(request), new Stopper())),
   })
 }
 
-async function respond(answer: (left: Stopper) => Promise<GatewayAnswer>, request: Request, response: Response): Promise<void> {
+async function respond(handle: (left: Stopper) => Promise<GatewayResponse>, request: Request, response: Response): Promise<void> {
   const left = new Stopper()
   response.once('close', () => {
     if (!response.writableFinished) left.abort()
   })
-  await send(await answer(left), request, response, left.signal)
+  await send(await handle(left), request, response, left.signal)
 }
 
-function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {
+function gatewayRequestOf(request: Request, { pathname, searchParams }: ReturnType<typeof urlOf>, left: Stopper): GatewayRequest {
   const headers = plainHeaders(request.headers)
   return {
     method: request.method ?? 'GET',
@@ -122,7 +122,7 @@ function askedBy(request: Request, { pathname, searchParams }: ReturnType<typeof
   }
 }
 
-async function send({ status, headers, body }: GatewayAnswer, request: Request, response: Response, left: Signal): Promise<void> {
+async function send({ status, headers, body }: GatewayResponse, request: Request, response: Response, left: Signal): Promise<void> {
   if (left.aborted) return
   if (typeof body === 'string' || body instanceof Uint8Array) {
     // Encoded here: Node would encode a string twice, once for its length.

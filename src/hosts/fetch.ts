@@ -4,7 +4,7 @@
  */
 import { refuse } from '../gateway/error.ts'
 import { ConfigError, createGateway, type GatewayConfig, type Hooks } from '../gateway/gateway.ts'
-import type { GatewayAnswer } from '../gateway/request.ts'
+import type { GatewayResponse } from '../gateway/request.ts'
 
 export {
   type Attempt,
@@ -53,7 +53,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { b
     const leave = () => left.abort()
     if (request.signal.aborted) leave()
     else request.signal.addEventListener('abort', leave, { once: true })
-    const answer = await inner.answer({
+    const response = await inner.handle({
       method: request.method,
       path: pathname.startsWith(`${prefix}/`) ? pathname.slice(prefix.length) : pathname,
       query: searchParams,
@@ -65,7 +65,7 @@ export function fetchGateway(config?: GatewayConfig, hooks?: Hooks<Request>, { b
       local: config === undefined,
       raw: request,
     })
-    return responseOf(answer, request, leave)
+    return responseOf(response, request, leave)
   }
   return Object.assign(handler, { close: inner.close })
 }
@@ -75,7 +75,7 @@ function isInit(value: unknown): value is RequestInit {
   return typeof value === 'object' && value !== null && ['method', 'headers', 'body', 'signal'].some(key => key in value)
 }
 
-function responseOf({ status, headers, body }: GatewayAnswer, { method }: Request, leave: () => void): Response {
+function responseOf({ status, headers, body }: GatewayResponse, { method }: Request, leave: () => void): Response {
   if (method === 'HEAD' || status === 204 || status === 205) return new Response(null, { status, headers })
   if (typeof body === 'string' || body instanceof Uint8Array) return new Response(body, { status, headers })
   const encoder = new TextEncoder()

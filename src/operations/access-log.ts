@@ -27,14 +27,14 @@ export function createAccessLog(format: LogFormat, { out, err, seen }: { out: Li
 }
 
 function fieldsOf(record: UsageRecord): object {
-  const { time, requestId, key, protocolIn, protocolOut, modelAsked, modelServed, channel, status, usage, firstByteMs, totalMs, attempts, failure } = record
+  const { time, requestId, key, protocolIn, protocolOut, requestedModel, modelServed, channel, status, usage, firstByteMs, totalMs, attempts, failure } = record
   return {
     time,
     requestId,
     key,
     protocolIn,
     protocolOut,
-    model: modelAsked,
+    model: requestedModel,
     modelServed,
     channel,
     status,
@@ -49,13 +49,13 @@ function fieldsOf(record: UsageRecord): object {
 
 /** Time, status, key, protocols, model and channel, tokens, milliseconds. */
 export function prettyLine(record: UsageRecord): string {
-  const { time, key, protocolIn, protocolOut = protocolIn, modelAsked, channel, status, usage, totalMs, attempts, failure } = record
+  const { time, key, protocolIn, protocolOut = protocolIn, requestedModel, channel, status, usage, totalMs, attempts, failure } = record
   const words = [
     time.slice(11, 19),
     String(status),
     key ?? '-',
     protocolIn === protocolOut ? protocolIn : `${protocolIn}→${protocolOut}`,
-    modelAsked === undefined ? '-' : `${printable(modelAsked)}${channel === undefined ? '' : `@${channel}`}`,
+    requestedModel === undefined ? '-' : `${printable(requestedModel)}${channel === undefined ? '' : `@${channel}`}`,
     usage ? `${usage.input ?? '?'}→${usage.output ?? '?'} tokens` : '-',
     `${totalMs} ms`,
   ]

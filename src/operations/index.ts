@@ -28,7 +28,7 @@ export type Operations = {
   /** For the hook `logger` of the gateway: writes the access log and counts for `/metrics`. */
   logger: Logger
   /** Answers `GET` of `/health`, `/ready` and `/metrics`. False: another path, which is not touched. */
-  answer(request: IncomingMessage, response: ServerResponse): boolean
+  handle(request: IncomingMessage, response: ServerResponse): boolean
 }
 
 /**
@@ -40,7 +40,7 @@ export type Operations = {
  *
  * const operations = createOperations({ state: () => handler.state() })
  * const handler: ConnectGateway = gateway({ channels: [{ name: 'demo', embedded: 'demo' }] }, { logger: operations.logger })
- * const server = createServer((request, response) => void (operations.answer(request, response) || handler(request, response)))
+ * const server = createServer((request, response) => void (operations.handle(request, response) || handler(request, response)))
  * server.listen(0, '127.0.0.1', () => server.close())
  */
 export function createOperations(options: OperationsOptions): Operations {
@@ -49,7 +49,7 @@ export function createOperations(options: OperationsOptions): Operations {
   const metrics = createMetrics(state)
   return {
     logger: createAccessLog(log, { out, err, seen: metrics.count }),
-    answer({ method, url = '' }, response) {
+    handle({ method, url = '' }, response) {
       const path = url.split('?', 1)[0]
       if (path !== '/health' && path !== '/ready' && path !== '/metrics') return false
       const send = (status: number, type: string, body: string) => {

@@ -4,7 +4,7 @@ import type { GatewayState } from '../gateway/gateway.ts'
 import { defined } from '../kit/fields/defined.ts'
 import type { Database } from './database.ts'
 import { RecordQuery, text, UsageQuery } from './filters.ts'
-import { type Answer, bodyOf, createComparison, found, ok, Refused, refuseOtherSites, sendJson, shownKey, stepsOf, valid } from './json-calls.ts'
+import { type ApiResponse, bodyOf, createComparison, found, ok, Refused, refuseOtherSites, sendJson, shownKey, stepsOf, valid } from './json-calls.ts'
 import { KeyError, type Keys } from './keys.ts'
 import { type Price, type Prices, priceOf } from './prices.ts'
 import { findRecords, sumUsage } from './queries.ts'
@@ -55,7 +55,7 @@ export function createAdmin(parts: Parts): Admin {
   return (request, response) => {
     const { url = '' } = request
     if (!url.startsWith('/admin/')) return false
-    sendJson(response, answer(request, parts, isAdmin), error => {
+    sendJson(response, handle(request, parts, isAdmin), error => {
       if (error instanceof KeyError) return { status: statusOf[error.reason], body: { error: { message: error.message } } }
       parts.warn({ error }, 'a call of the admin API failed')
       return { status: 503, body: { error: { message: 'the database cannot be reached' } } }
@@ -66,7 +66,7 @@ export function createAdmin(parts: Parts): Admin {
 
 const statusOf = { taken: 409, missing: 404, invalid: 400 }
 
-async function answer(request: IncomingMessage, parts: Parts, isAdmin: (shown: string | undefined) => boolean): Promise<Answer> {
+async function handle(request: IncomingMessage, parts: Parts, isAdmin: (shown: string | undefined) => boolean): Promise<ApiResponse> {
   refuseOtherSites(request)
   if (!isAdmin(shownKey(request))) throw new Refused(401, 'the admin key is missing or wrong')
   const {
@@ -108,7 +108,7 @@ async function answer(request: IncomingMessage, parts: Parts, isAdmin: (shown: s
       await keys.delete(name ?? '')
       return ok({ deleted: true })
     default:
-      return found<Answer>(undefined)
+      return found<ApiResponse>(undefined)
   }
 }
 

@@ -12,12 +12,12 @@ export class Refused extends Error {
   }
 }
 
-export type Answer = { status: number; body: unknown }
+export type ApiResponse = { status: number; body: unknown }
 
-export const ok = (body: unknown): Answer => ({ status: 200, body })
+export const ok = (body: unknown): ApiResponse => ({ status: 200, body })
 
 /** Sends an answer as JSON. `failure`: the answer for what was thrown; `Refused` has its own. */
-export function sendJson(response: ServerResponse, answer: Promise<Answer>, failure: (error: unknown) => Answer): void {
+export function sendJson(response: ServerResponse, answer: Promise<ApiResponse>, failure: (error: unknown) => ApiResponse): void {
   answer
     .catch((error: unknown) => (error instanceof Refused ? { status: error.status, body: { error: { message: error.message } } } : failure(error)))
     .then(({ status, body }) => {

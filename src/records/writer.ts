@@ -169,13 +169,13 @@ async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise
 const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
 
 function rowOf(record: UsageRecord, prices: Prices): RecordRow {
-  const { time, requestId, key, group, modelAsked, modelServed, channel, provider, protocolIn, protocolOut, stream, status, failure, error, usage } = record
+  const { time, requestId, key, group, requestedModel, modelServed, channel, provider, protocolIn, protocolOut, stream, status, failure, error, usage } = record
   return {
     time: Date.parse(time),
     id: requestId,
     key: key ?? null,
     groupName: group ?? null,
-    model: storable(modelAsked ?? ''),
+    model: storable(requestedModel ?? ''),
     modelServed: modelServed === undefined ? null : storable(modelServed),
     channel: channel ?? null,
     provider: provider ?? null,

@@ -53,12 +53,12 @@ export class WholeFrames<C extends Chunk> {
    * What is sent at the end of a stream behind the whole frames. `rest`: what is left of the last frame. `owed`: a frame that the stream
    * still gets, or ''. A JSON list that was cut off gets it as its last element, and ends.
    */
-  ending(rest: C, owed: string): { rest?: C; owed: string } {
+  ending(rest: C, pending: string): { rest?: C; pending: string } {
     const { list } = this.#stream
-    if (!list || list.isClosed) return { rest, owed: list ? '' : owed }
-    const element = /^data: ?(.*)$/m.exec(owed)?.[1]
+    if (!list || list.isClosed) return { rest, pending: list ? '' : pending }
+    const element = /^data: ?(.*)$/m.exec(pending)?.[1]
     const before = list.isEmpty ? '[' : ''
-    return { owed: element === undefined ? `${before}]` : `${before || ',\n'}${element}]` }
+    return { pending: element === undefined ? `${before}]` : `${before || ',\n'}${element}]` }
   }
 
   /** What is left of the last frame. */

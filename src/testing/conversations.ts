@@ -36,27 +36,27 @@ const assistant = fc
     calls: fc.array(call, { maxLength: 3 }),
   })
   .map(
-    ({ reasoning, text: said, ...turn }): Turn => ({
+    ({ reasoning, text: content, ...turn }): Turn => ({
       ...turn,
       ...(reasoning !== undefined && { reasoning }),
-      ...(said !== undefined ? { text: said } : turn.calls.length === 0 && { text: 'ok' }),
+      ...(content !== undefined ? { text: content } : turn.calls.length === 0 && { text: 'ok' }),
     }),
   )
 
 const turns: Arbitrary<Turn[]> = fc
   .array(fc.tuple(user, fc.array(assistant, { minLength: 1, maxLength: 2 }), fc.option(text, { nil: undefined, freq: 5 })), { minLength: 1, maxLength: 3 })
   .map(rounds =>
-    rounds.flatMap(([asked, answered, system]): Turn[] => [
-      asked,
+    rounds.flatMap(([question, responded, system]): Turn[] => [
+      question,
       ...(system !== undefined ? [{ who: 'system' as const, text: system }] : []),
-      ...ended(answered),
+      ...ended(responded),
     ]),
   )
 
 /** Of two consecutive assistant turns the first ends with calls, and their results lead to the second. */
-function ended(answered: Turn[]): Turn[] {
-  return answered.map((turn, index) =>
-    index < answered.length - 1 && turn.who === 'assistant' && turn.calls.length === 0
+function ended(responded: Turn[]): Turn[] {
+  return responded.map((turn, index) =>
+    index < responded.length - 1 && turn.who === 'assistant' && turn.calls.length === 0
       ? { ...turn, calls: [{ name: 'lookup', input: '{}', freeform: false, result: 'ok', failed: false }] }
       : turn,
   )

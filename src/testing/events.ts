@@ -5,7 +5,7 @@ import type { Citation, Part } from '../canonical/message.ts'
 import type { Finish, FinishReason } from '../canonical/response.ts'
 
 const word = fc.constantFrom('Hello', ' world', '🙂', '\n\n', 'a"b\\c', '<b>', ' ', 'ü')
-const textual = fc.array(word, { maxLength: 4 }).map(pieces => pieces.join(''))
+const textual = fc.array(word, { maxLength: 4 }).map(words => words.join(''))
 const inputs = fc.constantFrom('{"q":"x"}', '{}', '', '{"a":{"b":[1,2,"}"]}}', '{"city":"Zürich 🙂"}', ' {"x": 1} ')
 
 const cited = (page: string, end: number | undefined): Citation => ({
@@ -41,10 +41,10 @@ const part: Arbitrary<Part> = fc.oneof(
         fc.constantFrom(undefined, 'elsewhere', 'c2ln'),
       )
       .map(
-        ([segments, proof]): Part => ({
+        ([segments, signature]): Part => ({
           type: 'reasoning',
           segments: segments.map(([kind, text]) => ({ kind, text })),
-          ...(proof && { signature: { value: proof, issuer: 'elsewhere' } }),
+          ...(signature && { signature: { value: signature, issuer: 'elsewhere' } }),
         }),
       ),
   },
@@ -92,14 +92,14 @@ function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: 
       candidates: fc
         .array(fc.array(fc.array(part, { maxLength: 3 }), { minLength: 1, maxLength: 3 }), { minLength: 1, maxLength: 2 })
         .map(all => (all.length > 1 && JSON.stringify(all).length % 3 ? all.slice(0, 1) : all)),
-      dice: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
+      choices: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
       reason: fc.constantFrom(...finishReasons),
       usage: fc.constantFrom(undefined, { input: 9, output: 5 }, { input: 20, output: 7, cacheRead: 4, reasoning: 3 }),
       id: fc.constantFrom(undefined, 'answer_1', 'msg_01'),
     })
-    .map(({ candidates, dice, reason, usage, id }) => {
+    .map(({ candidates, choices, reason, usage, id }) => {
       let thrown = 0
-      const throwDie = (sides: number) => (dice[thrown++ % dice.length] ?? 0) % sides
+      const throwDie = (sides: number) => (choices[thrown++ % choices.length] ?? 0) % sides
       const events: CanonicalEvent[] = [{ type: 'start', model: 'some-model', createdAt: 1_700_000_000, ...(id && { id }) }]
       let calls = 0
       const tracks = candidates.map((messages, candidate) => weave(messages, candidate, { throwDie, newCallId: () => `call_${calls++}`, most: open, late }))
@@ -189,13 +189,13 @@ function laneOf(one: Part, message: number, { throwDie, newCallId, late: mayBeLa
 function cutDelta(delta: Delta, throwDie: (sides: number) => number): Delta[] {
   if (delta.kind !== 'text' && delta.kind !== 'input' && delta.kind !== 'reasoning') return [delta]
   const chars = [...delta.text]
-  const pieces: Delta[] = []
+  const deltas: Delta[] = []
   for (let at = 0; at < chars.length; ) {
     const length = 1 + throwDie(5)
-    pieces.push({ ...delta, text: chars.slice(at, at + length).join('') })
+    deltas.push({ ...delta, text: chars.slice(at, at + length).join('') })
     at += length
   }
-  return pieces.length > 0 ? pieces : [delta]
+  return deltas.length > 0 ? deltas : [delta]
 }
 
 /** Renumbers the parts in the order of their starts. */

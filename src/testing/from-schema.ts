@@ -330,9 +330,9 @@ function onlyAccepted(made: Arbitrary<unknown>, schema: AnySchema): Arbitrary<un
   })
 }
 
-function lengths({ minimum, maximum }: Bag, usual: number): { minLength: number; maxLength: number } {
+function lengths({ minimum, maximum }: Bag, longest: number): { minLength: number; maxLength: number } {
   const minLength = Number(minimum ?? 0)
-  return { minLength, maxLength: Math.min(Number(maximum ?? Number.POSITIVE_INFINITY), minLength + usual) }
+  return { minLength, maxLength: Math.min(Number(maximum ?? Number.POSITIVE_INFINITY), minLength + longest) }
 }
 
 /** Any keys, or exactly the keys that the schema lists. Never `__proto__`, which zod drops. */
@@ -431,7 +431,7 @@ function matching(pattern: RegExp): Arbitrary<string> {
 }
 
 /** Optional in their schema, but nearly always present. */
-const usual = new Set([
+const common = new Set([
   'stop_reason',
   'finish_reason',
   'message',
@@ -455,8 +455,8 @@ function objectOf({ shape = {}, catchall }: Def, depth: number): Arbitrary<unkno
     if (depth > deepest || isForbidden(field)) return fc.constant(undefined)
     return fc.oneof(
       { withCrossShrink: true },
-      { weight: usual.has(name) ? 1 : 6, arbitrary: fc.constant(undefined) },
-      { weight: usual.has(name) ? 6 : 3, arbitrary: build(field, name, depth + 1) },
+      { weight: common.has(name) ? 1 : 6, arbitrary: fc.constant(undefined) },
+      { weight: common.has(name) ? 6 : 3, arbitrary: build(field, name, depth + 1) },
     )
   })
   const names = Object.keys(shape)

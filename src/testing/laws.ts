@@ -112,7 +112,7 @@ export function splitLaw(from: ProtocolName, create: () => Pushed) {
     return chunks.map(chunk => machine.push(chunk)).join('') + machine.end()
   }
   return fc.property(bytes, fc.array(fc.nat(), { maxLength: 12 }), (whole, cuts) => {
-    same(translated(pieces(whole, cuts)), translated([whole]), 'another split of the bytes gives another text')
+    same(translated(cutInto(whole, cuts)), translated([whole]), 'another split of the bytes gives another text')
   })
 }
 
@@ -211,7 +211,7 @@ function wiresIn(text: string, create: () => Pushed): unknown[] {
   return framesOf(machine.push(text) + machine.end()).map(({ wire }) => wire)
 }
 
-function pieces(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+function cutInto(whole: Uint8Array, cuts: readonly number[]): Uint8Array[] {
   const places = [...new Set([0, ...cuts.map(cut => cut % (whole.length + 1)), whole.length])].sort((a, b) => a - b)
   return places.slice(1).map((end, index) => whole.slice(places[index], end))
 }

@@ -35,25 +35,25 @@ export const isError = (body: unknown): boolean => typeof (valueAt(body, '/error
 
 /** Differences between two ways to say nothing. */
 export function isEmptyEither(wire: unknown, { path, before, after }: Change): boolean {
-  const said = (key: string) => valueAt(wire, `${parentOf(path)}/${key}`)
+  const beside = (key: string) => valueAt(wire, `${parentOf(path)}/${key}`)
   // Who does not say anything.
   if (path.endsWith('/role'))
-    return !leaves(said('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
+    return !leaves(beside('content')).some(({ value, path: at }) => typeof value === 'string' && value.trim() !== '' && /^(\/\d+\/text)?$/.test(at))
   // Messages without content are left out, as most servers refuse them, with all that only describes them.
-  if (/^\/input\/\d+\/status$/.test(path) && said('type') === 'message') return ['', '[]', 'null'].includes(emptyForm(said('content')))
+  if (/^\/input\/\d+\/status$/.test(path) && beside('type') === 'message') return ['', '[]', 'null'].includes(emptyForm(beside('content')))
   // A call without arguments.
   if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
   // A file without a type is a PDF.
   if (path.endsWith('/file_data')) return !String(after).includes(mark)
   // Beside a refusal, the ending is said by it.
   if (path.endsWith('/finish_reason'))
-    return typeof said('message/refusal') === 'string' || leaves(said('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
+    return typeof beside('message/refusal') === 'string' || leaves(beside('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
   // Several words for the usual tier.
   if (path.endsWith('/service_tier')) return !String(after).includes(mark)
   // Who is told how much to think in several ways listens to one of them.
   if (path === '/reasoning_effort' || /^\/(reasoning|thinking)\//.test(path)) return waysToThink.filter(place => valueAt(wire, place) != null).length > 1
   // How many calls at once, where there may be none.
-  if (path === '/parallel_tool_calls') return said('tool_choice') === 'none' || said('function_call') === 'none' || !hasTools(wire)
+  if (path === '/parallel_tool_calls') return beside('tool_choice') === 'none' || beside('function_call') === 'none' || !hasTools(wire)
   // Without tools there is nothing to choose.
   return /^\/(tool_choice|function_call)$/.test(path) && !hasTools(wire) && [before, after].every(word => word === 'auto' || word === 'none')
 }

@@ -5,19 +5,19 @@ import type { Form } from './shortcut.ts'
 /** A form (see `shortcut.ts`) for streams that are not decoded: frames are compared as bytes. */
 export type ByteForm = {
   form: Form
-  pieces: Piece[]
+  fragments: Fragment[]
   /** Where each hole of the frame that matched last begins and ends. */
   places: number[]
 }
 
 /** Words of eight bytes, compared as numbers. UTF-8 without zero bytes is never NaN, and equal numbers are equal bytes. */
-type Piece = { bytes: Uint8Array; words: Float64Array }
+type Fragment = { bytes: Uint8Array; words: Float64Array }
 
 export function byteFormOf(form: Form): ByteForm {
-  return { form, pieces: form.pieces.map(pieceOf), places: form.holes.flatMap(() => [0, 0]) }
+  return { form, fragments: form.fragments.map(fragmentOf), places: form.slots.flatMap(() => [0, 0]) }
 }
 
-function pieceOf(text: string): Piece {
+function fragmentOf(text: string): Fragment {
   const bytes = encoded(text)
   const view = viewOf(bytes)
   return { bytes, words: Float64Array.from({ length: bytes.length >> 3 }, (_, i) => view.getFloat64(8 * i, true)) }
@@ -26,30 +26,30 @@ function pieceOf(text: string): Piece {
 export const viewOf = ({ buffer, byteOffset, byteLength }: Uint8Array) => new DataView(buffer, byteOffset, byteLength)
 
 /** Compares the frame at this place with the form. Returns where the next one begins; undefined: it has another form, or no text. */
-export function matchBytes({ form: { holes }, pieces, places }: ByteForm, bytes: Uint8Array, view: DataView, at: number): number | undefined {
+export function matchBytes({ form: { slots }, fragments, places }: ByteForm, bytes: Uint8Array, view: DataView, at: number): number | undefined {
   let place = at
-  for (let i = 0; i < holes.length; i++) {
-    const piece = pieces[i] as Piece
-    if (!isAt(view, place, piece)) return undefined
-    place += piece.bytes.length
-    const end = bytes[place] === quote ? endOfLiteral(bytes, place) : holes[i] === 'padding' ? endOfInteger(bytes, place) : -1
+  for (let i = 0; i < slots.length; i++) {
+    const fragment = fragments[i] as Fragment
+    if (!isAt(view, place, fragment)) return undefined
+    place += fragment.bytes.length
+    const end = bytes[place] === quote ? endOfLiteral(bytes, place) : slots[i] === 'padding' ? endOfInteger(bytes, place) : -1
     // The empty text is no delta.
-    if (end < 0 || (holes[i] === 'text' && end - place <= 2)) return undefined
+    if (end < 0 || (slots[i] === 'text' && end - place <= 2)) return undefined
     places[2 * i] = place
     places[2 * i + 1] = end
     place = end
   }
-  const last = pieces[holes.length] as Piece
+  const last = fragments[slots.length] as Fragment
   return isAt(view, place, last) ? place + last.bytes.length : undefined
 }
 
 /** The text of the frame that matched last. */
-export function textIn({ form: { holes }, places }: ByteForm, bytes: Uint8Array): string {
-  const at = 2 * holes.indexOf('text')
+export function textIn({ form: { slots }, places }: ByteForm, bytes: Uint8Array): string {
+  const at = 2 * slots.indexOf('text')
   return JSON.parse(textOf(bytes.subarray(places[at], places[at + 1]))) as string
 }
 
-function isAt(view: DataView, at: number, { bytes, words }: Piece): boolean {
+function isAt(view: DataView, at: number, { bytes, words }: Fragment): boolean {
   if (view.byteLength - at < bytes.length) return false
   for (let i = 0; i < words.length; i++) if (view.getFloat64(at + 8 * i, true) !== words[i]) return false
   for (let i = 8 * words.length; i < bytes.length; i++) if (view.getUint8(at + i) !== bytes[i]) return false

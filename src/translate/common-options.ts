@@ -4,7 +4,7 @@ import { isObject } from '../kit/json/json.ts'
 import type { Resolvers } from './references.ts'
 import type { Settings } from './settings.ts'
 
-type Common = Omit<Settings, 'keepsReply' | 'hideUsage' | 'tools'> & Resolvers
+type Common = Omit<Settings, 'keepsResponse' | 'hideUsage' | 'tools'> & Resolvers
 
 const kinds: readonly unknown[] = ['dropped', 'approximated', 'synthesized'] satisfies NoteKind[]
 const isStrict = (value: unknown) => typeof value === 'boolean' || (Array.isArray(value) && value.every(kind => kinds.includes(kind)))

@@ -20,13 +20,13 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  * by the specification they are not inherited.
  * @throws TranslationError `malformed`; `inexpressible` when the request itself continues something unknown
  */
-export function historyOf(request: unknown, reply: unknown, protocol: Protocol, { onUnresolvable, ...settings }: Settings & Resolvers): History {
+export function historyOf(request: unknown, response: unknown, protocol: Protocol, { onUnresolvable, ...settings }: Settings & Resolvers): History {
   const place = { issuer: protocol.name, fieldNames: protocol.fieldNames }
-  const asked = resolveReferences(protocol.decodeRequest(request, optionsFor(protocol, settings)).value, settings, place).request
-  const missing = referencesIn(asked, place).find(({ kind }) => bringHistory.has(kind))
+  const decoded = resolveReferences(protocol.decodeRequest(request, optionsFor(protocol, settings)).value, settings, place).request
+  const missing = referencesIn(decoded, place).find(({ kind }) => bringHistory.has(kind))
   if (missing && onUnresolvable !== 'note')
     throw new TranslationError({ code: 'inexpressible', protocol: protocol.name, path: missing.path }, 'what the request goes on from is not known')
-  const { id, candidates } = protocol.decodeResponse(reply, optionsFor(protocol, settings)).value
-  const said = asked.messages.filter(({ origin }) => origin !== 'instructions')
-  return { ...(id !== undefined && { id }), messages: [...said, ...(candidates[0]?.messages ?? [])] }
+  const { id, candidates } = protocol.decodeResponse(response, optionsFor(protocol, settings)).value
+  const messages = decoded.messages.filter(({ origin }) => origin !== 'instructions')
+  return { ...(id !== undefined && { id }), messages: [...messages, ...(candidates[0]?.messages ?? [])] }
 }

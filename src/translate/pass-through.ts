@@ -1,4 +1,4 @@
-import { endedEarly } from '../kit/errors/failed-reply.ts'
+import { endedEarly } from '../kit/errors/failed-response.ts'
 import type { Protocol, StreamUsage } from '../protocol.ts'
 import { createChunkEncoder, encoded, joined } from '../sse/bytes.ts'
 import { parseData } from '../sse/data.ts'
@@ -62,13 +62,13 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   const editor = isEdited
     ? new FrameEditor(protocol, editing, { list: () => watcher.list, limit: () => (isBroken() ? watcher.frames() : Infinity) })
     : undefined
-  const watcher = createStreamWatcher(protocol, options, editor && ((bytes, piece, form) => editor.take(bytes, piece, form)))
+  const watcher = createStreamWatcher(protocol, options, editor && ((bytes, range, form) => editor.take(bytes, range, form)))
   const whole = new WholeFrames<C>(watcher, form.join, options)
   const bytesOf = createChunkEncoder()
   const decode = frames.framing?.decode()
   /** The upstream itself has sent the error, in a form that clients recognize. */
-  const isTold = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unheard
-  const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isTold()
+  const isErrorPassed = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unheard
+  const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isErrorPassed()
   const escaped = (out: C) => (frames.escapesLines ? form.escape(out) : out)
   /** Clients read nothing after `[DONE]`, so an error cannot follow it. */
   const untilError = (out: C) => (isBroken() ? beforeDone(out) : out)
@@ -89,11 +89,11 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
       watcher.end(why)
       const { clean, lacksEnding, cutFrame, error } = watcher.seen
       const failure = () => frames.failure(error ?? endedEarly, watcher.frames())
-      const isWell = clean || isTold()
+      const isWell = clean || isErrorPassed()
       const last = editor ? form.written(editor.end()) : form.join([whole.rest(), form.rest()])
       if (watcher.list && !editor) {
-        const { rest = form.none, owed } = whole.ending(last, isWell ? '' : failure())
-        return form.join([escaped(rest), form.written(owed)])
+        const { rest = form.none, pending } = whole.ending(last, isWell ? '' : failure())
+        return form.join([escaped(rest), form.written(pending)])
       }
       const rest = cutFrame ? form.none : untilError(escaped(last))
       if (lacksEnding && frames.ending) return form.join([rest, form.written(`\n\n${frames.ending}`)])
@@ -189,16 +189,16 @@ class FrameEditor {
   /** The frame of this form was written as `text`: the next ones need not be parsed for that. */
   #learn(form: ByteForm, bytes: Uint8Array, text: string): void {
     const { shortcut } = this.#protocol
-    const { delta, holes } = form.form
+    const { delta, slots } = form.form
     const written = shortcut && formOf(text, { ...delta, delta: { ...delta.delta, text: textIn(form, bytes) } }, shortcut)
     this.#form = form
-    this.#written = written && String(written.holes) === String(holes) ? byteFormOf(written) : undefined
+    this.#written = written && String(written.slots) === String(slots) ? byteFormOf(written) : undefined
   }
 
-  #copy(bytes: Uint8Array, { places }: ByteForm, { pieces }: ByteForm): void {
+  #copy(bytes: Uint8Array, { places }: ByteForm, { fragments }: ByteForm): void {
     if (this.#count++ >= this.#stream.limit()) return
-    for (let i = 0; i < pieces.length; i++) {
-      this.#out.push((pieces[i] as ByteForm['pieces'][number]).bytes)
+    for (let i = 0; i < fragments.length; i++) {
+      this.#out.push((fragments[i] as ByteForm['fragments'][number]).bytes)
       if (2 * i < places.length) this.#out.push(bytes.subarray(places[2 * i], places[2 * i + 1]))
     }
   }

@@ -165,7 +165,7 @@ function partsAt(parts: readonly Part[], at: Place): Part[] {
   })
 }
 
-function idOf(told: unknown): string {
-  if (typeof told === 'string') return told
-  return isObject(told) && typeof told['id'] === 'string' ? told['id'] : ''
+function idOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return isObject(value) && typeof value['id'] === 'string' ? value['id'] : ''
 }

@@ -53,12 +53,12 @@ export function translateForeign(body: unknown, from: ClientHalf, to: UpstreamHa
 
 /** `anew`: nothing of the body may be written as it is. */
 function rewritten(body: unknown, from: ClientHalf, to: UpstreamHalf, settings: Given, anew: boolean): Translated {
-  const { strict, model, keepsReply = false, fitsVendor = false } = settings
+  const { strict, model, keepsResponse = false, fitsVendor = false } = settings
   const writing = optionsFor(to, settings)
   const decoded = from.decodeRequest(body, optionsFor(from, settings))
-  const asked = decoded.value
-  const resolved = resolves(settings) ? resolveReferences(asked, settings, { issuer: from.name, fieldNames: from.fieldNames }).request : asked
-  const request = keepsReply ? withStore(resolved, undefined) : resolved
+  const decodedRequest = decoded.value
+  const resolved = resolves(settings) ? resolveReferences(decodedRequest, settings, { issuer: from.name, fieldNames: from.fieldNames }).request : decodedRequest
+  const request = keepsResponse ? withStore(resolved, undefined) : resolved
   const fieldNames = placesIn(decoded.fieldNames, from)
   const named = model === undefined ? request : { ...request, model }
   const encoded = encodeRequest(anew ? withoutWire(named) : named, to, Object.assign({}, writing, { fieldNames }))
@@ -69,7 +69,7 @@ function rewritten(body: unknown, from: ClientHalf, to: UpstreamHalf, settings: 
   return {
     body: wire,
     notes,
-    context: { from: from.name, to: to.name, request: remembered(keepsReply ? withStore(asked, true) : asked, from), ...encoded.context },
+    context: { from: from.name, to: to.name, request: remembered(keepsResponse ? withStore(decodedRequest, true) : decodedRequest, from), ...encoded.context },
   }
 }
 

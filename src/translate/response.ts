@@ -1,7 +1,7 @@
 import type { CanonicalError } from '../canonical/error.ts'
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
-import { failedEnd, noteUntold } from '../kit/errors/failed-reply.ts'
+import { failedEnd, noteUntold } from '../kit/errors/failed-response.ts'
 import { retryWords } from '../kit/errors/retry-hint.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'

@@ -3,7 +3,7 @@ import type { Part, Place, TextPart, ToolCallPart } from '../canonical/message.t
 import type { Note } from '../canonical/note.ts'
 import type { CanonicalResponse } from '../canonical/response.ts'
 import { createReport } from '../kit/notes/report.ts'
-import { endOutput, type OutputUnwrapping, startUnwrappingOutput, unwrapOutput } from '../kit/reply/wrapped-output.ts'
+import { endOutput, type OutputUnwrapping, startUnwrappingOutput, unwrapOutput } from '../kit/response/wrapped-output.ts'
 import { unwrapInput } from '../kit/tools/freeform.ts'
 import type { Emit, TranslationContext } from '../protocol.ts'
 import { translateNotes } from './notes.ts'

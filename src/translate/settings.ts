@@ -24,7 +24,7 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
    */
   renewId?: boolean | ((id: string) => boolean)
   /** The caller stores the response: the upstream is not asked to, and the response says that it is stored. Default false. */
-  keepsReply?: boolean
+  keepsResponse?: boolean
   /** Between equal protocols: leave out events that contain only usage, for clients that did not ask for it. Default false. */
   hideUsage?: boolean
 }

@@ -8,10 +8,10 @@ import { escapeLineSeparators } from '../sse/line-separators.ts'
  * text, and need not be parsed: nearly every frame of a text stream. `pieces`: the constant text around the `holes`. `delta` and
  * `literal` (its text as JSON) are overwritten for each frame, so that no objects are allocated.
  */
-export type Form = { pieces: string[]; holes: Hole[]; delta: TextDelta; literal: string }
+export type Form = { fragments: string[]; slots: Slot[]; delta: TextDelta; literal: string }
 
 /** What is at a place where frames of one form differ. `padding`: a value that is not read. */
-type Hole = 'text' | 'padding'
+type Slot = 'text' | 'padding'
 
 export type TextDelta = PartDelta & { delta: { text: string } }
 
@@ -41,13 +41,13 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
   if (frame.length > longest || delta.delta.text === '') return undefined
   const start = dataOf(frame)
   if (start === undefined) return undefined
-  const form: Form = { pieces: [], holes: [], delta, literal: '' }
+  const form: Form = { fragments: [], slots: [], delta, literal: '' }
   let from = 0
   const texts: string[] = []
   let found: string | undefined
-  const leaveOut = (hole: Hole, begin: number, end: number) => {
-    form.pieces.push(frame.slice(from, begin))
-    form.holes.push(hole)
+  const leaveOut = (slot: Slot, begin: number, end: number) => {
+    form.fragments.push(frame.slice(from, begin))
+    form.slots.push(slot)
     from = end
   }
   for (const { key, depth, begin, end } of scalarsOf(frame, start)) {
@@ -60,7 +60,7 @@ export function formOf(frame: string, delta: TextDelta, { text, padding }: Pick<
   }
   // With two text fields of one name, the decoder may also act on the other one, even when it is empty.
   if (found === undefined || texts.filter(key => key === found).length > 1) return undefined
-  form.pieces.push(frame.slice(from))
+  form.fragments.push(frame.slice(from))
   return form
 }
 
@@ -88,24 +88,24 @@ const anyNumber = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
  * Returns where the next frame begins; undefined: the frame has another form, or no text.
  */
 export function matchForm(form: Form, text: string, at: number): number | undefined {
-  const { pieces, holes } = form
+  const { fragments, slots } = form
   let begin = at
   let behind = at
   let place = at
-  for (let i = 0; i < holes.length; i++) {
-    const piece = pieces[i] ?? ''
-    if (!isAt(text, place, piece)) return undefined
-    place += piece.length
+  for (let i = 0; i < slots.length; i++) {
+    const fragment = fragments[i] ?? ''
+    if (!isAt(text, place, fragment)) return undefined
+    place += fragment.length
     // When the delta is not a string, the decoder has to take the frame.
-    const end = holes[i] === 'text' || text.charCodeAt(place) === quote ? endOfLiteral(text, place) : endOfNumber(text, place)
+    const end = slots[i] === 'text' || text.charCodeAt(place) === quote ? endOfLiteral(text, place) : endOfNumber(text, place)
     if (end < 0) return undefined
-    if (holes[i] === 'text') {
+    if (slots[i] === 'text') {
       begin = place
       behind = end
     }
     place = end
   }
-  const last = pieces[holes.length] ?? ''
+  const last = fragments[slots.length] ?? ''
   if (!isAt(text, place, last) || behind - begin <= 2) return undefined
   const literal = text.slice(begin, behind)
   // Half of a surrogate pair is written in another way than it was read.
@@ -115,8 +115,8 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
 }
 
 /** As `startsWith`, which V8 does letter by letter: 30 ns instead of 200 for a usual piece. `indexOf` is quicker where little text is left for it to search. */
-const isAt = (text: string, at: number, piece: string) =>
-  text.length - at < 4096 ? text.indexOf(piece, at) === at : text.slice(at, at + piece.length) === piece
+const isAt = (text: string, at: number, fragment: string) =>
+  text.length - at < 4096 ? text.indexOf(fragment, at) === at : text.slice(at, at + fragment.length) === fragment
 
 function endOfNumber(text: string, at: number): number {
   let end = at

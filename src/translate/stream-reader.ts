@@ -3,7 +3,7 @@ import type { CanonicalEvent } from '../canonical/event.ts'
 import type { Note } from '../canonical/note.ts'
 import { mergeUsage, type Usage } from '../canonical/response.ts'
 import { TranslationError } from '../errors.ts'
-import { failedEnd } from '../kit/errors/failed-reply.ts'
+import { failedEnd } from '../kit/errors/failed-response.ts'
 import { optionsFor } from '../kit/fields/option-groups.ts'
 import { createReport } from '../kit/notes/report.ts'
 import type { Emit, FieldNames, MachineState, UpstreamHalf } from '../protocol.ts'
@@ -38,7 +38,7 @@ export type Seen = {
 }
 
 /** Gets each piece of the bytes in order, with the end of the frame or what has come of it. `form`: the frame differs from the one before only in the holes of this form. */
-export type OnFrame = (bytes: Uint8Array, piece: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
+export type OnFrame = (bytes: Uint8Array, range: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
 
 /** What is read of a protocol. */
 type StreamSource = Pick<UpstreamHalf, 'optionsKey' | 'streamDecoder' | 'shortcut' | 'frames'>

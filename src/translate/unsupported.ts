@@ -43,15 +43,15 @@ export function withoutWritten(wire: unknown, fields: readonly string[], { to, c
   const made = new Set<string>()
   const demanded = to.outputLimit && to.fieldNames['maxOutputTokens']
   // Encoders ask for usage in streams by themselves.
-  const asked = streamOptions(to).map(keys => keys.join('/'))
+  const optionKeys = streamOptions(to).map(keys => keys.join('/'))
   const less = takeOut(
     wire,
     // A protocol that requires an output limit is not one whose models refuse it.
     fields.map(keysOf).filter(keys => keys.join('/') !== demanded),
     keys => {
       const place = pointer(keys)
-      const isAsked = asked.some(one => `/${one}/`.startsWith(`${place}/`))
-      if (!isAsked && !notes.some(note => isMade(note, place))) return saidAt(canonicalPath(keys.join('.'), to), caller, body)
+      const isRequested = optionKeys.some(one => `/${one}/`.startsWith(`${place}/`))
+      if (!isRequested && !notes.some(note => isMade(note, place))) return pointerIn(canonicalPath(keys.join('.'), to), caller, body)
       made.add(place)
       return undefined
     },
@@ -121,7 +121,7 @@ function lackingAt(value: unknown, [key = '', ...rest]: Keys): unknown {
 const effort = ['effort', 'budgetTokens', 'mode'].map(name => ['reasoning', name])
 
 /** The field's path in the caller's body. */
-function saidAt(path: Keys, caller: ProtocolFacts, body: unknown): string {
+function pointerIn(path: Keys, caller: ProtocolFacts, body: unknown): string {
   const places = [path, ...(path[0] === 'reasoning' ? effort : [])].map(one => wirePath(one, caller))
   return places.find(place => foundAt(body, place.slice(1).split('/'))) ?? ''
 }
@@ -129,7 +129,7 @@ function saidAt(path: Keys, caller: ProtocolFacts, body: unknown): string {
 /** A path in a written request as one in the caller's body: that of its outermost field, or none. */
 export function pathIn(path: string, to: ProtocolFacts, { caller, body }: { caller: ProtocolFacts; body: unknown }): string {
   const [outermost = ''] = path.slice(1).split('/')
-  return saidAt(canonicalPath(outermost, to), caller, body)
+  return pointerIn(canonicalPath(outermost, to), caller, body)
 }
 
 function canonicalPath(field: string, { fieldNames }: ProtocolFacts): Keys {

@@ -4,8 +4,8 @@ import type { Transport } from './transport.ts'
 export function fetchTransport(): Transport {
   return {
     async send({ url, method, headers, body, signal }) {
-      const answer = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
-      return { status: answer.status, headers: Object.fromEntries(answer.headers), body: answer.body ? chunksOf(answer.body) : nothing }
+      const response = await fetch(url, { method, headers, signal, redirect: 'manual', ...(body !== undefined && { body }) })
+      return { status: response.status, headers: Object.fromEntries(response.headers), body: response.body ? chunksOf(response.body) : nothing }
     },
   }
 }

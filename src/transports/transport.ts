@@ -15,7 +15,7 @@ export type TransportCall = {
 }
 
 /** An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or call `return()` of its iterator. */
-export type TransportAnswer = {
+export type TransportResponse = {
   status: number
   headers: Record<string, string>
   body: AsyncIterable<Uint8Array | string>
@@ -24,7 +24,7 @@ export type TransportAnswer = {
 /** The HTTP client for upstreams. `send` rejects when there is no response; a response of any status resolves. */
 export type Transport = {
   /** Sends a request to an upstream. */
-  send(call: TransportCall): Promise<TransportAnswer>
+  send(call: TransportCall): Promise<TransportResponse>
   /** Releases the sockets. */
   close?(): Promise<void>
 }

@@ -5,7 +5,7 @@ import { Chunks } from './chunks.ts'
 import { fetchTransport } from './fetch.ts'
 import { plainHeaders } from './plain-headers.ts'
 import type { Signal } from './stopper.ts'
-import type { Transport, TransportAnswer, TransportCall } from './transport.ts'
+import type { Transport, TransportResponse, TransportCall } from './transport.ts'
 
 /**
  * Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. Bun replaces undici
@@ -75,7 +75,7 @@ function placeOf(url: string): { origin: string; path: string } {
 /** Receives one response. Undici's `request` adds a stream and an async resource: 25 µs per call. */
 class Receiver implements Dispatcher.DispatchHandler {
   readonly #signal: Signal
-  readonly #answered: (answer: TransportAnswer) => void
+  readonly #answered: (response: TransportResponse) => void
   readonly #failed: (error: unknown) => void
   readonly #chunks = new Chunks({
     pause: () => this.#controller?.pause(),
@@ -84,9 +84,9 @@ class Receiver implements Dispatcher.DispatchHandler {
   })
   #controller: Dispatcher.DispatchController | undefined
 
-  constructor(signal: Signal, answered: (answer: TransportAnswer) => void, failed: (error: unknown) => void) {
+  constructor(signal: Signal, onResponse: (response: TransportResponse) => void, failed: (error: unknown) => void) {
     this.#signal = signal
-    this.#answered = answered
+    this.#answered = onResponse
     this.#failed = failed
     signal.addEventListener('abort', this.#stop)
   }

@@ -43,7 +43,7 @@ export const minimax = {
       fact: 'Reasoning is part of the text, between `<think>` and `</think>`; the whole assistant message has to come back.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { reasoningInHistory: 'always', historyReasoning: 'tags' } },
-      answers: { chatCompletions: { extractThinkTags: true } },
+      responseOptions: { chatCompletions: { extractThinkTags: true } },
       sources: ['https://platform.minimax.io/docs/api-reference/text-anthropic-api'],
     },
     {

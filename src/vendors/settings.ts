@@ -7,7 +7,7 @@ export type VendorSettings = {
   /** Defaults for the mapping options of requests. */
   options: WrittenOptions
   /** The same for reading responses. */
-  answers: WrittenOptions
+  responseOptions: WrittenOptions
   /** Fields that are dropped from the request, as the protocol of the vendor names them. */
   unsupported: string[]
 }
@@ -17,7 +17,7 @@ export function vendorSettings(vendor: Vendor, protocol: ProtocolName, model: st
   const facts = factsFor(vendor, protocol, model)
   return {
     options: mergeOptions(...facts.map(({ options }) => options)),
-    answers: mergeOptions(...facts.map(({ answers }) => answers)),
+    responseOptions: mergeOptions(...facts.map(({ responseOptions }) => responseOptions)),
     unsupported: [...new Set(facts.flatMap(({ refuses = [] }) => refuses))],
   }
 }
@@ -28,10 +28,10 @@ export function factsFor({ facts }: Vendor, protocol: ProtocolName, model: strin
 }
 
 /** What decides about the protocol of a request. `toolTypes`: of its tools. `served`: the protocols that can be used; absent: all of the vendor. */
-export type Asked = { model: string | undefined; hasTools: boolean; toolTypes?: () => readonly string[]; served?: readonly ProtocolName[] }
+export type RequestTraits = { model: string | undefined; hasTools: boolean; toolTypes?: () => readonly string[]; served?: readonly ProtocolName[] }
 
 /** The protocol for a request: that of the caller where the vendor serves it well, else the vendor's best one, unless the model or a tool needs another. */
-export function protocolFor(vendor: Vendor, caller: ProtocolName, { model, hasTools, toolTypes = () => [], served }: Asked): ProtocolName {
+export function protocolFor(vendor: Vendor, caller: ProtocolName, { model, hasTools, toolTypes = () => [], served }: RequestTraits): ProtocolName {
   const open = vendor.endpoints.filter(({ protocol }) => served?.includes(protocol) ?? true)
   const [best = vendor.endpoints[0]] = open
   const own = open.find(({ protocol }) => protocol === caller)
@@ -55,10 +55,10 @@ function isModel(pattern: string, model: string | undefined): boolean {
   if (!name.startsWith(first)) return false
   const last = rest.pop() ?? ''
   let at = first.length
-  for (const piece of rest) {
-    const found = name.indexOf(piece, at)
+  for (const next of rest) {
+    const found = name.indexOf(next, at)
     if (found < 0) return false
-    at = found + piece.length
+    at = found + next.length
   }
   return name.length - last.length >= at && name.endsWith(last)
 }

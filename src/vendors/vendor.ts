@@ -64,7 +64,7 @@ export type Fact = {
   /** Defaults for the mapping options of requests. Options of the user take precedence. */
   options?: WrittenOptions
   /** The same for reading responses. */
-  answers?: WrittenOptions
+  responseOptions?: WrittenOptions
   /**
    * Fields of a request that the vendor refuses, as its protocol names them, with dots between levels and `*` for every entry of a list.
    * They are dropped with a note.

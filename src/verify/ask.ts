@@ -1,7 +1,7 @@
 /** The answer of a service to one request. `failure`: there was none, or it was cut off. */
-export type Heard = {
+export type Received = {
   /** The requested URL, and the one that answered after redirects. */
-  asked: string
+  requestedUrl: string
   final: string
   status: number
   type: string
@@ -14,37 +14,37 @@ export type Heard = {
   isKeyless: boolean
 }
 
-export type Asker = (url: string, init: { headers: Record<string, string>; body?: unknown }) => Promise<Heard>
+export type Sender = (url: string, init: { headers: Record<string, string>; body?: unknown }) => Promise<Received>
 
 /** A POST if there is a body, otherwise a GET. Never rejects. */
-export function createAsker(send: typeof fetch, timeoutMs: number, key: string | undefined): Asker {
+export function createSender(send: typeof fetch, timeoutMs: number, key: string | undefined): Sender {
   const isKeyless = key === undefined
   return async (url, { headers, body }) => {
     const started = performance.now()
     const since = () => Math.round(performance.now() - started)
-    const heard: Heard = { asked: url, final: url, status: 0, type: '', text: '', headers: new Headers(), firstByteMs: 0, totalMs: 0, isKeyless }
+    const received: Received = { requestedUrl: url, final: url, status: 0, type: '', text: '', headers: new Headers(), firstByteMs: 0, totalMs: 0, isKeyless }
     try {
-      const answer = await send(url, {
+      const response = await send(url, {
         method: body === undefined ? 'GET' : 'POST',
         headers: { ...headers, ...(body !== undefined && { 'content-type': 'application/json' }) },
         ...(body !== undefined && { body: JSON.stringify(body) }),
         signal: AbortSignal.timeout(timeoutMs),
       })
-      heard.final = answer.url || url
-      heard.status = answer.status
-      heard.type = answer.headers.get('content-type') ?? ''
-      heard.headers = answer.headers
+      received.final = response.url || url
+      received.status = response.status
+      received.type = response.headers.get('content-type') ?? ''
+      received.headers = response.headers
       const decoder = new TextDecoder()
-      const reader = answer.body?.getReader()
+      const reader = response.body?.getReader()
       for (let read = await reader?.read(); read && !read.done; read = await reader?.read()) {
-        heard.firstByteMs ||= since()
-        heard.text += decoder.decode(read.value, { stream: true })
+        received.firstByteMs ||= since()
+        received.text += decoder.decode(read.value, { stream: true })
       }
     } catch (error) {
-      heard.failure = failureOf(error, timeoutMs)
+      received.failure = failureOf(error, timeoutMs)
     }
-    heard.totalMs = since()
-    return heard
+    received.totalMs = since()
+    return received
   }
 }
 
@@ -57,8 +57,8 @@ function failureOf(error: unknown, timeoutMs: number): string {
 }
 
 /** Advice when there is no answer, or not a reply. */
-export function mendOf(heard: Heard): string {
-  const { status, failure, text, type, asked, final, isKeyless } = heard
+export function mendOf(received: Received): string {
+  const { status, failure, text, type, requestedUrl, final, isKeyless } = received
   if (failure !== undefined) {
     if (/ECONNREFUSED/.test(failure)) return 'Nothing listens there: check host and port, and whether the gateway runs.'
     if (/ENOTFOUND|EAI_AGAIN/.test(failure)) return 'There is no such host: check the spelling of the address.'
@@ -67,12 +67,12 @@ export function mendOf(heard: Heard): string {
     return 'The connection broke: look at proxies and firewalls between here and the service.'
   }
   if (isHtml({ text, type })) return 'A web page answered: this is the address of a console, a login or an error page. Use the address of the API.'
-  if (asked !== final) return `The service redirects to ${final}: use that address, since a redirected POST loses its body.`
+  if (requestedUrl !== final) return `The service redirects to ${final}: use that address, since a redirected POST loses its body.`
   if ((status === 401 || status === 403) && isKeyless)
     return 'No key was sent, and the service wants one: give it as `key`, or to the command as the variable that --key-env names (else WIREGLOT_KEY).'
   if (status === 401 || status === 403)
     return 'The request reached the API, but the key was not accepted: check that it is whole, of this service, and not revoked.'
-  if (status === 404 && speaksOfModel(heard)) return 'The path is right, but there is no such model for this key: copy the id from the listing of models.'
+  if (status === 404 && speaksOfModel(received)) return 'The path is right, but there is no such model for this key: copy the id from the listing of models.'
   if (status === 404) return 'The path is not there: check that the address has exactly one /v1, and that the service speaks this protocol.'
   if (status === 405) return 'The path takes no such request: the address is wrong, as a page that is no API answers so.'
   if (status === 429) return 'A limit is reached: wait as long as «retry-after» says, then verify again.'
@@ -82,14 +82,14 @@ export function mendOf(heard: Heard): string {
 }
 
 /** The path may contain the word, too. */
-export function speaksOfModel({ text, asked }: Heard): boolean {
-  return /\bmodel\b|model_/i.test(text.replaceAll(new URL(asked).pathname, ''))
+export function speaksOfModel({ text, requestedUrl }: Received): boolean {
+  return /\bmodel\b|model_/i.test(text.replaceAll(new URL(requestedUrl).pathname, ''))
 }
 
-export const isHtml = ({ text, type }: Pick<Heard, 'text' | 'type'>): boolean => /text\/html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text)
+export const isHtml = ({ text, type }: Pick<Received, 'text' | 'type'>): boolean => /text\/html/i.test(type) || /^\s*<(?:!doctype|html)/i.test(text)
 
 /** The message of an error body, on one short line. */
-export function gist({ status, failure, text }: Heard): string {
+export function gist({ status, failure, text }: Received): string {
   if (failure !== undefined) return failure
   const line = text.replaceAll(/\s+/g, ' ').trim()
   return `status ${status}${line ? `: ${line.length > 200 ? `${line.slice(0, 200)}…` : line}` : ''}`

@@ -14,38 +14,38 @@ import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
 import { encodeRequest } from '../translate/encode.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { type Asker, gist, type Heard, isHtml, mendOf, speaksOfModel } from './ask.ts'
-import type { Point, Tell } from './point.ts'
+import { type Sender, gist, type Received, isHtml, mendOf, speaksOfModel } from './ask.ts'
+import type { Point, ReportPoint } from './point.ts'
 
 export type Probe = {
-  ask: Asker
+  ask: Sender
   service: string
   protocol: Protocol
   model: string
   key: string | undefined
   /** It was requested by name. */
   wanted: boolean
-  tell: Tell
+  report: ReportPoint
 }
 
 const noSuchModel = 'wireglot-verify-no-such-model'
 
 /** One protocol, request by request. False: the service does not offer it. */
 export async function checkProtocol(probe: Probe): Promise<boolean> {
-  const { tell, wanted, model } = probe
+  const { report, wanted, model } = probe
   const whole = await send(probe, plain(model))
   if (!wanted && isNotOffered(whole)) {
-    tell('offered', 'skipped', `not offered here: ${gist(whole.status === 404 ? { ...whole, text: '' } : whole)}`)
+    report('offered', 'skipped', `not offered here: ${gist(whole.status === 404 ? { ...whole, text: '' } : whole)}`)
     return false
   }
-  if (!checkReply(probe, 'whole reply', whole, reply => tellText(probe, 'whole reply', reply, whole.totalMs))) return true
-  checkStreamed(probe, 'streamed reply', await send(probe, { ...plain(model), stream: { enabled: true } }), (reply, ms) =>
-    tellText(probe, 'streamed reply', reply, ms),
+  if (!checkWhole(probe, 'whole reply', whole, response => reportText(probe, 'whole reply', response, whole.totalMs))) return true
+  checkStreamed(probe, 'streamed reply', await send(probe, { ...plain(model), stream: { enabled: true } }), (response, ms) =>
+    reportText(probe, 'streamed reply', response, ms),
   )
   const called = await send(probe, withTool(model))
-  checkReply(probe, 'tool call', called, reply => tellCall(probe, 'tool call', reply, called.totalMs))
-  checkStreamed(probe, 'streamed tool call', await send(probe, { ...withTool(model), stream: { enabled: true } }), (reply, ms) =>
-    tellCall(probe, 'streamed tool call', reply, ms),
+  checkWhole(probe, 'tool call', called, response => reportCall(probe, 'tool call', response, called.totalMs))
+  checkStreamed(probe, 'streamed tool call', await send(probe, { ...withTool(model), stream: { enabled: true } }), (response, ms) =>
+    reportCall(probe, 'streamed tool call', response, ms),
   )
   checkRefusal(probe, await send(probe, plain(noSuchModel)))
   return true
@@ -70,7 +70,7 @@ const withTool = (model: string): CanonicalRequest => ({
   ],
 })
 
-async function send({ ask, service, protocol, key }: Probe, request: CanonicalRequest): Promise<Heard> {
+async function send({ ask, service, protocol, key }: Probe, request: CanonicalRequest): Promise<Received> {
   const { address, streamUsage } = protocol
   const stream = request.stream?.enabled ?? false
   const { wire } = encodeRequest(request, protocol)
@@ -80,22 +80,22 @@ async function send({ ask, service, protocol, key }: Probe, request: CanonicalRe
 }
 
 /** Is the path unknown, and not the model? */
-function isNotOffered(heard: Heard): boolean {
-  if (heard.failure !== undefined) return false
-  if (heard.status === 405 || heard.status === 501) return true
-  return heard.status === 404 && !speaksOfModel(heard)
+function isNotOffered(received: Received): boolean {
+  if (received.failure !== undefined) return false
+  if (received.status === 405 || received.status === 501) return true
+  return received.status === 404 && !speaksOfModel(received)
 }
 
 /** @returns whether there was a reply */
-function checkReply({ protocol, tell }: Probe, name: string, heard: Heard, tellMore: (reply: CanonicalResponse) => Point): boolean {
-  const ms = heard.totalMs
-  const failed = (told: string, mend = mendOf(heard)) => {
-    tell(name, 'failed', told, { mend, ms })
+function checkWhole({ protocol, report }: Probe, name: string, received: Received, reportMore: (response: CanonicalResponse) => Point): boolean {
+  const ms = received.totalMs
+  const failed = (detail: string, mend = mendOf(received)) => {
+    report(name, 'failed', detail, { mend, ms })
     return false
   }
-  if (heard.status !== 200 || heard.failure !== undefined) return failed(gist(isHtml(heard) ? { ...heard, text: 'a web page' } : heard))
-  const body = parseJson(heard.text)
-  if (!isObject(body)) return failed(isHtml(heard) ? 'a web page with status 200' : 'no JSON object with status 200')
+  if (received.status !== 200 || received.failure !== undefined) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
+  const body = parseJson(received.text)
+  if (!isObject(body)) return failed(isHtml(received) ? 'a web page with status 200' : 'no JSON object with status 200')
   try {
     const { value } = protocol.decodeResponse(body)
     const faults = strictOf(protocol.name).checkResponse(body).filter(isGrave)
@@ -104,7 +104,7 @@ function checkReply({ protocol, tell }: Probe, name: string, heard: Heard, tellM
         firstOf(faults),
         'Strict clients cannot read this reply: the server has to write these fields as the protocol says, or something between has to mend them.',
       )
-    else tellMore(value)
+    else reportMore(value)
     return true
   } catch (error) {
     if (!TranslationError.is(error)) throw error
@@ -112,19 +112,19 @@ function checkReply({ protocol, tell }: Probe, name: string, heard: Heard, tellM
   }
 }
 
-function checkStreamed({ protocol, tell }: Probe, name: string, heard: Heard, tellMore: (reply: CanonicalResponse, ms: number) => Point): Point {
-  const ms = heard.totalMs
-  const failed = (told: string, mend = mendOf(heard)) => tell(name, 'failed', told, { mend, ms })
-  if (heard.status !== 200) return failed(gist(isHtml(heard) ? { ...heard, text: 'a web page' } : heard))
-  if (!/text\/event-stream/i.test(heard.type))
+function checkStreamed({ protocol, report }: Probe, name: string, received: Received, reportMore: (body: CanonicalResponse, ms: number) => Point): Point {
+  const ms = received.totalMs
+  const failed = (detail: string, mend = mendOf(received)) => report(name, 'failed', detail, { mend, ms })
+  if (received.status !== 200) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
+  if (!/text\/event-stream/i.test(received.type))
     return failed(
-      `the answer is ${heard.type || 'without a content type'}, not text/event-stream`,
+      `the answer is ${received.type || 'without a content type'}, not text/event-stream`,
       'The service does not stream this model, or something between collects the stream: ask without streaming, or configure the model so.',
     )
-  const { wires, broken } = framesIn(heard.text)
+  const { wires, broken } = framesIn(received.text)
   const events: CanonicalEvent[] = []
   const reader = createStreamReader(protocol, {}, event => events.push(event))
-  reader.push(heard.text)
+  reader.push(received.text)
   reader.end()
   const judge = strictOf(protocol.name)
   const outcome = judge.outcome(wires)
@@ -133,7 +133,7 @@ function checkStreamed({ protocol, tell }: Probe, name: string, heard: Heard, te
   if (broken > 0) return failed(`${broken} frames are no JSON`, 'The server, or a proxy that cuts lines, breaks the frames of the stream.')
   if (!clean || outcome !== 'success')
     return failed(
-      heard.failure ?? `the stream stops before it is at its end, after ${wires.length} events`,
+      received.failure ?? `the stream stops before it is at its end, after ${wires.length} events`,
       'Clients take this for a failure, or worse, for the whole answer: look for time limits and buffers of proxies, and for the last event of the server.',
     )
   const faults = [...judge.checkStream(wires).filter(isGrave), ...checkGrammar(events)]
@@ -142,11 +142,11 @@ function checkStreamed({ protocol, tell }: Probe, name: string, heard: Heard, te
       firstOf(faults),
       'Strict clients break on this stream: the server has to write its events as the protocol says, or something between has to mend them.',
     )
-  if (ms > 2_000 && heard.firstByteMs > ms * 0.9)
-    tell(`${name}: pieces`, 'warned', `everything came at once after ${heard.firstByteMs} ms`, {
+  if (ms > 2_000 && received.firstByteMs > ms * 0.9)
+    report(`${name}: pieces`, 'warned', `everything came at once after ${received.firstByteMs} ms`, {
       mend: 'A proxy collects the stream: switch off its buffering for text/event-stream.',
     })
-  return tellMore(response, ms)
+  return reportMore(response, ms)
 }
 
 function framesIn(text: string): { wires: unknown[]; broken: number } {
@@ -162,53 +162,53 @@ function framesIn(text: string): { wires: unknown[]; broken: number } {
   return { wires, broken }
 }
 
-function tellText({ tell }: Probe, name: string, reply: CanonicalResponse, ms: number): Point {
-  const text = textOf(reply)
-  const reason = reply.candidates[0]?.finish?.reason
-  if (text) tell(name, 'passed', `«${text.length > 60 ? `${text.slice(0, 60)}…` : text}»`, { ms })
+function reportText({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Point {
+  const text = textOf(response)
+  const reason = response.candidates[0]?.finish?.reason
+  if (text) report(name, 'passed', `«${text.length > 60 ? `${text.slice(0, 60)}…` : text}»`, { ms })
   else if (reason === 'length')
-    tell(name, 'warned', 'the limit of 1024 tokens was reached before any text', {
+    report(name, 'warned', 'the limit of 1024 tokens was reached before any text', {
       ms,
       mend: 'This model thinks at length: clients have to ask for more tokens.',
     })
-  else tell(name, 'failed', 'the reply says nothing', { ms, mend: 'Ask the model directly; if it answers there, something between loses the text.' })
-  const { input, output } = usageOf(reply) ?? {}
-  if (input && output) return tell(`${name}: usage`, 'passed', `${input} tokens in, ${output} out`)
-  return tell(`${name}: usage`, 'failed', 'no count of tokens', {
+  else report(name, 'failed', 'the reply says nothing', { ms, mend: 'Ask the model directly; if it answers there, something between loses the text.' })
+  const { input, output } = usageOf(response) ?? {}
+  if (input && output) return report(`${name}: usage`, 'passed', `${input} tokens in, ${output} out`)
+  return report(`${name}: usage`, 'failed', 'no count of tokens', {
     mend: 'Clients and bills show nothing for this model: let the server count, in streams too.',
   })
 }
 
-function tellCall({ tell }: Probe, name: string, reply: CanonicalResponse, ms: number): Point {
-  const [call] = toolCallsOf(reply)
+function reportCall({ report }: Probe, name: string, response: CanonicalResponse, ms: number): Point {
+  const [call] = toolCallsOf(response)
   if (!call)
-    return tell(name, 'warned', 'the model did not call the tool', {
+    return report(name, 'warned', 'the model did not call the tool', {
       ms,
       mend: 'Coding tools cannot work with a model that calls no tools: try a larger model, or look whether the server takes tools at all.',
     })
   const { input } = call
   if (call.name !== 'get_weather' || !isObject(input))
-    return tell(name, 'failed', `calls ${call.name} with what is no JSON object`, {
+    return report(name, 'failed', `calls ${call.name} with what is no JSON object`, {
       ms,
       mend: 'Clients cannot run this call: look at the server’s parser of tool calls.',
     })
-  return tell(name, 'passed', `${call.name} ${JSON.stringify(input)}`, { ms })
+  return report(name, 'passed', `${call.name} ${JSON.stringify(input)}`, { ms })
 }
 
 /** Is an invalid request answered with an error of this protocol? */
-function checkRefusal({ protocol, tell }: Probe, heard: Heard): Point {
+function checkRefusal({ protocol, report }: Probe, received: Received): Point {
   const name = 'an error'
-  const ms = heard.totalMs
+  const ms = received.totalMs
   const mend = 'Clients decide by status and body whether to ask again: an error has to be told in the words of the protocol.'
-  if (heard.failure !== undefined) return tell(name, 'failed', heard.failure, { ms, mend })
-  if (heard.status < 400)
-    return tell(name, 'warned', `an unknown model is answered with status ${heard.status}`, {
+  if (received.failure !== undefined) return report(name, 'failed', received.failure, { ms, mend })
+  if (received.status < 400)
+    return report(name, 'warned', `an unknown model is answered with status ${received.status}`, {
       ms,
       mend: 'A mistyped model goes unnoticed: let the service refuse ids that it does not know.',
     })
-  const faults = strictOf(protocol.name).checkError(parseJson(heard.text)).filter(isGrave)
-  if (faults.length > 0) return tell(name, 'failed', `${gist(isHtml(heard) ? { ...heard, text: 'a web page' } : heard)} (${firstOf(faults)})`, { ms, mend })
-  return tell(name, 'passed', `an unknown model is refused with status ${heard.status}`, { ms })
+  const faults = strictOf(protocol.name).checkError(parseJson(received.text)).filter(isGrave)
+  if (faults.length > 0) return report(name, 'failed', `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`, { ms, mend })
+  return report(name, 'passed', `an unknown model is refused with status ${received.status}`, { ms })
 }
 
 const firstOf = (faults: readonly string[]) => `${faults.slice(0, 3).join('; ')}${faults.length > 3 ? `; and ${faults.length - 3} more` : ''}`

@@ -5,9 +5,9 @@
 import { checkAddress } from '../address/check.ts'
 import { printable } from '../kit/text/text.ts'
 import { type ProtocolName, protocolNames, protocols } from '../protocols/index.ts'
-import { createAsker } from './ask.ts'
+import { createSender } from './ask.ts'
 import { checkProtocol } from './generate.ts'
-import type { Point, Tell } from './point.ts'
+import type { Point, ReportPoint } from './point.ts'
 import { checkBase, checkListing, listed } from './service.ts'
 
 export type { Point, Result } from './point.ts'
@@ -47,25 +47,25 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
   const points: Point[] = []
   // Some services repeat the key in their errors.
   const hidden = (text: string) => (key ? text.replaceAll(key, '***') : text)
-  const tellOf =
-    (of: Point['of']): Tell =>
-    (name, result, told, { mend, ms } = {}) => {
-      const point = { of, name, result, told: hidden(told), ...(mend !== undefined && { mend: hidden(mend) }), ...(ms !== undefined && { ms }) }
+  const reporterOf =
+    (of: Point['of']): ReportPoint =>
+    (name, result, detail, { mend, ms } = {}) => {
+      const point = { of, name, result, detail: hidden(detail), ...(mend !== undefined && { mend: hidden(mend) }), ...(ms !== undefined && { ms }) }
       points.push(point)
       onPoint?.(point)
       return point
     }
-  const ask = createAsker(send, timeoutMs, key)
-  const service = checkBase(base, tellOf('address'))
+  const ask = createSender(send, timeoutMs, key)
+  const service = checkBase(base, reporterOf('address'))
   if (service !== undefined) {
-    await checkListing({ ask, service, model, key }, tellOf('service'))
+    await checkListing({ ask, service, model, key }, reporterOf('service'))
     let offered = 0
     for (const name of only === undefined ? protocolNames : [only]) {
-      const probe = { ask, service, protocol: protocols[name], model, key, wanted: only !== undefined, tell: tellOf(name) }
+      const probe = { ask, service, protocol: protocols[name], model, key, wanted: only !== undefined, report: reporterOf(name) }
       if (await checkProtocol(probe)) offered++
     }
     if (offered === 0)
-      tellOf('service')('a protocol', 'failed', 'no protocol is offered at this address', {
+      reporterOf('service')('a protocol', 'failed', 'no protocol is offered at this address', {
         mend: 'Check the address: it should have exactly one /v1 when a client asks.',
       })
   }
@@ -84,7 +84,7 @@ export async function verify({ base, model, key, protocol: only, timeoutMs = 60_
 export function listModels({ base, key, timeoutMs = 60_000, fetch: send = fetch }: Omit<VerifyOptions, 'model' | 'protocol' | 'onPoint'>): Promise<string[]> {
   const { service, faults } = checkAddress(base)
   if (service === undefined) return Promise.reject(new Error(faults.map(({ message }) => message).join(' ')))
-  return listed({ ask: createAsker(send, timeoutMs, key), service, key })
+  return listed({ ask: createSender(send, timeoutMs, key), service, key })
 }
 
 const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' }
@@ -98,7 +98,7 @@ const marks = { passed: 'ok  ', failed: 'FAIL', warned: 'mind', skipped: '-   ' 
  * const { points } = await verify({ base: 'http://gateway', model: 'demo', fetch: fetchGateway() })
  * for (const point of points) console.log(pointText(point)) // ok …
  */
-export function pointText({ of, name, result, told, mend, ms }: Point): string {
-  const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${printable(told)}${ms === undefined ? '' : ` (${ms} ms)`}`
-  return mend === undefined || mend === told ? line : `${line}\n      → ${printable(mend)}`
+export function pointText({ of, name, result, detail, mend, ms }: Point): string {
+  const line = `${marks[result]}  ${of.padEnd(17)} ${name.padEnd(26)} ${printable(detail)}${ms === undefined ? '' : ` (${ms} ms)`}`
+  return mend === undefined || mend === detail ? line : `${line}\n      → ${printable(mend)}`
 }

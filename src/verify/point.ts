@@ -9,11 +9,11 @@ export type Point = {
   name: string
   result: Result
   /** The result of the check. */
-  told: string
+  detail: string
   /** What to change; present for every failed point. */
   mend?: string
   /** Milliseconds of its request. Absent: it needed none. */
   ms?: number
 }
 
-export type Tell = (name: string, result: Result, told: string, more?: { mend?: string; ms?: number }) => Point
+export type ReportPoint = (name: string, result: Result, detail: string, more?: { mend?: string; ms?: number }) => Point

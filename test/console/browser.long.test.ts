@@ -31,7 +31,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
     }
     const handler: ConnectGateway = gateway(settings, { ...page_.hooks, logger: false })
     after(() => handler.close(200))
-    const url = await listen((asked, response) => void (page_.answer(asked, response) || handler(asked, response)))
+    const url = await listen((asked, response) => void (page_.handle(asked, response) || handler(asked, response)))
     const context = await browser.newContext(options)
     const page = await context.newPage()
     const complaints: string[] = []

@@ -36,7 +36,7 @@ async function started(settings: GatewayConfig = config, options: { adminKey?: s
     await records?.close()
   })
   if (records) await records.keys.create('carol', { models: ['fast'] })
-  return listen((request, response) => void (page.answer(request, response) || handler(request, response)))
+  return listen((request, response) => void (page.handle(request, response) || handler(request, response)))
 }
 
 async function written(file: object): Promise<string> {
@@ -73,7 +73,7 @@ describe('the page', () => {
   test('is claimed at its exact path, and only read', async () => {
     const page = createConsole({ gateway: () => gateway() })
     const url = await listen((request, response) => {
-      if (!page.answer(request, response)) response.writeHead(418).end()
+      if (!page.handle(request, response)) response.writeHead(418).end()
     })
     for (const path of ['/', '/consoles', '/console/more', '/console/api', '/v1/models']) expect((await fetch(url + path)).status, path).toBe(418)
     expect((await fetch(`${url}/console`, { method: 'POST' })).status).toBe(405)

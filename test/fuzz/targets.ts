@@ -171,7 +171,7 @@ function requestsByHttp(): Target {
       const body = mutated(random, { stream, ...(random.one(stock(protocol).requests) as object) }, everything.requests)
       const text = Buffer.from(JSON.stringify(body))
       const sent = random.chance(0.7) ? text : mutatedBytes(random, text, everything.streams)
-      const response = await gateway.answer({
+      const response = await gateway.handle({
         method: random.one(methods),
         path: url.pathname,
         query: url.searchParams,
@@ -238,7 +238,7 @@ function respondsByHttp(served: Protocol): Target {
       }
       records = 0
       const reported = Buffer.from(JSON.stringify({ ...plain[caller.name], ...(caller.name !== 'generate-content' && stream && { stream: true }) }))
-      const response = await gateway.answer({
+      const response = await gateway.handle({
         method: 'POST',
         path: url.pathname,
         query: url.searchParams,

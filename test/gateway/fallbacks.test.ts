@@ -31,7 +31,7 @@ describe.each(hosts)('through %s', (_, start) => {
     expect([first.calls.length, second.calls.length]).toEqual([1, 1])
     expect(second.calls[0]?.json['model']).toBe('upstream-other')
     await until(() => records.length > 0)
-    expect(records).toMatchObject([{ modelAsked: 'm', modelServed: 'upstream-other', channel: 'second', attempts: 2 }])
+    expect(records).toMatchObject([{ requestedModel: 'm', modelServed: 'upstream-other', channel: 'second', attempts: 2 }])
   })
 
   test('a stream falls back before its first byte', async () => {

@@ -40,7 +40,7 @@ describe.each(hosts)('through %s', (_, start) => {
       requestId: response.headers.get('x-request-id'),
       key: 'alice',
       group: 'team',
-      modelAsked: 'nick',
+      requestedModel: 'nick',
       modelServed: 'm',
       channel: 'up',
       protocolIn: 'chat-completions',

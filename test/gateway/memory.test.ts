@@ -44,7 +44,7 @@ test.each(['messages', 'chat-completions'] as const)('an open stream for a clien
   const { body, asked: received } = await (async () => {
     const parsed: Record<string, unknown> = { ...requests[protocol], stream: true }
     const request = { method: 'POST', path: paths[protocol], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
-    const response = await gateway.answer({ ...request, body: { parsed }, signal: client })
+    const response = await gateway.handle({ ...request, body: { parsed }, signal: client })
     return { body: response.body as AsyncIterable<string>, asked: new WeakRef(parsed) }
   })()
   const chunks = body[Symbol.asyncIterator]()
@@ -138,7 +138,7 @@ test.each(pairs.filter(([client, served]) => client !== served))(
       })
       const bytes = [new TextEncoder().encode(text)] as unknown as AsyncIterable<Uint8Array>
       const request = { method: 'POST', path: paths[client], query: new URLSearchParams(), headers: { 'content-type': 'application/json' } }
-      return gateway.answer({ ...request, body: { bytes }, signal: left })
+      return gateway.handle({ ...request, body: { bytes }, signal: left })
     })()
     await until(() => isRequested)
     expect(objects.length).toBeGreaterThan(0)

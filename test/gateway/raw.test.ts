@@ -38,7 +38,7 @@ describe('what never answers does not hold a close up, also when its client has 
     for (const leaves of [true, false]) {
       const gateway = createGateway(one('http://up.test', 'messages'), hooks)
       const { request, left } = leaver()
-      void gateway.answer(request)
+      void gateway.handle(request)
       await wait(10)
       if (leaves) left.abort()
       const closed = await Promise.race([gateway.close(30).then(() => 'closed'), wait(30_000)])
@@ -57,7 +57,7 @@ describe('a logger that keeps what it is told elsewhere may fail at that', () =>
     const { url } = await upstream(sendJson(200, replies.messages))
     const fail = async () => Promise.reject(new Error('the disk is full'))
     const gateway = createGateway(one(url, 'messages'), { logger: { info: fail, warn: fail, error: fail } })
-    expect((await gateway.answer(leaver().request)).status).toBe(200)
+    expect((await gateway.handle(leaver().request)).status).toBe(200)
     await wait(20)
     await gateway.close(0)
     expect(unheard).toEqual([])
@@ -75,7 +75,7 @@ test.each([false, true])('nothing of an exchange that is over listens for its cl
     addEventListener: () => void listening++,
     removeEventListener: () => void listening--,
   }
-  const { body } = await gateway.answer({ ...request, signal, body: { parsed: { ...requests.messages, stream } } })
+  const { body } = await gateway.handle({ ...request, signal, body: { parsed: { ...requests.messages, stream } } })
   if (typeof body === 'object' && Symbol.asyncIterator in body) for await (const _ of body);
   expect(listening).toBe(0)
   await gateway.close(0)
@@ -89,7 +89,7 @@ test.each(['%2e%2e', '%2e', '..', '%252e%252e', '..%5c..', '%2e%2e%00'])('an id 
     ['GET', '/input_items'],
     ['POST', '/cancel'],
   ] as const)
-    await gateway.answer(leaver(`/v1/responses/${id}${rest}`, method).request)
+    await gateway.handle(leaver(`/v1/responses/${id}${rest}`, method).request)
   for (const { path } of seen.calls) expect(path).toMatch(/^\/v1\/responses\/[^/]+(\/input_items|\/cancel)?$/)
   await gateway.close(0)
 })

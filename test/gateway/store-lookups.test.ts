@@ -46,7 +46,7 @@ async function forty() {
     const bytes = (async function* () {
       yield new TextEncoder().encode(String(text))
     })()
-    const reported = await gateway.answer({
+    const reported = await gateway.handle({
       method,
       path,
       query: new URLSearchParams(),

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateError } from '../../src/index.ts'
-import { outputOverflowIn, tellsOverflow } from '../../src/kit/errors/full-context.ts'
+import { outputOverflowIn, isOverflowMessage } from '../../src/kit/errors/full-context.ts'
 
 describe('a full context', () => {
   test.each([
@@ -23,10 +23,10 @@ describe('a full context', () => {
     'prompt too long; exceeded max context length by 808 tokens',
     'The total length of all messages is too long.',
     'Input is too long for requested model',
-  ])('is recognized: %s', message => expect(tellsOverflow(message)).toBe(true))
+  ])('is recognized: %s', message => expect(isOverflowMessage(message)).toBe(true))
 
   test.each(['Too many tokens, please wait before trying again.', 'Rate limit reached for input tokens per minute', 'model not found'])('is not %s', message =>
-    expect(tellsOverflow(message)).toBe(false),
+    expect(isOverflowMessage(message)).toBe(false),
   )
 
   const sum = "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8000 in the messages, 1000 in the completion)."

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesOf } from '../../src/kit/reply/logprobs.ts'
+import { bytesOf } from '../../src/kit/response/logprobs.ts'
 
 test.each<[what: string, token: string, bytes: number[] | null]>([
   ['letters are their UTF-8', 'né', [110, 195, 169]],

@@ -16,7 +16,7 @@ function recordOf(number: number, more: Partial<UsageRecord> = {}): UsageRecord 
     time: new Date(Date.now() - number * 1000).toISOString(),
     requestId: `req_${number}`,
     key: 'alice',
-    modelAsked: 'sonnet',
+    requestedModel: 'sonnet',
     modelServed: 'claude-sonnet',
     channel: 'up',
     protocolIn: 'messages',
@@ -145,8 +145,8 @@ describe.each(places)('records in %s', (_, place) => {
 
   test('names that a database cannot hold do not keep the other records out', async () => {
     const { location, records } = await opened()
-    for (const [number, modelAsked] of ['nul\u0000', 'x'.repeat(100_000), '\ud800', 'sonnet'].entries())
-      records.hooks.onUsage(recordOf(number, { modelAsked }), request)
+    for (const [number, requestedModel] of ['nul\u0000', 'x'.repeat(100_000), '\ud800', 'sonnet'].entries())
+      records.hooks.onUsage(recordOf(number, { requestedModel }), request)
     await records.close()
     const database = await openDatabase(location)
     const { records: found } = await findRecords(database, {}, 10)
@@ -186,8 +186,8 @@ describe.each(places)('records in %s', (_, place) => {
     const { location, records } = await opened({ prices: () => ({ priced: { input: 1, output: 1 } }) })
     const time = new Date().toISOString()
     for (const [number, model] of ['free', 'free', 'priced'].entries())
-      records.hooks.onUsage(recordOf(number, { time, modelAsked: model, modelServed: model, firstByteMs: 4 }), request)
-    const { usage: _usage, ...failed } = recordOf(3, { time, modelAsked: 'free', modelServed: 'free', failure: 'client', status: 400 })
+      records.hooks.onUsage(recordOf(number, { time, requestedModel: model, modelServed: model, firstByteMs: 4 }), request)
+    const { usage: _usage, ...failed } = recordOf(3, { time, requestedModel: 'free', modelServed: 'free', failure: 'client', status: 400 })
     records.hooks.onUsage(failed, request)
     await records.close()
     const database = await openDatabase(location)

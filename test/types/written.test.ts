@@ -21,7 +21,7 @@ test('messages: a misspelled key does not compile', () => {
     // @ts-expect-error
     { messages: [], tool_choice: { type: 'auto', disable_parallel: true } },
   ]
-  const response: messages.MessagesReply[] = [
+  const response: messages.MessagesWrittenResponse[] = [
     // @ts-expect-error
     { type: 'message', role: 'assistant', content: [block], usage, stop_raeson: null },
     // @ts-expect-error
@@ -60,7 +60,7 @@ test('chat-completions: a misspelled key does not compile', () => {
     // @ts-expect-error
     { messages: [{ role: 'assistant', tool_calls: [{ id: '', type: 'function', function: { name: 'f', args: '' } }] }] },
   ]
-  const response: chat.ChatReply[] = [
+  const response: chat.ChatWrittenResponse[] = [
     // @ts-expect-error
     { ...head, object: 'chat.completion', choices: [], usages: usage },
     // @ts-expect-error
@@ -100,7 +100,7 @@ test('generate-content: a misspelled key does not compile', () => {
     // @ts-expect-error
     { contents: [], generationConfig: { maxOutputToken: 1 } },
   ]
-  const response: gemini.GeminiReply[] = [
+  const response: gemini.GeminiWrittenResponse[] = [
     // @ts-expect-error
     { candidate: [] },
     // @ts-expect-error
@@ -128,7 +128,7 @@ test('responses: a misspelled key does not compile', () => {
     output_tokens_details: { reasoning_tokens: 0 },
     total_tokens: 2,
   }
-  const whole: responses.ResponsesReply = {
+  const whole: responses.ResponsesWrittenResponse = {
     object: 'response',
     id: '',
     created_at: 0,
@@ -155,7 +155,7 @@ test('responses: a misspelled key does not compile', () => {
     // @ts-expect-error
     { input: [], text: { format: { type: 'json_schema', name: '', schemas: {} } } },
   ]
-  const response: responses.ResponsesReply[] = [
+  const response: responses.ResponsesWrittenResponse[] = [
     // @ts-expect-error
     { ...whole, outputs: [] },
     // @ts-expect-error

@@ -240,7 +240,7 @@ describe('a server that', () => {
   })
 
   test('words of a service move nothing in a terminal', () => {
-    const text = pointText({ of: 'messages', name: 'an error', result: 'failed', told: 'it said \u001b[2Jgone\r\n', mend: 'ask \u009b31m' })
+    const text = pointText({ of: 'messages', name: 'an error', result: 'failed', detail: 'it said \u001b[2Jgone\r\n', mend: 'ask \u009b31m' })
     expect(text.split('\n')).toEqual([expect.stringContaining('it said  [2Jgone'), '      → ask  31m'])
   })
 

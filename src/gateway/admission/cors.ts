@@ -1,11 +1,11 @@
 import type { Headers } from '../../protocol.ts'
 import type { Settled } from '../options.ts'
-import type { GatewayAnswer, GatewayRequest } from '../request.ts'
+import type { GatewayResponse, GatewayRequest } from '../request.ts'
 
 /** Which web pages of other origins may use the gateway (CORS). */
 export type Cors = {
   /** The answer to a preflight request. Undefined: the request is none, or its origin is not allowed. */
-  preflight(request: Pick<GatewayRequest, 'method' | 'headers'>): GatewayAnswer | undefined
+  preflight(request: Pick<GatewayRequest, 'method' | 'headers'>): GatewayResponse | undefined
   /** Headers for every response to this request. */
   headers(request: Pick<GatewayRequest, 'headers'>): Headers
 }

@@ -7,7 +7,7 @@ import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
 import { decompressorFor, tooLarge } from './decompress.ts'
 import { type Member, outlineOf, scan } from './outline.ts'
-import { readInPieces } from './pieces.ts'
+import { parseInChunks } from './chunks.ts'
 
 export type ReadBody = {
   /** Its outermost level. In a long body, long members are replaced by placeholders: see `outlineOf`. */
@@ -116,7 +116,7 @@ export class ChangedBody implements ReadBody {
 /** Parses in pieces. If one cannot be parsed, the whole text is, so that the error has the right position. */
 function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   try {
-    return readInPieces(bytes, members)
+    return parseInChunks(bytes, members)
   } catch {
     return parse(textOf(bytes))
   }

@@ -1,7 +1,7 @@
-import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, usualKeyEnv } from '../../clients/index.ts'
+import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, defaultKeyEnv } from '../../clients/index.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { refuse, unknownModel } from '../error.ts'
-import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
+import { type GatewayResponse, type GatewayRequest, jsonResponse } from '../request.ts'
 
 /** What a key sees. `learned`: by model, the fields that are left out of requests because an upstream has refused them. */
 type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]> }
@@ -11,19 +11,19 @@ type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]> }
  * `accept: text/plain` they are ready to paste. They do not contain the key.
  * @throws Refusal 400 for an invalid parameter, 404 for a model that the key does not see
  */
-export function clientSettings({ base = '', query, headers }: GatewayRequest, { models, learned }: Seen): GatewayAnswer {
-  const asked = query.get('client')
+export function clientSettings({ base = '', query, headers }: GatewayRequest, { models, learned }: Seen): GatewayResponse {
+  const requested = query.get('client')
   const model = query.get('model')
-  const keyEnv = query.get('key-env') ?? usualKeyEnv
+  const keyEnv = query.get('key-env') ?? defaultKeyEnv
   const ids = models.map(({ id }) => id)
-  if (asked !== null && !isClientName(asked)) throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
+  if (requested !== null && !isClientName(requested)) throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
   if (model !== null && !ids.includes(model)) throw unknownModel(model)
   if (!isEnvName(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
   // Without a `host` header, `base` is only the path that we are mounted at.
   const address = URL.canParse(base) ? base : `http://localhost${base}`
   const options = { base: address, models: ids, keyEnv, ...(model !== null && { model }) }
-  const configs: ClientConfig[] = (asked === null ? clientNames : [asked]).map(client => clientConfig(client, options))
+  const configs: ClientConfig[] = (requested === null ? clientNames : [requested]).map(client => clientConfig(client, options))
   if (/^text\/plain\b/.test(headers['accept'] ?? ''))
     return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, body: configs.map(clientConfigText).join('\n') }
-  return jsonAnswer({ address, keyEnv, models: ids, learned, clients: Object.fromEntries(configs.map(({ client, ...config }) => [client, config])) })
+  return jsonResponse({ address, keyEnv, models: ids, learned, clients: Object.fromEntries(configs.map(({ client, ...config }) => [client, config])) })
 }

@@ -7,7 +7,7 @@ import { failureKind, Refusal, refuse } from '../error.ts'
 import { callHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry } from '../options.ts'
-import { withoutSecrets } from '../upstream/blot.ts'
+import { withoutSecrets } from '../upstream/redact.ts'
 import { unreachable } from '../upstream/failure.ts'
 
 /** How long an upstream's listing is cached. */
@@ -49,7 +49,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
     const endpoint = name && channel.endpoints[name]
     if (endpoint === undefined || name === undefined) return []
     const protocol = protocols[name]
-    const answer = await transport.send({
+    const response = await transport.send({
       url: urlOf(endpoint.baseUrl, protocol.address.listing ?? '/v1/models', endpoint.addVersion),
       method: 'GET',
       headers: callHeaders({ channel, protocol, auth: endpoint.auth, accept: 'application/json' }),
@@ -57,7 +57,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
       signal: AbortSignal.timeout(patienceMs),
       connectMs: timeouts.connectMs,
     })
-    const { body, status } = withoutSecrets(answer, channel)
+    const { body, status } = withoutSecrets(response, channel)
     const decoder = new TextDecoder()
     let text = ''
     for await (const chunk of body) {

@@ -1,16 +1,16 @@
 import type { Ask, Service, Trace } from '../ask.ts'
 import { refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
-import { type GatewayAnswer, jsonAnswer } from '../request.ts'
+import { type GatewayResponse, jsonResponse } from '../request.ts'
 import { recall } from '../stored/recall.ts'
-import { objectOf, readWhole } from '../upstream/answer.ts'
+import { objectOf, readWhole } from '../upstream/response.ts'
 import { openFirst } from '../upstream/attempts.ts'
 import { estimateTokens } from './estimate.ts'
 
 // Calls about a conversation that only a provider can answer.
 
 /** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws Refusal */
-export async function countTokens(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+export async function countTokens(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const { protocol, body } = ask
   const { counting } = protocol.address
   if (!counting) throw refuse(404, 'not_found', 'this protocol counts no tokens')
@@ -24,8 +24,8 @@ export async function countTokens(service: Service, ask: Ask, trace: Trace): Pro
       if (status !== 404 && status !== 405 && status !== 501) throw error
     }
   const count = candidates.length === 0 ? await countedElsewhere(service, ask, trace) : undefined
-  if (count !== undefined) return jsonAnswer(counting.write(count))
-  return jsonAnswer(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
+  if (count !== undefined) return jsonResponse(counting.write(count))
+  return jsonResponse(counting.write(estimateTokens(body.value)), { 'wireglot-estimate': 'true' })
 }
 
 /** The count of an upstream of another protocol, for the translated request. Undefined: none can count it. */
@@ -44,7 +44,7 @@ async function countedElsewhere(service: Service, ask: Ask, trace: Trace): Promi
 }
 
 /** Compacts a conversation, into a form that only its provider can read. @throws Refusal */
-export async function compact(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+export async function compact(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const candidates = able(ask)
   if (candidates.length === 0)
     throw refuse(404, 'not_found', 'only a provider of this protocol can compact a conversation, and no channel of this model is one: shorten it by yourself')
@@ -58,13 +58,13 @@ const able = ({ protocol, operation, candidates }: Ask) =>
   )
 
 /** Forwards the call to an upstream of the same protocol and returns its answer unchanged. @throws Refusal */
-async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayAnswer> {
+async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const opened = await openFirst(service, ask, trace).opened
   const bytes = await readWhole(opened)
   objectOf(bytes, ask.protocol)
   return {
     status: 200,
-    headers: { 'content-type': 'application/json', ...keptHeaders(opened.answer.headers, opened.candidate.channel.returnHeaders) },
+    headers: { 'content-type': 'application/json', ...keptHeaders(opened.response.headers, opened.candidate.channel.returnHeaders) },
     body: bytes,
   }
 }

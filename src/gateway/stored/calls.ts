@@ -7,13 +7,13 @@ import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, Settled } from '../options.ts'
 import { relayed } from '../relayed.ts'
-import { type GatewayAnswer, type GatewayRequest, jsonAnswer } from '../request.ts'
+import { type GatewayResponse, type GatewayRequest, jsonResponse } from '../request.ts'
 import type { StoredRoute } from '../route.ts'
-import { objectOf, readSome, readWhole, watch } from '../upstream/answer.ts'
-import { withoutSecrets } from '../upstream/blot.ts'
+import { objectOf, readSome, readWhole, watch } from '../upstream/response.ts'
+import { withoutSecrets } from '../upstream/redact.ts'
 import { addressed, limitTotal, linked } from '../upstream/call.ts'
 import { failureOf, unreachable } from '../upstream/failure.ts'
-import type { Kept } from './reply-store.ts'
+import type { Kept } from './response-store.ts'
 import { StoredStream } from './stream.ts'
 
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
@@ -22,31 +22,31 @@ type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
  * Answers a call about a stored reply: from the gateway's store, or by the channel whose provider stores it.
  * @throws Refusal 404 for an unknown reply
  */
-export async function answerStored(service: Service, call: Call, trace: Trace): Promise<GatewayAnswer> {
-  const { stored, asked, method, request } = call
-  const { replyStore } = service
+export async function handleStored(service: Service, call: Call, trace: Trace): Promise<GatewayResponse> {
+  const { stored, requested, method, request } = call
+  const { responseStore } = service
   const owner = trace.identity ?? {}
   // Upstream it would be a step of the path.
-  if (/^\.{1,2}$/.test(asked.id)) throw new Refusal(stored.unknown('reply', asked.id))
-  const kept = await replyStore?.reply(owner, asked.id)
+  if (/^\.{1,2}$/.test(requested.id)) throw new Refusal(stored.unknown('response', requested.id))
+  const kept = await responseStore?.response(owner, requested.id)
   if (kept?.body === undefined) {
-    const answer = await forward(service, { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model }, trace)
-    if (method === 'DELETE') await replyStore?.forget(owner, asked.id, [])
-    return answer
+    const response = await forward(service, { ...call, channel: channelFor(service, call, { kept, owner }), model: kept?.model }, trace)
+    if (method === 'DELETE') await responseStore?.forget(owner, requested.id, [])
+    return response
   }
-  if (asked.part === 'cancel') throw new Refusal(stored.finished)
+  if (requested.part === 'cancel') throw new Refusal(stored.finished)
   if (method === 'DELETE') {
-    await replyStore?.forget(owner, asked.id, stored.itemsOf(kept.body))
-    return jsonAnswer(stored.deleted(asked.id))
+    await responseStore?.forget(owner, requested.id, stored.itemsOf(kept.body))
+    return jsonResponse(stored.deleted(requested.id))
   }
-  return jsonAnswer(stored.show({ body: kept.body, input: kept.input ?? [] }, asked.part, request.query))
+  return jsonResponse(stored.show({ body: kept.body, input: kept.input ?? [] }, requested.part, request.query))
 }
 
 /** The channel whose provider stores the reply: known from the store, or the only possible one. */
-function channelFor({ config, catalog, replyStore }: Service, { protocol, stored, asked }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
-  const unknown = stored.unknown('reply', asked.id)
+function channelFor({ config, catalog, responseStore }: Service, { protocol, stored, requested }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
+  const unknown = stored.unknown('response', requested.id)
   const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
-  if (replyStore) {
+  if (responseStore) {
     const keeper = speaking.find(({ name }) => name === kept?.channel)
     if (keeper) return keeper
     throw new Refusal(unknown)
@@ -62,9 +62,9 @@ function channelFor({ config, catalog, replyStore }: Service, { protocol, stored
 /** Forwards the call to the upstream and returns its answer unchanged. */
 async function forward(
   { transport, limits, config }: Service,
-  { protocol, stored, asked, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
+  { protocol, stored, requested, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
   trace: Trace,
-): Promise<GatewayAnswer> {
+): Promise<GatewayResponse> {
   const retryAfterMs = (await limits.take(`channel ${channel.name}`, channel.requestsPerMinute))?.waitMs
   if (retryAfterMs !== undefined) throw channelAtLimit(retryAfterMs)
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
@@ -73,19 +73,19 @@ async function forward(
   const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), firstByteMs) : undefined
   try {
     const accept = 'application/json, text/event-stream'
-    const place = addressed({ channel, protocol, caller: protocol, path: stored.target(asked), accept }, request, trace)
-    const answer = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.platform, connectMs }), channel)
-    const watched = (body: typeof answer.body) => watch(body, idleMs, controller)
-    if (answer.status < 200 || answer.status >= 300)
-      throw failureOf(await readSome(watched(answer.body)), answer, { from: protocol, to: protocol, channel }).refusal
-    const { status } = answer
-    const kept = keptHeaders(answer.headers, channel.returnHeaders)
-    if (/^text\/event-stream/i.test(answer.headers['content-type'] ?? '')) {
+    const place = addressed({ channel, protocol, caller: protocol, path: stored.target(requested), accept }, request, trace)
+    const response = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.platform, connectMs }), channel)
+    const watched = (body: typeof response.body) => watch(body, idleMs, controller)
+    if (response.status < 200 || response.status >= 300)
+      throw failureOf(await readSome(watched(response.body)), response, { from: protocol, to: protocol, channel }).refusal
+    const { status } = response
+    const kept = keptHeaders(response.headers, channel.returnHeaders)
+    if (/^text\/event-stream/i.test(response.headers['content-type'] ?? '')) {
       const stop = (reason: Refusal) => controller.abort(reason)
       const around = { protocol, signal: request.signal, trace, defaults: config.defaults }
-      return { status, headers: { ...streamHeaders, ...kept }, body: await streamed({ body: answer.body, idleMs, model, stop }, around) }
+      return { status, headers: { ...streamHeaders, ...kept }, body: await streamed({ body: response.body, idleMs, model, stop }, around) }
     }
-    const bytes = await readWhole({ answer, watched })
+    const bytes = await readWhole({ response, watched })
     if (bytes.length > 0) objectOf(bytes, protocol)
     // Never the upstream's content type: as HTML, a script in it could use the gateway with the rights of its page.
     return { status, headers: { 'content-type': 'application/json', ...kept }, body: (model === undefined ? undefined : renamed(bytes, model)) ?? bytes }

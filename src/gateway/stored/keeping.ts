@@ -5,22 +5,22 @@ import { createStreamReader } from '../../translate/stream-reader.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { Refusal, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
-import { maxReplyBytes } from '../upstream/answer.ts'
+import { maxResponseBytes } from '../upstream/response.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import { keepsItself } from './recall.ts'
-import type { Kept, ReplyStore } from './reply-store.ts'
+import type { Kept, ResponseStore } from './response-store.ts'
 
 /** A complete reply in the caller's protocol; without `body` only its signatures are stored. `signatures`: those that the protocol has no field for. */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
 /** Stores a reply before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its reply anyway. */
 export async function keep(service: Service, ask: Ask, trace: Trace, { candidate, body, signatures = {} }: Whole): Promise<void> {
-  const { replyStore } = service
-  if (!replyStore) return
+  const { responseStore } = service
+  if (!responseStore) return
   const owner = trace.identity ?? {}
   try {
-    await Promise.all(Object.entries(signatures).map(([callId, text]) => replyStore.keepSignature(owner, callId, text)))
-    if (ask.recalled?.keeps && body !== undefined) await keepReply(replyStore, ask, { candidate, body, owner })
+    await Promise.all(Object.entries(signatures).map(([callId, text]) => responseStore.keepSignature(owner, callId, text)))
+    if (ask.recalled?.keeps && body !== undefined) await storeResponse(responseStore, ask, { candidate, body, owner })
   } catch (error) {
     // The store has logged that it cannot be reached.
     const level = error instanceof Refusal ? 'info' : 'warn'
@@ -30,26 +30,26 @@ export async function keep(service: Service, ask: Ask, trace: Trace, { candidate
 
 const notKept = 'a reply could not be kept'
 
-async function keepReply(
-  replyStore: ReplyStore,
-  { protocol, body: asked, recalled, model }: Ask,
+async function storeResponse(
+  responseStore: ResponseStore,
+  { protocol, body: requestBody, recalled, model }: Ask,
   { candidate, body, owner }: Whole & { owner: Identity },
 ): Promise<void> {
   const { stored } = protocol.address
   const { id, candidates } = protocol.decodeResponse(body).value
   if (!stored || id === undefined) return
   // A reply that is still being generated in the background: only its channel is known.
-  const history = candidates[0]?.finish ? historyIn(() => historyOf(asked.value, body, protocol, { ...recalled?.known })) : {}
+  const history = candidates[0]?.finish ? historyIn(() => historyOf(requestBody.value, body, protocol, { ...recalled?.known })) : {}
   const kept: Kept = keepsItself(candidate, protocol)
     ? { channel: candidate.channel.name, ...(candidate.model !== model && { model }), ...history }
-    : { body, input: stored.inputOf(asked.value, id), ...history }
-  await replyStore.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
+    : { body, input: stored.inputOf(requestBody.value, id), ...history }
+  await responseStore.keep(owner, id, kept, kept.body === undefined ? [] : stored.itemsOf(body))
 }
 
 /** The history. Undefined: it begins with something that only the provider knows. */
-function historyIn(tell: () => History): Partial<History> {
+function historyIn(build: () => History): Partial<History> {
   try {
-    const { id: _, ...history } = tell()
+    const { id: _, ...history } = build()
     return history
   } catch {
     return {}
@@ -64,7 +64,7 @@ export function keepingOf(service: Service, ask: Ask, trace: Trace) {
     sent(chunk: string | Uint8Array): void {
       if (!collected) return
       length += chunk.length
-      if (length > maxReplyBytes) {
+      if (length > maxResponseBytes) {
         collected = undefined
         service.log('warn', { requestId: trace.requestId, error: refuse(502, 'internal', 'the reply is too large') }, notKept)
       } else collected.sent(chunk)

@@ -1,5 +1,5 @@
 import { dotted } from '../../kit/notes/path.ts'
-import type { Protocol, StoredReplies } from '../../protocol.ts'
+import type { Protocol, StoredResponses } from '../../protocol.ts'
 import { referencesOf } from '../../translate/history.ts'
 import type { Reference, Resolvers } from '../../translate/references.ts'
 import type { Signal } from '../../transports/stopper.ts'
@@ -8,7 +8,7 @@ import { ChangedBody } from '../body/body.ts'
 import { Refusal, reasonOf, refuse } from '../error.ts'
 import type { Identity } from '../hooks.ts'
 import type { Candidate } from '../upstream/catalog.ts'
-import type { Kept, ReplyStore } from './reply-store.ts'
+import type { Kept, ResponseStore } from './response-store.ts'
 
 /** Does the candidate's provider store replies itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
@@ -22,34 +22,34 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
  * reply comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
  * @throws Refusal when no candidate is left
  */
-export async function recall({ replyStore }: Service, came: Ask, owner: Identity): Promise<Ask> {
+export async function recall({ responseStore }: Service, came: Ask, owner: Identity): Promise<Ask> {
   const { protocol, candidates } = came
   const { stored } = protocol.address
-  const proofs = replyStore?.signatures ? await proofsOf(replyStore, came, owner) : new Map<string, string>()
-  const always = { proof: (callId: string) => proofs.get(callId), keeps: replyStore !== undefined && stored?.wantsToKeep(came.body.value) === true }
+  const signatures = responseStore?.signatures ? await storedSignaturesFor(responseStore, came, owner) : new Map<string, string>()
+  const always = { storedSignature: (callId: string) => signatures.get(callId), keeps: responseStore !== undefined && stored?.wantsToKeep(came.body.value) === true }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
-  const mayRefer = (replyStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
+  const mayRefer = (responseStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
   const referred = mayRefer ? historyIn(came.body.value, protocol) : []
   // The new key comes first: see "What V8 punishes" in docs/performance.md.
   if (!stored || referred.length === 0) return { recalled: { known: {}, resolversFor: () => ({}), ...always }, ...came }
 
-  const { replies, items } = await lookUp(replyStore, referred, { stored, owner, signal: came.request.signal })
+  const { responses, items } = await lookUp(responseStore, referred, { stored, owner, signal: came.request.signal })
   const ask = items.size === 0 ? came : { ...came, body: new ChangedBody(came.body, value => stored.inFull(value, id => items.get(id))) }
   const references = referred.filter(({ kind, id }) => kind !== 'item' || !items.has(id))
-  const isWithProvider = (reference: Reference, { channel }: Candidate) => replies.get(reference)?.channel === channel.name
+  const isWithProvider = (reference: Reference, { channel }: Candidate) => responses.get(reference)?.channel === channel.name
   const knows = (candidate: Candidate) =>
     references.every(reference => {
-      const kept = replies.get(reference)
+      const kept = responses.get(reference)
       if (kept?.messages) return true
       return keepsItself(candidate, protocol) && (!kept || isWithProvider(reference, candidate))
     })
   const resolvers = (isHere: (reference: Reference) => boolean): Resolvers => {
-    const byId = new Map(references.flatMap(one => (one.kind === 'previous' && isHere(one) ? [[one.id, replies.get(one)?.messages] as const] : [])))
+    const byId = new Map(references.flatMap(one => (one.kind === 'previous' && isHere(one) ? [[one.id, responses.get(one)?.messages] as const] : [])))
     return byId.size > 0 ? { resolvePrevious: id => byId.get(id) } : {}
   }
   const chosen = candidates.filter(knows)
-  if (chosen.length === 0) throw unknownOf(references.find(reference => !replies.get(reference)?.messages) ?? references[0], protocol, replyStore)
+  if (chosen.length === 0) throw unknownOf(references.find(reference => !responses.get(reference)?.messages) ?? references[0], protocol, responseStore)
   const rank = (candidate: Candidate) => (references.some(reference => isWithProvider(reference, candidate)) ? 0 : 1)
   return {
     ...ask,
@@ -72,30 +72,30 @@ function historyIn(body: unknown, protocol: Protocol): Reference[] {
 }
 
 /** What is stored here of a request's references: replies that it continues, and items by their ids. */
-type Found = { replies: Map<Reference, Kept>; items: Map<string, unknown> }
+type Found = { responses: Map<Reference, Kept>; items: Map<string, unknown> }
 
 async function lookUp(
-  replyStore: ReplyStore | undefined,
+  responseStore: ResponseStore | undefined,
   references: readonly Reference[],
-  { stored, owner, signal }: { stored: StoredReplies; owner: Identity; signal: Signal },
+  { stored, owner, signal }: { stored: StoredResponses; owner: Identity; signal: Signal },
 ): Promise<Found> {
-  const found: Found = { replies: new Map(), items: new Map() }
-  if (!replyStore) return found
+  const found: Found = { responses: new Map(), items: new Map() }
+  if (!responseStore) return found
   const idsOf = (kind: Reference['kind']) => references.flatMap(one => (one.kind === kind ? [one.id] : []))
-  const holders = await each(idsOf('item'), signal, id => replyStore.replyOf(owner, id))
-  const replies = await each([...idsOf('previous'), ...holders.values()], signal, id => replyStore.reply(owner, id))
+  const holders = await each(idsOf('item'), signal, id => responseStore.responseOf(owner, id))
+  const responses = await each([...idsOf('previous'), ...holders.values()], signal, id => responseStore.response(owner, id))
   for (const reference of references) {
     const { kind, id } = reference
-    const kept = replies.get(kind === 'item' ? (holders.get(id) ?? '') : id)
-    if (kind === 'previous' && kept) found.replies.set(reference, kept)
+    const kept = responses.get(kind === 'item' ? (holders.get(id) ?? '') : id)
+    if (kind === 'previous' && kept) found.responses.set(reference, kept)
     const item = kind === 'item' ? stored.itemOf(kept?.body, id) : undefined
     if (item !== undefined) found.items.set(id, item)
   }
   return found
 }
 
-async function proofsOf(replyStore: ReplyStore, { protocol, body, request }: Ask, owner: Identity): Promise<Map<string, string>> {
-  return each(protocol.keptProofs?.keysOf(body.value) ?? [], request.signal, id => replyStore.signature(owner, id))
+async function storedSignaturesFor(responseStore: ResponseStore, { protocol, body, request }: Ask, owner: Identity): Promise<Map<string, string>> {
+  return each(protocol.signatureStorage?.keysOf(body.value) ?? [], request.signal, id => responseStore.signature(owner, id))
 }
 
 /** How many look-ups of one request may be under way at once. */
@@ -120,10 +120,10 @@ async function each<T>(ids: Iterable<string>, signal: Signal, find: (id: string)
   return found
 }
 
-function unknownOf(reference: Reference | undefined, { address }: Protocol, replyStore: ReplyStore | undefined): Refusal {
+function unknownOf(reference: Reference | undefined, { address }: Protocol, responseStore: ResponseStore | undefined): Refusal {
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
-  if (replyStore && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
-  const mend = kind !== 'conversation' && !replyStore ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
+  if (responseStore && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
+  const mend = kind !== 'conversation' && !responseStore ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
   return refuse(400, 'unsupported', `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
     param: dotted(path),
   })

@@ -1,6 +1,6 @@
 import type { CanonicalError } from '../../canonical/error.ts'
 import type { CanonicalEvent } from '../../canonical/event.ts'
-import { endedEarly } from '../../kit/errors/failed-reply.ts'
+import { endedEarly } from '../../kit/errors/failed-response.ts'
 import type { Protocol } from '../../protocol.ts'
 import { createChunkEncoder, encoded, joined, textOf } from '../../sse/bytes.ts'
 import { named, parseData } from '../../sse/data.ts'
@@ -109,8 +109,8 @@ function renamed(bytes: Uint8Array, protocol: Protocol, model: string): Uint8Arr
 function isLast({ data, event }: Frame, { streamDecoder }: Protocol): boolean {
   const state = streamDecoder.initial({})
   let last = false
-  const take = (told: CanonicalEvent) => {
-    last ||= told.type === 'error' || (told.type === 'end' && told.clean)
+  const take = (canonicalEvent: CanonicalEvent) => {
+    last ||= canonicalEvent.type === 'error' || (canonicalEvent.type === 'end' && canonicalEvent.clean)
   }
   try {
     streamDecoder.step(state, named(parseData(data), event), take)

@@ -74,8 +74,8 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
     }
     const release = inFlight.take(slotOf(candidate), candidate.channel.concurrentRequests)
     if (!release) busy.push(candidate)
-    const answer = release && (await opened(candidate, release))
-    if (answer) return answer
+    const response = release && (await opened(candidate, release))
+    if (response) return response
   }
   // All others have failed, so these are worth a wait.
   for (const candidate of busy) {
@@ -84,8 +84,8 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
       if (signal.aborted) throw refusal
       first ??= refusal
     })
-    const answer = release && (await opened(candidate, release))
-    if (answer) return answer
+    const response = release && (await opened(candidate, release))
+    if (response) return response
   }
   throw first ?? resting ?? refuse(404, 'not_found', 'no channel serves this model')
 }

@@ -6,7 +6,7 @@ import { textOfFrames } from '../../sse/framing.ts'
 import { framesOfList } from '../../sse/list.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
-import type { TransportAnswer, TransportCall } from '../../transports/transport.ts'
+import type { TransportResponse, TransportCall } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
 import type { Ask, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
@@ -16,8 +16,8 @@ import { type Calling, callHeaders, safeHeaders, withLists } from '../headers.ts
 import type { Attempt } from '../hooks.ts'
 import { freshIds } from '../ids.ts'
 import { wordsOf } from '../record.ts'
-import { beginningOf, readSome, replay, watch } from './answer.ts'
-import { blotted, withoutSecrets } from './blot.ts'
+import { beginningOf, readSome, replay, watch } from './response.ts'
+import { redactText, withoutSecrets } from './redact.ts'
 import type { Candidate } from './catalog.ts'
 import { demoUpstream } from './demo.ts'
 import { type Failure, failureOf, unreachable } from './failure.ts'
@@ -39,7 +39,7 @@ export async function call(
     return { refusal, again: 'elsewhere', isUnasked: true }
   }
   let prepared: Prepared
-  let embedded: TransportAnswer | undefined
+  let embedded: TransportResponse | undefined
   try {
     prepared = prepare(service, ask, candidate)
     // The parsed body takes ten times the memory of its text: released while the upstream works.
@@ -77,7 +77,7 @@ function reportAttempt(
     status: failed.error.status,
     kind: failureKind(failed),
     message: wordsOf(failed),
-    ...(failed.error.protocol !== undefined && { upstreamMessage: blotted(failed.message, channel) }),
+    ...(failed.error.protocol !== undefined && { upstreamMessage: redactText(failed.message, channel) }),
   }
   void attempt('onAttempt', () =>
     hooks.onAttempt?.(
@@ -97,7 +97,7 @@ function reportAttempt(
   )
 }
 
-type Opening = (answer: TransportAnswer, kind: Opened['kind']) => Opened
+type Opening = (response: TransportResponse, kind: Opened['kind']) => Opened
 
 /** Sends the request. `signal`: of the exchange. A timeout aborts only this attempt, so that the next one may be tried. */
 async function send(
@@ -113,13 +113,13 @@ async function send(
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
-    const said = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs }))
-    const answer = withoutSecrets(withoutFraming(said, to), channel)
-    const id = answer.headers[to.address.requestIdHeader]
+    const received = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs }))
+    const response = withoutSecrets(withoutFraming(received, to), channel)
+    const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
-    if (answer.status < 200 || answer.status >= 300)
-      return withRefusedField(failureOf(await readSome(watch(answer.body, idleMs, own)), answer, { from: to, to: ask.protocol, channel }), prepared.bytes)
-    const result = await recognised(answer, opened, prepared.stream)
+    if (response.status < 200 || response.status >= 300)
+      return withRefusedField(failureOf(await readSome(watch(response.body, idleMs, own)), response, { from: to, to: ask.protocol, channel }), prepared.bytes)
+    const result = await recognised(response, opened, prepared.stream)
     // Nobody will read this answer, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
@@ -144,7 +144,7 @@ function withRefusedField(failure: Failure, sent: Prepared['bytes']): Failure {
 /** A function of its own, so that its closures do not keep the request in memory: a stream may be open for long. */
 function openedBy({ candidate, settings }: Prepared, controller: Stopper): Opening {
   const { idleMs } = candidate.channel.timeouts
-  return (answer, kind) => ({ candidate, settings, answer, kind, idleMs, watched: (body, silence) => watch(body, silence ?? idleMs, controller) })
+  return (response, kind) => ({ candidate, settings, response, kind, idleMs, watched: (body, silence) => watch(body, silence ?? idleMs, controller) })
 }
 
 class Post implements TransportCall {
@@ -177,23 +177,23 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
 }
 
 /** The answer, with a stream of binary frames as text/event-stream. */
-function withoutFraming(answer: TransportAnswer, { frames: { framing } }: Protocol): TransportAnswer {
-  if (!framing || !(answer.headers['content-type'] ?? '').startsWith(framing.contentType)) return answer
-  return { ...answer, headers: { ...answer.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(answer.body, framing) }
+function withoutFraming(response: TransportResponse, { frames: { framing } }: Protocol): TransportResponse {
+  if (!framing || !(response.headers['content-type'] ?? '').startsWith(framing.contentType)) return response
+  return { ...response, headers: { ...response.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(response.body, framing) }
 }
 
 /** Is the answer JSON, a stream or neither? By its first bytes, because some servers send streams as JSON and JSON as streams; else by its content type. */
 async function recognised(
-  answer: TransportAnswer,
-  opened: (answer: TransportAnswer, kind: Opened['kind']) => Opened,
+  response: TransportResponse,
+  opened: (response: TransportResponse, kind: Opened['kind']) => Opened,
   stream: boolean,
 ): Promise<Opened | Failure> {
-  const type = answer.headers['content-type'] ?? ''
+  const type = response.headers['content-type'] ?? ''
   const isJson = /^application\/([\w.+-]+\+)?json/i.test(type)
   if (!/html/i.test(type)) {
-    const iterator = answer.body[Symbol.asyncIterator]()
+    const iterator = response.body[Symbol.asyncIterator]()
     const { start, read } = await beginningOf(iterator)
-    const replayed = { ...answer, body: replay(read, iterator) }
+    const replayed = { ...response, body: replay(read, iterator) }
     const isObject = /^\s*\{/.test(start)
     if (/^\s*(data|event|id|retry)?:/.test(start) || (!isObject && /^text\/event-stream/i.test(type))) return opened(replayed, 'stream')
     // A JSON list is a stream in list form.

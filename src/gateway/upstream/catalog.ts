@@ -1,7 +1,7 @@
 import { defined } from '../../kit/fields/defined.ts'
 import type { ModelInfo, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
-import type { Asked } from '../../vendors/settings.ts'
+import type { RequestTraits } from '../../vendors/settings.ts'
 import { chosenProtocol } from '../channel.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry, Settled } from '../options.ts'
@@ -23,12 +23,12 @@ export type Candidate = {
  * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of the models that stand in for this one.
  * `conversation`: a key for the conversation, whose requests all go to the same one of equal channels; called only where there are several.
  */
-type AskedFor = Pick<Asked, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean; conversation?: () => string | undefined }
+type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean; conversation?: () => string | undefined }
 
 /** The models and the channels that serve them. */
 export type Catalog = {
   /** In the order in which to try them. Undefined: there is no such model for this group. */
-  candidates(model: string, caller: Protocol, identity: Identity, asked?: AskedFor): Candidate[] | undefined
+  candidates(model: string, caller: Protocol, identity: Identity, requested?: RoutedRequest): Candidate[] | undefined
   list(identity: Identity): ModelInfo[]
   find(model: string, identity: Identity): ModelInfo | undefined
   /** Does this channel serve a model that the group can see? */
@@ -73,7 +73,7 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
   }
 
   /** Orders the equal candidates at the front: by their conversation, or one of them first in turns by weight. */
-  const inTurn = (entry: ModelEntry, ranked: Ranked[], { conversation }: AskedFor): Ranked[] => {
+  const inTurn = (entry: ModelEntry, ranked: Ranked[], { conversation }: RoutedRequest): Ranked[] => {
     const [first] = ranked
     const peers = first ? ranked.filter(one => one.priority === first.priority && one.isForeign === first.isForeign) : []
     if (peers.length < 2) return ranked
@@ -90,27 +90,27 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
     return chosen ? [chosen, ...ranked.filter(one => one !== chosen)] : ranked
   }
 
-  const candidatesOf = ({ entry, own, rest }: Found, caller: Protocol, asked: AskedFor): Candidate[] => {
+  const candidatesOf = ({ entry, own, rest }: Found, caller: Protocol, requested: RoutedRequest): Candidate[] => {
     const ranked = entry.channels.flatMap(({ name, model, weight, priority }): Ranked[] => {
       const channel = channelOf.get(name)
       if (!channel) return []
       const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
-      const protocol = spokenWith(channel, caller, { model: served, ...asked })
+      const protocol = spokenWith(channel, caller, { model: served, ...requested })
       return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
     })
     ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
-    return inTurn(entry, ranked, asked).map(({ candidate }) => candidate)
+    return inTurn(entry, ranked, requested).map(({ candidate }) => candidate)
   }
 
   return {
-    candidates(id, caller, identity, asked = { hasTools: false }) {
+    candidates(id, caller, identity, requested = { hasTools: false }) {
       const found = lookUp(id, identity)
       if (!found) return undefined
-      const own = candidatesOf(found, caller, asked)
-      if (!asked.fallbacks || found.entry.fallbacks.length === 0) return own
+      const own = candidatesOf(found, caller, requested)
+      if (!requested.fallbacks || found.entry.fallbacks.length === 0) return own
       const others = found.entry.fallbacks.flatMap(fallback => {
         const other = lookUp(fallback, identity)
-        return other ? candidatesOf(other, caller, asked).map(candidate => ({ ...candidate, fallback })) : []
+        return other ? candidatesOf(other, caller, requested).map(candidate => ({ ...candidate, fallback })) : []
       })
       return [...own, ...others]
     },
@@ -134,9 +134,9 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
 const isMatch = (pattern: string, id: string) => (pattern.endsWith('*') ? id.startsWith(pattern.slice(0, -1)) : id === pattern)
 
 /** The caller's own protocol, if the channel has it, so that bytes can pass unchanged; else the channel's first one. */
-function spokenWith(channel: ChannelEntry, caller: Protocol, asked: Asked): Protocol {
+function spokenWith(channel: ChannelEntry, caller: Protocol, requested: RequestTraits): Protocol {
   const { protocols: spoken, embedded } = channel
-  const chosen = chosenProtocol(channel, caller, asked)
+  const chosen = chosenProtocol(channel, caller, requested)
   if (chosen) return protocols[chosen]
   if (embedded || !spoken || spoken.some(name => name === caller.name)) return caller
   const [first] = spoken

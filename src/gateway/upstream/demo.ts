@@ -10,7 +10,7 @@ import type { CodecOptions, Protocol } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import { refuseForeign } from '../../translate/foreign.ts'
-import type { TransportAnswer } from '../../transports/transport.ts'
+import type { TransportResponse } from '../../transports/transport.ts'
 
 type Callable = FunctionTool | FreeformTool
 
@@ -23,23 +23,23 @@ export function demoUpstream(
   body: unknown,
   protocol: Protocol,
   { model, stream, state: kept, ...options }: CodecOptions & { model: string; stream: boolean; state?: StateSpec },
-): TransportAnswer {
+): TransportResponse {
   refuseForeign(body, protocol, Object.values(protocols))
   const { value: request } = protocol.decodeRequest(body, options)
   refuseMemory(request, protocol)
   const { messages, ...rest } = request
-  const asked = { ...rest, state: { ...rest.state, ...kept }, messages: messages.filter(({ origin }) => origin === 'instructions') }
-  const encoding = { ...options, context: { from: protocol.name, to: protocol.name, request: asked } }
-  const response = demoReply(request, { ...options, model })
+  const question = { ...rest, state: { ...rest.state, ...kept }, messages: messages.filter(({ origin }) => origin === 'instructions') }
+  const encoding = { ...options, context: { from: protocol.name, to: protocol.name, request: question } }
+  const response = demoResponse(request, { ...options, model })
   if (!stream)
-    return { status: 200, headers: { 'content-type': 'application/json' }, body: pieces([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]) }
+    return { status: 200, headers: { 'content-type': 'application/json' }, body: chunksOf([JSON.stringify(protocol.encodeResponse(response, encoding).wire)]) }
   const { streamEncoder, frames } = protocol
   const machine = streamEncoder.initial(encoding)
   const texts: string[] = []
   const write = (wire: unknown) => texts.push(frames.write(wire))
-  for (const event of explode(response)) for (const small of inSmallPieces(event)) streamEncoder.step(machine, small, write)
+  for (const event of explode(response)) for (const small of inSmallDeltas(event)) streamEncoder.step(machine, small, write)
   streamEncoder.end(machine, write)
-  return { status: 200, headers: streamHeaders, body: pieces(texts) }
+  return { status: 200, headers: streamHeaders, body: chunksOf(texts) }
 }
 
 const memories = ['thread', 'previousId', 'conversation', 'prompt', 'continuationToken', 'background'] as const
@@ -55,7 +55,7 @@ function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protoco
 }
 
 /** The answer of the demo model. */
-function demoReply(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
+function demoResponse(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
   const parts: Part[] = []
   if (wantsReasoning(request))
     parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to answer it.' }] })
@@ -111,12 +111,12 @@ function textFor({ messages, output }: CanonicalRequest): string {
   const result = last?.parts.findLast((part): part is ToolResultPart => part.type === 'tool-result')
   if (result)
     return `The tool said: ${result.content.map(wordsIn).join(' ') || (result.structured === undefined ? 'nothing' : JSON.stringify(result.structured))}`
-  const said = messages
+  const earlier = messages
     .findLast(({ role }) => role === 'user')
     ?.parts.map(part => (part.type === 'text' ? part.text : ''))
     .join(' ')
     .trim()
-  return said ? `Hello! You said: ${said}` : 'Hello! You said nothing.'
+  return earlier ? `Hello! You said: ${earlier}` : 'Hello! You said nothing.'
 }
 
 /** The tool that is forced, or that the user mentions. Undefined: answer with text. */
@@ -124,12 +124,12 @@ function callFor({ messages, tools = [], toolChoice }: CanonicalRequest, newId: 
   const last = messages.at(-1)
   if (last?.role !== 'user' || last.parts.some(({ type }) => type === 'tool-result')) return undefined
   const callable = tools.filter((tool): tool is Callable => (tool.type === 'function' || tool.type === 'freeform') && allows(toolChoice, tool.name))
-  const said = last.parts.map(wordsIn).join(' ').toLowerCase()
+  const text = last.parts.map(wordsIn).join(' ').toLowerCase()
   const forced = toolChoice?.mode === 'required' || toolChoice?.mode === 'tool' || (toolChoice?.mode === 'allowed' && toolChoice.require)
-  const tool = callable.find(({ name }) => mentions(said, name)) ?? (forced ? callable[0] : undefined)
+  const tool = callable.find(({ name }) => mentions(text, name)) ?? (forced ? callable[0] : undefined)
   if (!tool) return undefined
   const { name, namespace, type } = tool
-  const input = type === 'freeform' ? said : JSON.stringify(tool.parameters ? instanceOf(tool.parameters, tool.parameters, 0) : {})
+  const input = type === 'freeform' ? text : JSON.stringify(tool.parameters ? instanceOf(tool.parameters, tool.parameters, 0) : {})
   return { type: 'tool-call', id: newId('call_'), name, kind: type, input, ...(namespace !== undefined && { namespace }) }
 }
 
@@ -141,9 +141,9 @@ function allows(choice: ToolChoice | undefined, name: string): boolean {
 }
 
 /** Does the text mention the tool? `get_weather` is mentioned by its name and by "weather". */
-function mentions(said: string, name: string): boolean {
+function mentions(text: string, name: string): boolean {
   const lower = name.toLowerCase()
-  return said.includes(lower) || lower.split(/[^a-z0-9]+/).some(word => word.length > 3 && new RegExp(`\\b${word}\\b`).test(said))
+  return text.includes(lower) || lower.split(/[^a-z0-9]+/).some(word => word.length > 3 && new RegExp(`\\b${word}\\b`).test(text))
 }
 
 function wantsReasoning({ reasoning }: CanonicalRequest): boolean {
@@ -226,7 +226,7 @@ function wordsOf(text: string): number {
 }
 
 /** One delta per word, so that streams look real. */
-function inSmallPieces(event: CanonicalEvent): CanonicalEvent[] {
+function inSmallDeltas(event: CanonicalEvent): CanonicalEvent[] {
   if (event.type !== 'part.delta') return [event]
   const { delta } = event
   if (delta.kind === 'text' || delta.kind === 'reasoning') return split(delta.text, oneWord).map(text => ({ ...event, delta: { ...delta, text } }))
@@ -234,10 +234,10 @@ function inSmallPieces(event: CanonicalEvent): CanonicalEvent[] {
   return [event]
 }
 
-function split(text: string, piece: RegExp): string[] {
-  return text.match(piece) ?? [text]
+function split(text: string, pattern: RegExp): string[] {
+  return text.match(pattern) ?? [text]
 }
 
-async function* pieces(texts: readonly string[]): AsyncGenerator<string> {
+async function* chunksOf(texts: readonly string[]): AsyncGenerator<string> {
   yield* texts
 }

@@ -3,10 +3,10 @@ import { kindOfStatus } from '../../kit/errors/status.ts'
 import { isBottomless, isObject, parseJson, parseObject } from '../../kit/json/json.ts'
 import type { Protocol } from '../../protocol.ts'
 import { parseFrames } from '../../sse/parse.ts'
-import type { TransportAnswer } from '../../transports/transport.ts'
+import type { TransportResponse } from '../../transports/transport.ts'
 import { isRetryableStatus, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
-import { blotted } from './blot.ts'
+import { redactText } from './redact.ts'
 import type { Candidate } from './catalog.ts'
 
 /**
@@ -22,12 +22,12 @@ const concernsChannel = new Set([401, 402, 403, 404])
 /** An error response of an upstream → the same error in the caller's protocol; between equal protocols byte for byte. */
 export function failureOf(
   text: string,
-  { status: given, headers }: TransportAnswer,
+  { status: given, headers }: TransportResponse,
   { from, to, channel }: { from: Protocol; to: Protocol; channel: Candidate['channel'] },
 ): Failure {
   // Statuses beyond 599 are invalid, and some hosts cannot send them.
   const status = given > 599 ? 502 : given
-  const shown = blotted(text, channel)
+  const shown = redactText(text, channel)
   const deep = isBottomless(shown)
   const whole = deep ? undefined : parseJson(shown)
   const body = whole === undefined && !deep ? eventIn(shown) : whole
@@ -42,9 +42,9 @@ export function failureOf(
     const error = { status, kind: kindOfStatus(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
     return failure(new Refusal(error, { headers: kept, failure: 'upstream_status' }))
   }
-  const { raw, ...said } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
+  const { raw, ...decoded } = from.decodeError({ status, headers, body: body ?? shown.slice(0, 500) }).value
   // A body that is not JSON must not be returned as JSON.
-  const value = body === undefined ? said : { ...said, raw }
+  const value = body === undefined ? decoded : { ...decoded, raw }
   const wire = from === to && whole !== undefined ? { status, headers: { 'content-type': 'application/json', ...kept }, body: shown } : undefined
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }

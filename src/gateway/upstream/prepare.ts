@@ -9,7 +9,7 @@ import { saysAny, without, withoutWritten } from '../../translate/unsupported.ts
 import type { Ask, Service } from '../ask.ts'
 import { long } from '../body/body.ts'
 import { renamed, withMembers } from '../body/outline.ts'
-import { writtenInPieces } from '../body/pieces.ts'
+import { serializeInChunks } from '../body/chunks.ts'
 import { vendorRules } from '../channel.ts'
 import { freshIds } from '../ids.ts'
 import { keepsItself } from '../stored/recall.ts'
@@ -57,7 +57,7 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
     bytes,
     stream: upstreamStream,
     notes: [],
-    settings: answerSettings(service, ask, candidate, { context: { from: protocol.name, to: to.name }, hidesUsage: asking !== undefined }),
+    settings: responseSettings(service, ask, candidate, { context: { from: protocol.name, to: to.name }, hidesUsage: asking !== undefined }),
   }
 }
 
@@ -73,9 +73,9 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     to === protocol ? encoded : withoutWritten(encoded.body, unsupported, { to, caller: protocol, body: body.value, notes: encoded.notes })
   const { counting } = to.address
   const isCounted = operation === 'count-tokens' && to !== protocol
-  const asked = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
+  const counted = isCounted && counting && isObject(wire) ? counting.ask(wire, candidate.model) : wire
   const says = to.wantsStream(wire) ?? false
-  const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(asked, to, upstreamStream) : asked
+  const sent = operation === 'generate' && sayingStream.has(to) && says !== upstreamStream ? withStreaming(counted, to, upstreamStream) : counted
   const asking = askingUsage(sent, candidate, { isStream: upstreamStream, unsupported })
   const unset = withUsage(sent, ask, candidate, asking)
   const whole = setsFields(ask, candidate) ? withSetFields(unset, candidate) : unset
@@ -88,7 +88,7 @@ function translated(service: Service, ask: Ask, candidate: Candidate, upstreamSt
     bytes: (isKept ? edited(ask, candidate, asking) : undefined) ?? written(whole, body.bytes?.length ?? 0),
     stream: upstreamStream,
     notes: [...adjusted.notes, ...notes],
-    settings: answerSettings(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
+    settings: responseSettings(service, ask, candidate, { context, hidesUsage: asking !== undefined }),
   }
 }
 
@@ -99,7 +99,7 @@ function withUsage(wire: unknown, { protocol }: Ask, { protocol: to, channel }: 
 }
 
 /** Settings for translating the request. */
-function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask, candidate: Candidate): Parameters<typeof translateRequest>[4] {
+function requestSettings({ responseStore, config: { defaults } }: Service, ask: Ask, candidate: Candidate): Parameters<typeof translateRequest>[4] {
   const { protocol, operation, body, model, recalled } = ask
   const { protocol: to, entry, channel } = candidate
   const { now, newId } = freshIds()
@@ -113,14 +113,14 @@ function requestSettings({ replyStore, config: { defaults } }: Service, ask: Ask
     ...(channel.vendor && { fitsVendor: true }),
     ...mergeOptions(
       groupOf(protocol, demanding(operation, protocol)),
-      groupOf(to, to.outputLimit?.usual(entry.maxOutputTokens ?? defaults.maxOutputTokens)),
+      groupOf(to, to.outputLimit?.defaults(entry.maxOutputTokens ?? defaults.maxOutputTokens)),
       vendorRules(channel, to, candidate.model).options,
       channel.options,
       entry.options,
-      groupOf(protocol, replyStore?.signatures && recalled && protocol.keptProofs?.reading(recalled.proof)),
+      groupOf(protocol, responseStore?.signatures && recalled && protocol.signatureStorage?.reading(recalled.storedSignature)),
     ),
     ...recalled?.resolversFor(candidate),
-    ...(keepsHere(ask, candidate) && { keepsReply: true }),
+    ...(keepsHere(ask, candidate) && { keepsResponse: true }),
   }
 }
 
@@ -141,7 +141,7 @@ function refusedBy({ learned }: Service, candidate: Candidate): string[] {
 }
 
 function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer> {
-  return length > long && isObject(wire) ? writtenInPieces(wire, length) : JSON.stringify(wire)
+  return length > long && isObject(wire) ? serializeInChunks(wire, length) : JSON.stringify(wire)
 }
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
@@ -152,7 +152,7 @@ function askingUsage(
   { channel, entry, protocol: { streamUsage } }: Candidate,
   { isStream, unsupported }: { isStream: boolean; unsupported: readonly string[] },
 ): Asking {
-  if (!isStream || !channel.streamUsage || streamUsage?.isAsked(body) !== false) return undefined
+  if (!isStream || !channel.streamUsage || streamUsage?.isRequested(body) !== false) return undefined
   const asking = streamUsage.ask(body)
   return saysAny(asking.wire, [...entry.unsupported, ...unsupported]) ? undefined : asking
 }
@@ -169,8 +169,8 @@ function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Ca
 }
 
 /** Settings for translating the answer. New keys come before the spread: see "What V8 punishes" in docs/performance.md. */
-function answerSettings(
-  { config: { defaults }, replyStore, isRepeated }: Service,
+function responseSettings(
+  { config: { defaults }, responseStore, isRepeated }: Service,
   ask: Ask,
   candidate: Candidate,
   { context, hidesUsage }: { context: TranslationContext; hidesUsage: boolean },
@@ -184,13 +184,13 @@ function answerSettings(
   }
   if (defaults.strict) settings.strict = defaults.strict
   if (candidate.model !== ask.model) settings.model = ask.model
-  const proofs = replyStore?.signatures && ask.protocol.keptProofs?.writing
+  const signatures = responseStore?.signatures && ask.protocol.signatureStorage?.writing
   return Object.assign(
     settings,
     mergeOptions(
-      groupOf(ask.protocol, proofs),
+      groupOf(ask.protocol, signatures),
       neededBy(ask.request.headers['user-agent']),
-      vendorRules(candidate.channel, candidate.protocol, candidate.model).answers,
+      vendorRules(candidate.channel, candidate.protocol, candidate.model).responseOptions,
       candidate.channel.options,
       candidate.entry.options,
     ),

@@ -7,7 +7,7 @@ import type { Message, Part, Signature, TextPart } from '../../canonical/message
 
 type Phase = NonNullable<TextPart['phase']>
 
-export const phaseProof = (phase: Phase): Signature => ({ value: phase, issuer: 'phase', form: 'phase' })
+export const phaseSignature = (phase: Phase): Signature => ({ value: phase, issuer: 'phase', form: 'phase' })
 
 /** The parts of a message, each text with the phase of the message. So has a refusal after it: where that is written as text, it has the phase of the text before. */
 export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): Part[] {

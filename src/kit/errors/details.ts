@@ -9,18 +9,18 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
 }
 
 /** Does the kind of an error, with its usual status, tell its type, which alone would mean `ofType`? Two types are general: a fault of the client, and one of the server. */
-export const tellsType = (ofType: ErrorKind, kind: ErrorKind, usual: number): boolean =>
-  ofType === kind || ofType === (usual >= 500 ? 'internal' : 'invalid_request')
+export const impliesType = (ofType: ErrorKind, kind: ErrorKind, status: number): boolean =>
+  ofType === kind || ofType === (status >= 500 ? 'internal' : 'invalid_request')
 
 /** Is the status of an error of another protocol lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
-export function losesStatus({ status, kind, protocol }: CanonicalError, told: CanonicalError): boolean {
-  return protocol !== undefined && protocol !== told.protocol && status !== told.status && kind !== 'overloaded'
+export function losesStatus({ status, kind, protocol }: CanonicalError, reported: CanonicalError): boolean {
+  return protocol !== undefined && protocol !== reported.protocol && status !== reported.status && kind !== 'overloaded'
 }
 
 /** What stands in place of a message, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or nothing. */
-export function listed(said: unknown): string | undefined {
-  const isEmpty = typeof said === 'object' && Object.keys(said ?? {}).length === 0
-  return said === undefined || typeof said === 'string' || isEmpty ? undefined : JSON.stringify(said).slice(0, 2000)
+export function listed(value: unknown): string | undefined {
+  const isEmpty = typeof value === 'object' && Object.keys(value ?? {}).length === 0
+  return value === undefined || typeof value === 'string' || isEmpty ? undefined : JSON.stringify(value).slice(0, 2000)
 }
 
 /** The known keys of an error beside its message that hold no text, so that they are not read. `isCode`: is it a code all the same? */

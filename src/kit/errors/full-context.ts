@@ -10,7 +10,7 @@ const overflow = [
 /** The same words, of a server that limits the rate. */
 const throttled = /please wait|try again (later|in)|rate limit|throttl/i
 
-export const tellsOverflow = (message: string): boolean => !throttled.test(message) && overflow.some(words => words.test(message))
+export const isOverflowMessage = (message: string): boolean => !throttled.test(message) && overflow.some(words => words.test(message))
 
 /** Sums of prompt and output, as servers write them, and the limit that both exceed together. */
 const sums: [sum: RegExp, limit: RegExp][] = [

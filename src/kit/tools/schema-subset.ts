@@ -56,13 +56,13 @@ export function fitSchema(schema: JsonObject, refused: SchemaSubset): JsonObject
     const moved = Object.entries(one).filter(([key, value]) => isRefused(key, value))
     if (moved.length === 0) return one
     const { description, ...kept } = Object.fromEntries(Object.entries(one).filter(([key, value]) => !isRefused(key, value)))
-    const told: string[] = []
+    const dropped: string[] = []
     for (const [key, value] of moved) {
       const instead = refused[key]
       if (typeof instead === 'string' && !Object.hasOwn(one, instead)) kept[instead] = value
-      else told.push(`${key}: ${JSON.stringify(value)}`)
+      else dropped.push(`${key}: ${JSON.stringify(value)}`)
     }
-    const more = told.length > 0 ? [`(${told.join(', ')})`] : []
+    const more = dropped.length > 0 ? [`(${dropped.join(', ')})`] : []
     const words = [...(typeof description === 'string' && description ? [description] : []), ...more]
     return { ...kept, ...(words.length > 0 && { description: words.join(' ') }) }
   })

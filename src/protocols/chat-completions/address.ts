@@ -19,7 +19,7 @@ function describe({ id, owner, createdAt, contextTokens, maxOutputTokens }: Mode
 
 export const address: Address = {
   path,
-  match: asked => (asked === path ? { operation: 'generate' } : undefined),
+  match: requestPath => (requestPath === path ? { operation: 'generate' } : undefined),
   target: ({ operation }) => (operation === 'generate' ? path : undefined),
   keyPlaces: { headers: ['api-key'], query: [] },
   upstreamHeaders(apiKey, client) {
@@ -32,7 +32,7 @@ export const address: Address = {
   },
   requestIdHeader: 'x-request-id',
   // The default shape of model lists, which clients expect unless the request shows another.
-  listingClaim: asked => (asked === '/v1/models' || asked.startsWith('/v1/models/') ? 1 : 0),
+  listingClaim: requestPath => (requestPath === '/v1/models' || requestPath.startsWith('/v1/models/') ? 1 : 0),
   list: models => ({ object: 'list', data: models.map(describe) }),
   listJson: modelList,
   describe,

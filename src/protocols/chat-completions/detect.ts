@@ -26,10 +26,10 @@ export function detect(body: unknown): Detection {
   if (isObject(first) && isObject(first['delta']) && !isObject(first['message'])) found.event.push('`choices` hold a `delta`')
   if (Array.isArray(messages)) {
     found.maybe = true
-    const told = messages.filter(isObject)
-    detectRequest(body, told, found.request)
+    const entries = messages.filter(isObject)
+    detectRequest(body, entries, found.request)
     // Clients of a protocol that requires `max_tokens` write instructions so, too.
-    if (found.request.length === 1 && leadsWithSystem(told) && typeof body['max_tokens'] === 'number') found.weak = true
+    if (found.request.length === 1 && leadsWithSystem(entries) && typeof body['max_tokens'] === 'number') found.weak = true
   }
   return found
 }

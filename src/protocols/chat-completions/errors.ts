@@ -1,7 +1,7 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
 import { losesStatus, splitDetails, unreadOf } from '../../kit/errors/details.ts'
-import { tellsOverflow } from '../../kit/errors/full-context.ts'
+import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
@@ -10,7 +10,7 @@ import { defined, some, someOf } from '../../kit/fields/defined.ts'
 import { isObject, type JsonObject, same } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import { proofCode } from '../../kit/signatures/broken-proof.ts'
+import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { Decoded, Encoded, WireError } from '../../protocol.ts'
 import { keep, ownOf, protocolName } from './content/own.ts'
 import { type ChatReport, createChatReport } from './notes.ts'
@@ -24,7 +24,7 @@ const noReason = 'the upstream gave no reason'
 
 const filtered = /content (management|filter\w*) polic|content_policy|responsible ?ai policy/i
 
-type Said = {
+type ReadError = {
   message: string
   type?: string | undefined
   code?: string | null | undefined
@@ -49,17 +49,17 @@ export function decodeError({ status, headers, body }: WireError, options: Optio
 
 /** If `status` is absent or no error status (in a stream, or with an error in a 200), that of the body is used, else the usual one of its kind. */
 export function decodeErrorBody(body: unknown, status?: number): CanonicalError {
-  const said = readBody(body)
+  const parsed = readBody(body)
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
-  const kind = kindOf(said, outer ?? said.status)
-  const { message, type, code, param, at } = said
+  const kind = kindOf(parsed, outer ?? parsed.status)
+  const { message, type, code, param, at } = parsed
   const untold = defined({
-    type: type === undefined || tells(type, kind) ? undefined : type,
-    code: outer === undefined || outer === said.status ? undefined : said.numeric,
+    type: type === undefined || impliesKind(type, kind) ? undefined : type,
+    code: outer === undefined || outer === parsed.status ? undefined : parsed.numeric,
   })
-  const details = some({ ...(isObject(said.details) ? said.details : {}), ...untold }) ?? said.details
+  const details = some({ ...(isObject(parsed.details) ? parsed.details : {}), ...untold }) ?? parsed.details
   const error: CanonicalError = defined({
-    status: outer ?? said.status ?? statusOfKind[kind],
+    status: outer ?? parsed.status ?? statusOfKind[kind],
     kind,
     message: message || noReason,
     type,
@@ -70,14 +70,14 @@ export function decodeErrorBody(body: unknown, status?: number): CanonicalError 
     raw: body,
     at,
   })
-  return keep(error, someOf(said.fields ?? {}))
+  return keep(error, someOf(parsed.fields ?? {}))
 }
 
-function kindOf({ type, code, message }: Said, status: number | undefined): ErrorKind {
+function kindOf({ type, code, message }: ReadError, status: number | undefined): ErrorKind {
   const kind = kindsByWord.get(code ?? '') ?? kindsByWord.get(type ?? '')
   const client = status === undefined || (status >= 400 && status < 500)
   const vague = kind === undefined || kind === 'not_found'
-  if (client && vague && status !== 401 && status !== 429 && tellsOverflow(message)) return 'context_length'
+  if (client && vague && status !== 401 && status !== 429 && isOverflowMessage(message)) return 'context_length'
   if (kind === undefined && client && filtered.test(message)) return 'content_policy'
   if (kind === undefined && status === 503 && /overload/i.test(message)) return 'overloaded'
   if (kind !== undefined && (status === undefined || agrees(kind, status))) return kind
@@ -87,22 +87,22 @@ function kindOf({ type, code, message }: Said, status: number | undefined): Erro
 
 /** Can an error of this kind have this status? If not, the status decides the kind: a 500 with `invalid_api_key` is a fault of the server. */
 function agrees(kind: ErrorKind, status: number): boolean {
-  const usual = statusOfKind[kind]
+  const defaultStatus = statusOfKind[kind]
   if (kind === 'overloaded' || kind === 'rate_limit' || kind === 'quota' || kind === 'timeout') return true
-  return usual >= 500 === status >= 500
+  return defaultStatus >= 500 === status >= 500
 }
 
 /** Does the kind tell all that the type does? */
-function tells(type: string, kind: ErrorKind): boolean {
-  const { type: usual } = errorWords[kind]
+function impliesKind(type: string, kind: ErrorKind): boolean {
+  const { type: defaultType } = errorWords[kind]
   const status = statusOfKind[kind]
-  return type === usual || kindsByWord.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
+  return type === defaultType || kindsByWord.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
 }
 
-function readBody(body: unknown): Said {
+function readBody(body: unknown): ReadError {
   if (Array.isArray(body) && body.length > 0) {
-    const said = readBody(body[0])
-    return { ...said, at: `/0${said.at ?? '/error'}` }
+    const known = readBody(body[0])
+    return { ...known, at: `/0${known.at ?? '/error'}` }
   }
   if (typeof body === 'string') return readText(body)
   if (!isObject(body)) return { message: body === undefined || body === null ? noReason : clip(JSON.stringify(body)) }
@@ -116,7 +116,7 @@ function readBody(body: unknown): Said {
   return { message: clip(JSON.stringify(body)) }
 }
 
-function readText(text: string): Said {
+function readText(text: string): ReadError {
   const trimmed = text.trim()
   if (trimmed.startsWith('{') || trimmed.startsWith('[')) {
     try {
@@ -130,14 +130,14 @@ function readText(text: string): Said {
   return { message: clip(title || trimmed) }
 }
 
-function readError(error: JsonObject): Said {
+function readError(error: JsonObject): ReadError {
   const { message, type, code, param, ...rest } = error
   const { object: _, ...others } = rest
   const numeric = typeof code === 'number' ? code : typeof code === 'string' && /^[45]\d\d$/.test(code) ? Number(code) : (rest['status_code'] ?? rest['status'])
   const isStatus = typeof numeric === 'number' && numeric >= 400 && numeric <= 599
   const unread = unreadOf(error, value => isStatus && value === numeric)
   return {
-    message: clip(typeof message === 'string' ? message + saidBehind(rest['metadata']) : JSON.stringify(error)),
+    message: clip(typeof message === 'string' ? message + messageBehind(rest['metadata']) : JSON.stringify(error)),
     type: typeof type === 'string' ? type : undefined,
     code: typeof code === 'string' || code === null ? code : undefined,
     param: typeof param === 'string' || param === null ? param : undefined,
@@ -148,7 +148,7 @@ function readError(error: JsonObject): Said {
 }
 
 /** Some gateways report only that their provider failed, and put the error of the provider into `metadata.raw`. */
-function saidBehind(metadata: unknown): string {
+function messageBehind(metadata: unknown): string {
   const raw = isObject(metadata) ? metadata['raw'] : undefined
   return isObject(raw) || (typeof raw === 'string' && raw.trim()) ? `: ${readBody(raw).message}` : ''
 }
@@ -190,7 +190,7 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { err
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
   const shown =
-    ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? proofCode(message))
+    ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? signatureErrorCode(message))
   const source = ours || errorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)

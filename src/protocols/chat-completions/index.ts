@@ -5,7 +5,7 @@ import type { Protocol } from '../../protocol.ts'
 import { address } from './address.ts'
 import { chatCompletions as client } from './client.ts'
 import { protocolName } from './content/own.ts'
-import { proofKeys } from './content/stored-proofs.ts'
+import { storedSignatureKeys } from './content/stored-signatures.ts'
 import { notes } from './notes.ts'
 import type { ChatCompletionsOptions } from './options.ts'
 import { outcome } from './response/response.ts'
@@ -25,7 +25,7 @@ export const chatCompletions: Protocol<ChatCompletionsOptions, ChatWire> & { rea
   withModel: (wire, model) => (isObject(wire) && ('model' in wire || wire['error'] == null) ? { ...wire, model } : wire),
   wantsStream: wire => isObject(wire) && wire['stream'] === true,
   streamUsage,
-  keptProofs: { keysOf: proofKeys, reading: proof => ({ storedSignatures: proof }), writing: { signatures: 'store' } },
+  signatureStorage: { keysOf: storedSignatureKeys, reading: signatureOf => ({ storedSignatures: signatureOf }), writing: { signatures: 'store' } },
   ...keepingSource<ChatCompletionsOptions, ChatWire>(protocolName, { ...client, ...upstream }),
   outcome,
   errorJson: nestedError,

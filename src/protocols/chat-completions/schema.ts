@@ -196,10 +196,10 @@ export type ChatBlock = (Written<ChatPart> | { type: 'input_image'; file_id: str
 export type ChatBlockOf<Type extends ChatBlock['type']> = Extract<ChatBlock, { type: Type }>
 
 /** Where servers and clients keep the signature of a call or text. */
-export type ChatProof = { extra_content?: unknown; provider_specific_fields?: unknown }
+export type ChatSignatureFields = { extra_content?: unknown; provider_specific_fields?: unknown }
 
 export type ChatCalled = { name: string; arguments: string }
-export type ChatWrittenCall = ChatProof &
+export type ChatWrittenCall = ChatSignatureFields &
   ({ id: string; type: 'function'; function: ChatCalled } | { id: string; type: 'custom'; custom: { name: string; input: string } })
 
 export type ChatAnnotation = {
@@ -223,7 +223,7 @@ export type ChatProxyBlock = { type: 'thinking'; thinking: string; signature: st
 export type ChatProxyItem = { id?: string; type: 'reasoning'; encrypted_content: string; summary: { type: 'summary_text'; text: string }[] }
 
 /** Fields of an assistant message that servers of this protocol have for reasoning. */
-export type ChatCarriers = ChatProof & {
+export type ChatCarriers = ChatSignatureFields & {
   reasoning_content?: string
   reasoning?: string
   reasoning_details?: ChatDetail[]
@@ -296,7 +296,7 @@ type ChatTokens = (ChatToken & { top_logprobs: ChatToken[] })[]
 type Head = { id: string; created: number; model: string }
 
 /** A reply. */
-export type ChatReply = Head & {
+export type ChatWrittenResponse = Head & {
   object: 'chat.completion'
   choices: ChatWrittenChoice[]
   usage?: ChatWrittenUsage | undefined
@@ -304,7 +304,7 @@ export type ChatReply = Head & {
 }
 export type ChatWrittenChoice = { index: number; message: ChatWrittenAssistant; finish_reason?: string | undefined; logprobs?: ChatLogprobs | null | undefined }
 
-export type ChatCallDelta = ChatProof & {
+export type ChatCallDelta = ChatSignatureFields & {
   index: number
   id?: string | undefined
   type?: 'function' | 'custom'
@@ -331,4 +331,4 @@ export type ChatErrorBody = {
 }
 
 /** What the encoders of this protocol write. */
-export type ChatWire = { request: ChatBody; response: ChatReply | ChatErrorBody; event: ChatChunk | ChatErrorBody | '[DONE]'; error: ChatErrorBody }
+export type ChatWire = { request: ChatBody; response: ChatWrittenResponse | ChatErrorBody; event: ChatChunk | ChatErrorBody | '[DONE]'; error: ChatErrorBody }

@@ -15,8 +15,8 @@ const operations = new Map([
 const version = 'v1beta'
 
 /** The operation and model that a POST to this path asks for. Undefined: not a path of this protocol. */
-export function match(asked: string): ReturnType<Address['match']> {
-  const [, kind, written = '', word = ''] = call.exec(asked.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
+export function match(requestPath: string): ReturnType<Address['match']> {
+  const [, kind, written = '', word = ''] = call.exec(requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')) ?? []
   const known = operations.get(word as 'generateContent')
   if (!known || !written) return undefined
   const model = kind === 'models' ? unescaped(written) : `${kind}/${unescaped(written)}`
@@ -46,7 +46,7 @@ export const address: Address = {
 
   match,
 
-  target: asked => (asked.operation === 'compact' ? undefined : target(asked)),
+  target: operation => (operation.operation === 'compact' ? undefined : target(operation)),
 
   asList: query => query.get('alt') !== 'sse',
 
@@ -64,9 +64,9 @@ export const address: Address = {
 
   requestIdHeader: 'x-request-id',
 
-  listingClaim(asked, headers, query) {
-    if (/^\/v1(?:beta\d*|alpha)\/(?:models|tunedModels)(?:[/?]|$)/.test(asked)) return 3
-    if (!/^\/v1\/models(?:[/?]|$)/.test(asked)) return 0
+  listingClaim(requestPath, headers, query) {
+    if (/^\/v1(?:beta\d*|alpha)\/(?:models|tunedModels)(?:[/?]|$)/.test(requestPath)) return 3
+    if (!/^\/v1\/models(?:[/?]|$)/.test(requestPath)) return 0
     return headers['x-goog-api-key'] !== undefined || query.has('key') ? 3 : 0
   },
 

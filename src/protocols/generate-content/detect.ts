@@ -16,8 +16,8 @@ const ownRequestKeys = [
 export function detect(body: unknown): Detection {
   const only: unknown = Array.isArray(body) ? body[0] : body
   if (!isObject(only)) return { request: [], response: [], event: [] }
-  const reply = replySigns(only)
-  return { request: requestSigns(only), response: Array.isArray(body) ? [] : reply, event: [], ...('contents' in only && { maybe: true }) }
+  const responseSigns = signsOfResponse(only)
+  return { request: requestSigns(only), response: Array.isArray(body) ? [] : responseSigns, event: [], ...('contents' in only && { maybe: true }) }
 }
 
 function requestSigns(body: JsonObject): string[] {
@@ -32,7 +32,7 @@ function requestSigns(body: JsonObject): string[] {
 }
 
 /** Signs of a whole reply or of a stream event: both look alike. */
-function replySigns({ candidates, promptFeedback, usageMetadata }: JsonObject): string[] {
+function signsOfResponse({ candidates, promptFeedback, usageMetadata }: JsonObject): string[] {
   const signs: string[] = []
   if (Array.isArray(candidates)) signs.push('it has `candidates`')
   if (isObject(promptFeedback)) signs.push('it has `promptFeedback`')

@@ -114,7 +114,7 @@ function kindOf(status: number, byItsWord: ErrorKind | undefined, message: strin
   return kind === 'unavailable' && overload.test(message) ? 'overloaded' : kind
 }
 
-type Said = {
+type ReadError = {
   code?: unknown
   message?: string
   word?: string
@@ -126,7 +126,7 @@ type Said = {
   fields?: JsonObject
 }
 
-function readBody(body: unknown): Said {
+function readBody(body: unknown): ReadError {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
   const outer = Array.isArray(body) ? (body[0] as unknown) : body
   if (!isObject(outer)) return {}
@@ -176,10 +176,10 @@ export function statusOf({ status, kind, protocol }: CanonicalError): number {
 
 /** The body of an error, also used as the event of a failed stream. Clients recognize an error only with a number in `code`. */
 export function encodeErrorBody(error: CanonicalError): GeminiErrorBody {
-  const { kind, message: said, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
+  const { kind, message: text, type, param, requestId, retryAfterMs, protocol, raw, ext } = error
   const came: unknown = Array.isArray(raw) ? raw[0] : raw
   if (protocol === protocolName && isObject(came) && isObject(came['error']) && Number.isInteger(came['error']['code'])) return asRead(came)
-  const message = isReworded(error) ? asTooLong(said) : said
+  const message = isReworded(error) ? asTooLong(text) : text
   const details: GeminiErrorDetail[] = []
   if (param) details.push({ '@type': `${types}BadRequest`, fieldViolations: [{ field: param, description: message }] })
   if (retryAfterMs !== undefined) details.push({ '@type': `${types}RetryInfo`, retryDelay: `${retryAfterMs / 1000}s` })

@@ -265,7 +265,7 @@ export type GeminiWrittenCandidate = GeminiEnd & {
 export type GeminiFeedback = { blockReason: string; blockReasonMessage?: string }
 
 /** A reply, and each event of a streamed one. */
-export type GeminiReply = {
+export type GeminiWrittenResponse = {
   candidates?: GeminiWrittenCandidate[]
   promptFeedback?: GeminiFeedback
   usageMetadata?: GeminiWrittenUsage
@@ -284,4 +284,4 @@ export type GeminiErrorDetail = {
 }
 
 /** What the encoders of this protocol write. */
-export type GeminiWire = { request: GeminiBody; response: GeminiReply | GeminiErrorBody; event: GeminiReply | GeminiErrorBody; error: GeminiErrorBody }
+export type GeminiWire = { request: GeminiBody; response: GeminiWrittenResponse | GeminiErrorBody; event: GeminiWrittenResponse | GeminiErrorBody; error: GeminiErrorBody }

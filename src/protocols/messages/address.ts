@@ -15,8 +15,8 @@ const version = '2023-06-01'
 export const address: Address = {
   path,
 
-  match(asked) {
-    const bare = asked.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')
+  match(requestPath) {
+    const bare = requestPath.replace(/\?.*$/s, '').replace(/(?<=[^/])\/+$/, '')
     if (bare === path) return { operation: 'generate' }
     if (bare === countPath) return { operation: 'count-tokens' }
     return undefined
@@ -38,8 +38,8 @@ export const address: Address = {
 
   requestIdHeader: 'request-id',
 
-  listingClaim(asked, headers) {
-    if (!/^\/v1\/models(?:[/?]|$)/.test(asked)) return 0
+  listingClaim(requestPath, headers) {
+    if (!/^\/v1\/models(?:[/?]|$)/.test(requestPath)) return 0
     return headers['anthropic-version'] !== undefined || headers['x-api-key'] !== undefined ? 2 : 0
   },
 

@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
-import { listed, losesStatus, tellsType } from '../../kit/errors/details.ts'
+import { listed, losesStatus, impliesType } from '../../kit/errors/details.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
@@ -82,9 +82,9 @@ function kindOf(status: number, byItsType: ErrorKind | undefined, { message, cod
   return kind === 'invalid_request' && status === 422 ? 'unprocessable' : kind
 }
 
-type Said = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: Place }
+type ReadError = { type?: string; message?: string; details?: unknown; requestId?: string; outer?: JsonObject; at?: Place }
 
-function readBody(body: unknown): Said {
+function readBody(body: unknown): ReadError {
   if (typeof body === 'string') return { message: body.slice(0, 2000) }
   const outer = Array.isArray(body) ? body[0] : body
   if (!isObject(outer)) return {}
@@ -131,7 +131,7 @@ function unread(outer: JsonObject, kind: ErrorKind): JsonObject | undefined {
 function withUntold(fields: JsonObject | undefined, type: unknown, kind: ErrorKind): JsonObject | undefined {
   if (type == null) return fields
   const ofType = byType.get(type)
-  return ofType && tellsType(ofType, kind, statuses[kind]) ? fields : { type, ...fields }
+  return ofType && impliesType(ofType, kind, statuses[kind]) ? fields : { type, ...fields }
 }
 
 const asString = (value: unknown) => (typeof value === 'string' ? value : undefined)

@@ -21,7 +21,7 @@ export const messages: Protocol<MessagesOptions, MessagesWire> & { readonly name
   notes,
   withModel,
   wantsStream: wire => (isObject(wire) && typeof wire['stream'] === 'boolean' ? wire['stream'] : undefined),
-  outputLimit: { demanded: { requireMaxTokens: true }, usual: tokens => ({ defaultMaxTokens: tokens }) },
+  outputLimit: { demanded: { requireMaxTokens: true }, defaults: tokens => ({ defaultMaxTokens: tokens }) },
   ...keepingSource<MessagesOptions, MessagesWire>(protocolName, { ...client, ...upstream }),
   outcome,
   errorJson: messagesError,

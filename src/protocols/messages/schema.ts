@@ -244,7 +244,7 @@ export type MessagesBody = Omit<
 }
 
 /** What the encoders of this protocol write. */
-export type MessagesWire = { request: MessagesBody; response: MessagesReply | MessagesErrorBody; event: MessagesEvent; error: MessagesErrorBody }
+export type MessagesWire = { request: MessagesBody; response: MessagesWrittenResponse | MessagesErrorBody; event: MessagesEvent; error: MessagesErrorBody }
 
 export type MessagesWrittenUsage = Written<NonNullable<MessagesResponse['usage']>> & { inference_geo?: string | null; speed?: string | null }
 
@@ -257,7 +257,7 @@ export type MessagesStop = {
 }
 
 /** A reply, and the one that a stream begins with. */
-export type MessagesReply = Partial<MessagesStop> & {
+export type MessagesWrittenResponse = Partial<MessagesStop> & {
   id?: string | undefined
   type: 'message'
   role: 'assistant'
@@ -281,7 +281,7 @@ export type MessagesDelta =
 
 /** An event of a stream. */
 export type MessagesEvent =
-  | { type: 'message_start'; message: MessagesReply }
+  | { type: 'message_start'; message: MessagesWrittenResponse }
   | { type: 'content_block_start'; index: number; content_block: MessagesWrittenBlock }
   | { type: 'content_block_delta'; index: number; delta: MessagesDelta }
   | { type: 'content_block_stop'; index: number }

@@ -47,7 +47,7 @@ export const requestTier = twoWay<string, string>([
 ])
 
 /** `usage.service_tier` of a reply; other values are the same on both sides. */
-export const replyTier = twoWay<string, string>([
+export const responseTier = twoWay<string, string>([
   ['standard', 'default'],
   ['priority', 'priority'],
 ])

@@ -15,10 +15,10 @@ const targets = { generate: path, 'count-tokens': countPath, compact: compactPat
 
 export const address: Address = {
   path,
-  match(asked) {
-    if (asked === path) return { operation: 'generate' }
-    if (asked === countPath) return { operation: 'count-tokens' }
-    if (asked === compactPath) return { operation: 'compact' }
+  match(requestPath) {
+    if (requestPath === path) return { operation: 'generate' }
+    if (requestPath === countPath) return { operation: 'count-tokens' }
+    if (requestPath === compactPath) return { operation: 'compact' }
     return undefined
   },
   target: ({ operation }) => targets[operation],

@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { listed, losesStatus, splitDetails, tellsType, unreadOf } from '../../kit/errors/details.ts'
-import { tellsOverflow } from '../../kit/errors/full-context.ts'
+import { listed, losesStatus, splitDetails, impliesType, unreadOf } from '../../kit/errors/details.ts'
+import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'
 import { errorWords, kindsByWord } from '../../kit/errors/shared-words.ts'
@@ -9,7 +9,7 @@ import { defined, some, someOf } from '../../kit/fields/defined.ts'
 import { isObject, type JsonObject, parseObject } from '../../kit/json/json.ts'
 import { pointerOf } from '../../kit/notes/path.ts'
 import { asRead } from '../../kit/schema/written.ts'
-import { proofCode } from '../../kit/signatures/broken-proof.ts'
+import { signatureErrorCode } from '../../kit/signatures/signature-errors.ts'
 import type { CodecOptions, Decoded, Encoded, WireError } from '../../protocol.ts'
 import { fieldsOf, keep, protocolName } from './content/own.ts'
 import { createResponsesReport, type ResponsesReport } from './notes.ts'
@@ -81,13 +81,13 @@ export function readError(body: unknown, status?: number): CanonicalError {
   const hasDetails = isObject(inner) && isNested
   const code = ownCode ?? (isObject(inner) ? undefined : beside['code'])
   const unread: JsonObject = unreadOf({ type: error['type'], code, param }, value => typeof value === 'number')
-  const said = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
+  const httpStatus = typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
   const text = messageIn(message, inner, beside)
-  const word = kindOf(code, type, status ?? said)
-  const kind = word === 'invalid_request' && tellsOverflow(text) ? 'context_length' : word
+  const word = kindOf(code, type, status ?? httpStatus)
+  const kind = word === 'invalid_request' && isOverflowMessage(text) ? 'context_length' : word
   if (isStrange(error['type'], kind)) unread['type'] = error['type']
   const read: CanonicalError = defined({
-    status: status ?? said ?? statusOfKind[kind],
+    status: status ?? httpStatus ?? statusOfKind[kind],
     kind,
     message: text,
     ...wordsOf(type, code, param),
@@ -119,7 +119,7 @@ function messageIn(message: unknown, inner: unknown, { message: outer, detail }:
 function isStrange(type: unknown, kind: ErrorKind): boolean {
   if (typeof type !== 'string' || type === '' || type === 'error' || type === errorWords[kind].type) return false
   const ofType = kindOfWord(type)
-  return !ofType || !tellsType(ofType, kind, statusOfKind[kind])
+  return !ofType || !impliesType(ofType, kind, statusOfKind[kind])
 }
 
 /** Unknown keys beside the known ones of an error; those of the event around it are known. */
@@ -194,18 +194,18 @@ function errorObject({ kind, message, type, code, param, details, protocol: of }
     message,
     type: (own ? type : undefined) ?? row.type,
     param: param ?? null,
-    code: own && code !== undefined ? code : (codeOf(kind, code) ?? proofCode(message)),
+    code: own && code !== undefined ? code : (codeOf(kind, code) ?? signatureErrorCode(message)),
     ...splitDetails(details).shared,
   }
 }
 
 /** The payload of an `error` event. The provider always sends a string as code, and some clients ignore an event without one. */
 export function streamError(error: CanonicalError): ResponsesErrorBody {
-  const { code, ...told } = errorObject(error)
+  const { code, ...body } = errorObject(error)
   const own = error.protocol === protocolName
-  const isTold = own && error.code !== undefined
+  const hasOwnCode = own && error.code !== undefined
   const more = own && isObject(error.details) ? error.details : {}
-  return { ...fieldsOf(error.ext), error: { ...more, ...told, code: isTold ? code : (code ?? told.type) } }
+  return { ...fieldsOf(error.ext), error: { ...more, ...body, code: hasOwnCode ? code : (code ?? body.type) } }
 }
 
 /** The closed list of the reference for `response.error.code`, and one more value that servers send. */
@@ -225,7 +225,7 @@ export function failureOf({ kind, code, message, details, protocol: of }: Canoni
   const own = of === protocolName
   const more = { message, ...(own && isObject(details) ? details : splitDetails(details).shared) }
   if (own && typeof code === 'string') return { code, ...more }
-  const said = codeOf(kind, code)
-  const word = said !== null && failureCodes.has(said) ? said : errorWords[kind].code
+  const wireCode = codeOf(kind, code)
+  const word = wireCode !== null && failureCodes.has(wireCode) ? wireCode : errorWords[kind].code
   return { code: word !== null && (failureCodes.has(word) || kind === 'context_length' || kind === 'overloaded') ? word : 'server_error', ...more }
 }

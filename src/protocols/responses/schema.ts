@@ -357,7 +357,7 @@ export type ResponsesWrittenUsage = {
 export type ResponsesFailure = { code: string; message: string }
 
 /** A reply, and the snapshots in stream events. They also repeat fields of the request. */
-export type ResponsesReply = {
+export type ResponsesWrittenResponse = {
   object: 'response'
   id: string
   created_at: number
@@ -382,7 +382,7 @@ export type ResponsesSegmentPlace = ResponsesPlace & ({ summary_index: number } 
 type PartPlace = ResponsesPlace & { content_index: number }
 
 type Payloads = {
-  [Type in 'created' | 'in_progress' | 'completed' | 'incomplete' | 'failed' as `response.${Type}`]: { response: ResponsesReply }
+  [Type in 'created' | 'in_progress' | 'completed' | 'incomplete' | 'failed' as `response.${Type}`]: { response: ResponsesWrittenResponse }
 } & { [Type in 'added' | 'done' as `response.output_item.${Type}`]: { output_index: number; item: ResponsesWrittenItem } } & {
   [Type in 'added' | 'done' as `response.content_part.${Type}`]: (PartPlace | ResponsesSegmentPlace) & { part: ResponsesWrittenContent | ResponsesSegment }
 } & { [Type in 'added' | 'done' as `response.reasoning_summary_part.${Type}`]: ResponsesSegmentPlace & { part: ResponsesSegment } } & {
@@ -408,4 +408,4 @@ export type ResponsesEvent<Type extends ResponsesEventType = ResponsesEventType>
 }[Type]
 
 /** What the encoders of this protocol write. */
-export type ResponsesWire = { request: ResponsesBody; response: ResponsesReply; event: ResponsesEvent | '[DONE]'; error: ResponsesErrorBody }
+export type ResponsesWire = { request: ResponsesBody; response: ResponsesWrittenResponse; event: ResponsesEvent | '[DONE]'; error: ResponsesErrorBody }

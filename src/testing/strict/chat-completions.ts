@@ -249,8 +249,8 @@ const response = object(
 export function checkResponse(body: unknown): string[] {
   const faults = run(response, body)
   for (const choice of choicesOf(body)) {
-    const said = choice['message']
-    if (choice['finish_reason'] === 'tool_calls' && !(isObject(said) && Array.isArray(said['tool_calls'])))
+    const message = choice['message']
+    if (choice['finish_reason'] === 'tool_calls' && !(isObject(message) && Array.isArray(message['tool_calls'])))
       faults.push('/choices: finish_reason tool_calls without calls')
   }
   return faults
@@ -343,11 +343,11 @@ function checkChoice({ faults, choices }: SeenStream, choice: Record<string, unk
   const known = choices.get(index) ?? { role: false, finished: false, calls: 0, details: 0 }
   choices.set(index, known)
   if (known.finished) faults.push(`${at}: choice ${index} goes on after its finish`)
-  const said = isObject(choice['delta']) ? choice['delta'] : {}
-  if (said['role']) known.role = true
+  const message = isObject(choice['delta']) ? choice['delta'] : {}
+  if (message['role']) known.role = true
   else if (!known.role) faults.push(`${at}: choice ${index} begins without a role`)
-  if (said['reasoning_details'] && ++known.details > 1) faults.push(`${at}: reasoning_details twice, the last wins in clients`)
-  for (const call of Array.isArray(said['tool_calls']) ? said['tool_calls'].filter(isObject) : []) checkCall(known, call, at, faults)
+  if (message['reasoning_details'] && ++known.details > 1) faults.push(`${at}: reasoning_details twice, the last wins in clients`)
+  for (const call of Array.isArray(message['tool_calls']) ? message['tool_calls'].filter(isObject) : []) checkCall(known, call, at, faults)
   if (choice['finish_reason']) known.finished = true
 }
 

@@ -173,10 +173,10 @@ function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
     if (last?.role === role) last.parts.push(...arrayOf(entry['parts']))
     else turns.push({ role, parts: [...arrayOf(entry['parts'])], at: `/contents/${index}` })
     const own = arrayOf(entry['parts'])
-    const answers = own.filter(({ functionResponse }) => functionResponse)
-    if (answers.length > 0 && answers.length < own.length) faults.push(`/contents/${index}: results stand among other parts`)
+    const results = own.filter(({ functionResponse }) => functionResponse)
+    if (results.length > 0 && results.length < own.length) faults.push(`/contents/${index}: results stand among other parts`)
     if (role === 'user' && own.some(({ functionCall, thought }) => functionCall || thought)) faults.push(`/contents/${index}: a user neither calls nor thinks`)
-    if (role === 'model' && answers.length > 0) faults.push(`/contents/${index}: a model has no results`)
+    if (role === 'model' && results.length > 0) faults.push(`/contents/${index}: a model has no results`)
   }
   const seen = new Set<unknown>()
   let open: JsonObject[] = []
@@ -189,14 +189,14 @@ function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
       }
       continue
     }
-    const answers = parts.flatMap(({ functionResponse }) => (isObject(functionResponse) ? [functionResponse] : []))
-    if (answers.length < open.length) faults.push(`${at}: ${open.length} calls have ${answers.length} results`)
+    const results = parts.flatMap(({ functionResponse }) => (isObject(functionResponse) ? [functionResponse] : []))
+    if (results.length < open.length) faults.push(`${at}: ${open.length} calls have ${results.length} results`)
     const first = parts.findIndex(({ functionResponse }) => !functionResponse)
     if (first >= 0 && parts.slice(first).some(({ functionResponse }) => functionResponse)) faults.push(`${at}: results stand first`)
-    for (const [index, answer] of answers.entries()) {
-      const call = answer['id'] === undefined ? open[index] : open.find(({ id }) => id === answer['id'])
+    for (const [index, result] of results.entries()) {
+      const call = result['id'] === undefined ? open[index] : open.find(({ id }) => id === result['id'])
       if (!call) faults.push(`${at}: a result answers no call of the turn before it`)
-      else if (call['name'] !== answer['name']) faults.push(`${at}: a result has the name of another function`)
+      else if (call['name'] !== result['name']) faults.push(`${at}: a result has the name of another function`)
     }
     open = []
   }
@@ -272,8 +272,8 @@ const grounding = loose(
     ),
   },
 )
-const answered = object({ parts: list(part, { min: 1 }) }, { role: one('model') })
-const said = {
+const modelContent = object({ parts: list(part, { min: 1 }) }, { role: one('model') })
+const common = {
   index: int(0),
   finishMessage: text({ min: 1 }),
   tokenCount: int(0),
@@ -285,8 +285,8 @@ const said = {
   urlContextMetadata: loose({}),
   continuationToken: text(),
 }
-const candidate = object({ finishReason }, { content: answered, ...said })
-const piece = object({ content: answered }, { finishReason, ...said })
+const candidate = object({ finishReason }, { content: modelContent, ...common })
+const chunk = object({ content: modelContent }, { finishReason, ...common })
 const feedback = object({ blockReason: text({ pattern: /^[A-Z_]+$/ }) }, { blockReasonMessage: text(), safetyRatings: list(loose({})) })
 const envelope = {
   promptFeedback: feedback,
@@ -331,7 +331,7 @@ const isError = (entry: unknown) => isObject(entry) && 'error' in entry
  */
 export function checkStream(events: unknown[]): string[] {
   const faults: string[] = []
-  const event = object({}, { candidates: list(piece, { min: 1 }), ...envelope })
+  const event = object({}, { candidates: list(chunk, { min: 1 }), ...envelope })
   const finished = new Map<unknown, boolean>()
   const constant: JsonObject = {}
   let over = false

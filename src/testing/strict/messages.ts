@@ -215,10 +215,10 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
         }
       return
     }
-    const answers = content.filter(block => block['type'] === 'tool_result')
+    const results = content.filter(block => block['type'] === 'tool_result')
     const first = content.findIndex(block => block['type'] !== 'tool_result')
     if (first >= 0 && content.slice(first).some(block => block['type'] === 'tool_result')) faults.push(`${at}: results stand first`)
-    for (const { tool_use_id: callId } of answers) {
+    for (const { tool_use_id: callId } of results) {
       if (!open.includes(callId)) faults.push(`${at}: a result answers no call of the turn before it`)
       open = open.filter(one => one !== callId)
     }
@@ -262,7 +262,7 @@ const usage = object({ input_tokens: int(0), output_tokens: int(0) }, usageDetai
 const stopReason = one('end_turn', 'max_tokens', 'stop_sequence', 'tool_use', 'pause_turn', 'refusal', 'model_context_window_exceeded', 'compaction')
 const stopDetails = nullable(object({ type: one('refusal'), category: nullable(text()), explanation: nullable(text()) }, { recommended_model: any }))
 
-const answerBlock = by('type', {
+const responseBlock = by('type', {
   ...blocks['assistant'],
   text: object({ type: one('text'), text: text() }, citations),
   thinking: object({ type: any, thinking: text(), signature: text() }),
@@ -276,7 +276,7 @@ const stops = {
 }
 const envelope = { id: text({ min: 1 }), type: one('message'), role: one('assistant'), model: text() }
 const more = { stop_details: stopDetails, container: stops.container, diagnostics: any, context_management: any, input_transformations: any }
-const response = object({ ...envelope, content: list(answerBlock), stop_reason: stopReason, stop_sequence: stops.stop_sequence, usage }, more)
+const response = object({ ...envelope, content: list(responseBlock), stop_reason: stopReason, stop_sequence: stops.stop_sequence, usage }, more)
 
 export function checkResponse(body: unknown): string[] {
   const faults = run(response, body)
@@ -284,9 +284,9 @@ export function checkResponse(body: unknown): string[] {
   return faults
 }
 
-function checkStop(said: JsonObject, content: JsonObject[], at: string, faults: string[]): void {
-  if (said['stop_reason'] === 'stop_sequence' && typeof said['stop_sequence'] !== 'string') faults.push(`${at}/stop_sequence: which one?`)
-  if (said['stop_reason'] === 'tool_use' && !content.some(({ type }) => type === 'tool_use')) faults.push(`${at}/stop_reason: no call`)
+function checkStop(stop: JsonObject, content: JsonObject[], at: string, faults: string[]): void {
+  if (stop['stop_reason'] === 'stop_sequence' && typeof stop['stop_sequence'] !== 'string') faults.push(`${at}/stop_sequence: which one?`)
+  if (stop['stop_reason'] === 'tool_use' && !content.some(({ type }) => type === 'tool_use')) faults.push(`${at}/stop_reason: no call`)
 }
 
 const errorBody = object(
@@ -304,7 +304,7 @@ const event = by('type', {
     type: any,
     message: object({ ...envelope, content: list(any, { max: 0 }), stop_reason: one(null), stop_sequence: one(null), usage }, more),
   }),
-  content_block_start: object({ type: any, index, content_block: answerBlock }),
+  content_block_start: object({ type: any, index, content_block: responseBlock }),
   content_block_delta: object({
     type: any,
     index,

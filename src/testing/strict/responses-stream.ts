@@ -2,8 +2,8 @@ import { type Check, isObject, type JsonObject, notDone } from './faults.ts'
 
 /** The rules for the order of a stream's events. */
 
-type Known = { item: JsonObject; done: boolean; parts: Slot[]; summaries: Slot[]; text: string; told: boolean }
-type Slot = { text: string; told: boolean; done: boolean; type: unknown }
+type Known = { item: JsonObject; done: boolean; parts: Slot[]; summaries: Slot[]; text: string; seen: boolean }
+type Slot = { text: string; seen: boolean; done: boolean; type: unknown }
 
 const textKinds: Record<string, { in: 'parts' | 'summaries'; of: string; whole: string }> = {
   'response.output_text': { in: 'parts', of: 'output_text', whole: 'text' },
@@ -112,7 +112,7 @@ class Judge {
     if (entry['output_index'] !== this.#items.length) this.#fault(`output_index ${entry['output_index']}, expected ${this.#items.length}`)
     const item = isObject(entry['item']) ? entry['item'] : {}
     if (this.#items.some(({ item: other }) => other['id'] === item['id'])) this.#fault('an item id used twice')
-    this.#items.push({ item, done: false, parts: [], summaries: [], text: '', told: false })
+    this.#items.push({ item, done: false, parts: [], summaries: [], text: '', seen: false })
   }
 
   #takeOfItem(entry: JsonObject): void {
@@ -131,19 +131,19 @@ class Judge {
     const [text, input, part] = [textKinds[stem], inputKinds[stem], partKinds[stem]]
     if (text) {
       const slot = known[text.in][Number(entry[text.in === 'parts' ? 'content_index' : 'summary_index'])]
-      if (slot?.type !== text.of || slot.told) this.#fault('its part is not open')
+      if (slot?.type !== text.of || slot.seen) this.#fault('its part is not open')
       else this.#takeText(slot, entry, text.whole)
     } else if (input) {
-      if (known.item['type'] !== input.of || known.told) this.#fault('its item does not take this')
+      if (known.item['type'] !== input.of || known.seen) this.#fault('its item does not take this')
       else this.#takeText(known, entry, input.whole)
     } else if (part) this.#takePart(known[part.in], entry, part.key)
   }
 
   /** A delta of a text, or the complete text at its end. */
-  #takeText(into: { text: string; told: boolean }, entry: JsonObject, whole: string): void {
+  #takeText(into: { text: string; seen: boolean }, entry: JsonObject, whole: string): void {
     if (this.#type.endsWith('.delta')) into.text += String(entry['delta'])
     else {
-      into.told = true
+      into.seen = true
       if (entry[whole] !== into.text) this.#fault('is not what the deltas added up to')
     }
   }
@@ -152,7 +152,7 @@ class Judge {
     const part = isObject(entry['part']) ? entry['part'] : {}
     if (this.#type.endsWith('.added')) {
       if (entry[key] !== slots.length) this.#fault(`${key} ${entry[key]}, expected ${slots.length}`)
-      slots.push({ text: '', told: false, done: false, type: part['type'] })
+      slots.push({ text: '', seen: false, done: false, type: part['type'] })
       return
     }
     const slot = slots[Number(entry[key])]
@@ -160,7 +160,7 @@ class Judge {
       this.#fault('its part is not open')
       return
     }
-    if (!slot.told) this.#fault('its text was not told whole')
+    if (!slot.seen) this.#fault('its text was not told whole')
     slot.done = true
     if (textOf(part) !== slot.text) this.#fault('is not what the deltas added up to')
   }
@@ -170,7 +170,7 @@ class Judge {
     for (const key of ['type', 'id', 'call_id', 'name']) if (done[key] !== known.item[key]) this.#fault(`another ${key}`)
     if (known.parts.some(slot => !slot.done) || known.summaries.some(slot => !slot.done)) this.#fault('a part is not done')
     if (done['type'] === 'function_call' || done['type'] === 'custom_tool_call') {
-      if (!known.told) this.#fault('its input was not told whole')
+      if (!known.seen) this.#fault('its input was not told whole')
       if ((done['arguments'] ?? done['input']) !== known.text) this.#fault('its input is not what the deltas added up to')
     }
     if (done['type'] === 'message' && joined(arrayOf(done['content']).map(textOf)) !== joined(textsOf(known.parts)))

@@ -353,11 +353,11 @@ export function checkResponse(body: unknown): string[] {
 }
 
 function checkEnd(body: JsonObject, at: string, faults: string[]): void {
-  const said = body['status']
-  if (said === 'in_progress' || said === 'queued') faults.push(`${at}/status: an answer has ended`)
-  if (said !== 'cancelled' && (said === 'incomplete') !== isObject(body['incomplete_details']))
+  const status = body['status']
+  if (status === 'in_progress' || status === 'queued') faults.push(`${at}/status: an answer has ended`)
+  if (status !== 'cancelled' && (status === 'incomplete') !== isObject(body['incomplete_details']))
     faults.push(`${at}/incomplete_details: goes with status incomplete`)
-  if ((said === 'failed') !== isObject(body['error'])) faults.push(`${at}/error: goes with status failed`)
+  if ((status === 'failed') !== isObject(body['error'])) faults.push(`${at}/error: goes with status failed`)
   const items = arrayOf(body['output'])
   const ids = items.map(entry => entry['id'])
   if (new Set(ids).size < ids.length) faults.push(`${at}/output: two items with one id`)

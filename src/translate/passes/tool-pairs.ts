@@ -17,7 +17,7 @@ export function pairToolCalls(messages: Message[], wanted: ToolPairDemands, repa
   let paired = withoutStale(messages, pairs, report)
   if (repair) {
     paired = orphansAsText(paired, pairs, report)
-    for (const call of pairs.unanswered) answer(call, interrupted(call), pairs)
+    for (const call of pairs.unanswered) pairResult(call, interrupted(call), pairs)
   }
   if (wanted.resultsFollowCalls) paired = placeResults(paired, pairs, report)
   else if (repair && pairs.unanswered.size > 0) paired = addInterrupted(paired, pairs)
@@ -36,15 +36,15 @@ type Pairs = {
 }
 
 /** The calls of one turn with the same id, and their results. */
-type Asked = { turn: number; calls: ToolCallPart[]; results: ToolResultPart[] }
+type IdUses = { turn: number; calls: ToolCallPart[]; results: ToolResultPart[] }
 
 function findPairs(messages: readonly Message[]): Pairs {
   const pairs: Pairs = { results: new Map(), calls: new Map(), unanswered: new Set(), stale: new Set(), orphans: new Set() }
-  const all: Asked[] = []
-  const byId = new Map<string, Asked>()
-  const ask = (id: string, asked: Asked) => {
-    byId.set(id, asked)
-    all.push(asked)
+  const all: IdUses[] = []
+  const byId = new Map<string, IdUses>()
+  const ask = (id: string, uses: IdUses) => {
+    byId.set(id, uses)
+    all.push(uses)
   }
   let turn = 0
   for (const message of messages) {
@@ -60,28 +60,28 @@ function findPairs(messages: readonly Message[]): Pairs {
       } else if (part.type === 'server-tool') {
         if (!byId.has(part.id)) ask(part.id, { turn, calls: [], results: [] })
       } else if (part.type === 'tool-result') {
-        const asked = byId.get(part.callId)
-        if (asked) asked.results.push(part)
+        const uses = byId.get(part.callId)
+        if (uses) uses.results.push(part)
         else pairs.orphans.add(part)
       }
   }
-  for (const asked of all) matchUp(asked, pairs)
+  for (const uses of all) matchUp(uses, pairs)
   return pairs
 }
 
-function matchUp({ calls, results }: Asked, pairs: Pairs): void {
+function matchUp({ calls, results }: IdUses, pairs: Pairs): void {
   // Results of a tool that the provider runs belong to no call.
   if (calls.length === 0) return
   const superseded = Math.max(0, results.length - calls.length)
   for (const result of results.slice(0, superseded)) pairs.stale.add(result)
   for (const [nth, call] of calls.entries()) {
     const result = results[superseded + nth]
-    if (result) answer(call, result, pairs)
+    if (result) pairResult(call, result, pairs)
     else pairs.unanswered.add(call)
   }
 }
 
-function answer(call: ToolCallPart, result: ToolResultPart, { results, calls }: Pairs): void {
+function pairResult(call: ToolCallPart, result: ToolResultPart, { results, calls }: Pairs): void {
   results.set(call, result)
   calls.set(result, call)
 }

@@ -7,7 +7,7 @@ const web = (uri: string, title = 't') => ({ web: { uri, title } })
 const support = (segment: object, ...groundingChunkIndices: number[]) => ({ segment, groundingChunkIndices })
 const response = (text: string, place = 0) => ({ text, place })
 const spans = ({ found }: ReturnType<typeof decodeGrounding>) =>
-  found.map(({ answer: of, citation: { url, fileId, start, end } }) => [of, url ?? fileId, start, end])
+  found.map(({ textIndex: of, citation: { url, fileId, start, end } }) => [of, url ?? fileId, start, end])
 
 describe('grounding is read', () => {
   test.each<[what: string, texts: { text: string; place: number }[], segment: object, expected: unknown[]]>([

@@ -6,9 +6,9 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import type { ChatAssistantMessage, ChatBlock, ChatChoice, ChatWrittenAssistant, ChatWrittenCall } from '../schema.ts'
-import { decodeAudioAnswer, encodeAudioAnswer, isAudible } from './audio.ts'
+import { decodeAudioOutput, encodeAudioOutput, isAudible } from './audio.ts'
 import { decodeCall, decodeLegacyCall, encodeCall, encodeLegacyCall, takesOneCall } from './calls.ts'
-import { carriersIn, carriesThoughts, carryThoughts, giveBack } from './carried-thoughts.ts'
+import { carriersIn, carriesReasoning, carryReasoning, restoreOrder } from './carried-reasoning.ts'
 import { encodeCarriers, splitCarriers, unknownBeside, unknownOfCarriers } from './carriers.ts'
 import { attachCitations, encodeCitations, noteLostBoundaries, unknownOfAnnotations } from './citations.ts'
 import { decodeContent, encodeParts, isInContent } from './content.ts'
@@ -16,12 +16,12 @@ import { decodeImages, encodeImage } from './images.ts'
 import { arrange } from './layout.ts'
 import { keep, ownOf, protocolName, withUnknown } from './own.ts'
 import type { Reading } from './reading.ts'
-import { type DecodedReasoning, decodeReasoning, emptyProof, withoutEmptyProof } from './reasoning.ts'
+import { type DecodedReasoning, decodeReasoning, emptySignature, withoutEmptySignature } from './reasoning.ts'
 import { extractTags } from './think-tags.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /** In a reply the role may be missing. */
-type ChatAnswer = NonNullable<ChatChoice['message']> | ChatAssistantMessage
+type ChatAssistantWire = NonNullable<ChatChoice['message']> | ChatAssistantMessage
 
 const known = keysOf<ChatAssistantMessage>()('role', 'content', 'name', 'refusal', 'audio', 'tool_calls', 'function_call', 'annotations')
 
@@ -29,7 +29,7 @@ const known = keysOf<ChatAssistantMessage>()('role', 'content', 'name', 'refusal
  * An assistant message of a conversation or a reply. The wire has a field for each kind of part, so their order is not known. The
  * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
  */
-export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): Message {
+export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Reading): Message {
   const { content, name, refusal, audio, tool_calls, function_call, annotations } = wire
   const extra = unknownOf(wire, known)
   // Most messages have no further keys.
@@ -45,18 +45,18 @@ export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): 
   const others: Part[] = []
   if (refusal) others.push({ type: 'refusal', text: refusal, at: below(at, 'refusal') })
   if (images) others.push(...images)
-  if (audio) others.push(decodeAudioAnswer(audio, at))
+  if (audio) others.push(decodeAudioOutput(audio, at))
   const onlyEmpty = content === '' && (calls.length > 0 || others.length > 0 || reasoning.parts.length > 0)
-  const said = onlyEmpty ? [] : decodeContent(content, at, reading.report)
-  const taken = reading.thinkTags ? extractTags(said) : said
+  const contentParts = onlyEmpty ? [] : decodeContent(content, at, reading.report)
+  const taken = reading.thinkTags ? extractTags(contentParts) : contentParts
   const body = [...taken]
-  if (taken !== said) reading.report.once('reasoning.think-tags', at, 'content')
+  if (taken !== contentParts) reading.report.once('reasoning.think-tags', at, 'content')
   const unread = annotations && (attachCitations(body, annotations) ? unknownOfAnnotations(annotations) : annotations)
   if (unread) rest['annotations'] = unread
   const carried = reading.from === 'client' ? carriersIn(tool_calls, carriers, at) : undefined
   const textSignatures = signaturesOfTexts(reasoning, calls, carriers)
   const slots = { reasoning: reasoning.parts, body, others, calls }
-  const parts = carried ? giveBack(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
+  const parts = carried ? restoreOrder(slots, carried, reading.report) : arrange(slots, { ...reasoning, textSignatures }, { report: reading.report, at })
   if (reading.seals) sealEmpty(parts)
   const message: Message = { role: 'assistant', origin: 'message', parts, at }
   if (name !== undefined && name !== null) message.name = name
@@ -64,7 +64,7 @@ export function decodeAssistant(wire: ChatAnswer, at: Place, reading: Reading): 
 }
 
 function sealEmpty(parts: readonly Part[]): void {
-  for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptyProof
+  for (const part of parts) if (part.type === 'reasoning' && part.segments.length > 0) part.signature ??= emptySignature
 }
 
 /** LiteLLM lists the signatures of calls again in the message. */
@@ -76,50 +76,50 @@ function signaturesOfTexts({ textSignatures }: DecodedReasoning, calls: readonly
 
 /** Writes an assistant message. Undefined: none of its parts could be written. */
 export function encodeAssistant(from: AssistantToWrite, writing: Writing): ChatWrittenAssistant | undefined {
-  const { parts, name, ext, at, towards } = from
+  const { parts, name, ext, at, recipient } = from
   const { report, native } = writing
   report.ext(ext, at)
 
-  const single = towards === 'client' && takesOneCall(writing.options.context)
+  const single = recipient === 'client' && takesOneCall(writing.options.context)
   const known: ChatWrittenAssistant = { role: 'assistant', content: undefined, name }
   const slots: Slots = { known, calls: [], images: [], body: [], texts: [], reasoning: [] }
-  fillAll(slots, parts, { towards, single, writing })
+  fillAll(slots, parts, { recipient, single, writing })
   const { calls, images } = slots
   if (images.length > 0) known.images = images
   if (calls.length > 0) known.tool_calls = calls
 
-  Object.assign(known, encodeBody(slots, { writing, towards }), encodeCarriers(slots.reasoning, from, writing))
+  Object.assign(known, encodeBody(slots, { writing, recipient }), encodeCarriers(slots.reasoning, from, writing))
   const isEmpty = known.content === undefined && Object.keys(defined(known)).length === 1
-  if (isEmpty && towards === 'server' && !native) return undefined
+  if (isEmpty && recipient === 'server' && !native) return undefined
   const silent = calls.length > 0 || known.function_call !== undefined || known.refusal !== undefined || known.audio !== undefined || images.length > 0
-  known.content ??= silent || native || towards === 'client' ? null : ''
-  if (towards === 'client') known.refusal ??= null
+  known.content ??= silent || native || recipient === 'client' ? null : ''
+  if (recipient === 'client') known.refusal ??= null
   const fields = ownOf(ext)
   const message = fields ? withUnknown<ChatWrittenAssistant>(known, unknownBeside(fields, known, { at, report })) : defined<ChatWrittenAssistant>(known)
   // They are those of citations, which have them.
   if (slots.texts.length > 0 && known.annotations === undefined) delete message.annotations
-  if (towards === 'server' && calls.length > 0) standIn(message, writing)
+  if (recipient === 'server' && calls.length > 0) addPlaceholder(message, writing)
   return message
 }
 
 function fillAll(slots: Slots, parts: readonly Part[], filling: Filling): void {
-  const { towards, single, writing } = filling
-  const carries = towards === 'client' && !single && !writing.native && carriesThoughts(writing.options)
+  const { recipient, single, writing } = filling
+  const carries = recipient === 'client' && !single && !writing.native && carriesReasoning(writing.options)
   let since: Part[] = []
   for (const read of parts) {
-    const part = withoutEmptyProof(read)
+    const part = withoutEmptySignature(read)
     fill(slots, part, filling)
     if (!carries) continue
     if (part.type !== 'tool-call') since.push(part)
     else {
-      Object.assign(slots.calls.at(-1) ?? {}, carryThoughts(since, part))
+      Object.assign(slots.calls.at(-1) ?? {}, carryReasoning(since, part))
       since = []
     }
   }
 }
 
 /** Adds blank reasoning: some servers refuse calls without the reasoning that led to them, and not every client keeps it. */
-function standIn(message: ChatWrittenAssistant, { options, report }: Writing): void {
+function addPlaceholder(message: ChatWrittenAssistant, { options, report }: Writing): void {
   if (options.missingReasoning !== 'blank' || reasoningFields.some(field => message[field])) return
   const field = options.reasoningField === 'reasoning' ? 'reasoning' : 'reasoning_content'
   message[field] = ' '
@@ -132,10 +132,10 @@ const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details', 
 type Slots = { known: ChatWrittenAssistant; calls: ChatWrittenCall[]; images: ChatBlock[]; body: Part[]; texts: TextPart[]; reasoning: ReasoningPart[] }
 
 /** `single`: the client knows only `function_call`. */
-type Filling = { towards: 'client' | 'server'; single: boolean; writing: Writing }
+type Filling = { recipient: 'client' | 'server'; single: boolean; writing: Writing }
 
 /** Puts a part into its slot. Makes a note for a part that has none. */
-function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): void {
+function fill(slots: Slots, part: Part, { recipient, single, writing }: Filling): void {
   const { known, calls, body, texts, reasoning } = slots
   const { report, native } = writing
   if (native && part.type !== 'text' && isInContent(part)) {
@@ -155,12 +155,12 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
       known.refusal = joined(known.refusal, part.text)
       break
     case 'tool-call':
-      if (!single) calls.push(encodeCall(part, towards, writing))
+      if (!single) calls.push(encodeCall(part, recipient, writing))
       else if (known.function_call === undefined) known.function_call = encodeLegacyCall(part, writing)
       else report.add('tool-call.single', part.at)
       break
     case 'media':
-      fillMedia(slots, part, { towards, single, writing })
+      fillMedia(slots, part, { recipient, single, writing })
       break
     case 'opaque':
       if (part.protocol !== protocolName) report.add('part.unknown', part.at)
@@ -168,7 +168,7 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
       else body.push(part)
       break
     case 'server-tool':
-      if (towards === 'server' && writing.options.serverToolHistory === 'text') {
+      if (recipient === 'server' && writing.options.serverToolHistory === 'text') {
         report.add('server-tool.as-text', part.at)
         const line: TextPart = { type: 'text', text: `${texts.at(-1)?.text.endsWith('\n') === false ? '\n' : ''}${serverToolText(part)}\n` }
         texts.push(line)
@@ -186,11 +186,11 @@ function fill(slots: Slots, part: Part, { towards, single, writing }: Filling): 
 }
 
 /** A message has one field for audio. */
-function fillMedia({ known, images }: Slots, part: MediaPart, { towards, writing }: Filling): void {
+function fillMedia({ known, images }: Slots, part: MediaPart, { recipient, writing }: Filling): void {
   const { report, native } = writing
   const isSecond = known.audio !== undefined && part.kind === 'audio'
-  if (isSecond || !(towards === 'client' || native)) report.add('part.unsupported', part.at)
-  else if (isAudible(part)) known.audio = encodeAudioAnswer(part, writing)
+  if (isSecond || !(recipient === 'client' || native)) report.add('part.unsupported', part.at)
+  else if (isAudible(part)) known.audio = encodeAudioOutput(part, writing)
   else images.push(...encodeImage(part, writing))
 }
 
@@ -204,30 +204,30 @@ const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citati
 /** Writes `content`, and towards clients `annotations`. */
 function encodeBody(
   { body, texts }: Pick<Slots, 'body' | 'texts'>,
-  { writing, towards }: Pick<Filling, 'writing' | 'towards'>,
+  { writing, recipient }: Pick<Filling, 'writing' | 'recipient'>,
 ): Pick<ChatWrittenAssistant, 'content' | 'annotations'> {
   const { report, native, options } = writing
-  const opens = opensEnvelopes(towards, options)
-  const annotations = towards === 'client' || native ? encodeCitations(texts, report) : []
+  const opens = opensEnvelopes(recipient, options)
+  const annotations = recipient === 'client' || native ? encodeCitations(texts, report) : []
   if (!opens) for (const { phase, at } of texts) if (phase) report.add('message.phase', at)
-  if (towards === 'server' && !native) for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
+  if (recipient === 'server' && !native) for (const { citations, at } of texts) if (citations?.length) report.add('citation.unsupported', at, 'citations')
   const listed = annotations.length > 0 ? { annotations } : {}
 
   // A string holds no unknown keys. A layout counts in one text.
   const isList =
     native && (body.length > texts.length || texts.some(({ ext }) => ownOf(ext)) || (!opens && (texts.length > 1 || texts.some(({ cache }) => cache))))
   if (isList) return { content: encodeParts(body.map(bare), writing), ...listed }
-  for (const part of texts) noteUnwritten(part, towards, report)
+  for (const part of texts) noteUnwritten(part, recipient, report)
   for (const part of body) if (part.type !== 'text') report.add('part.unsupported', part.at)
   if (!native) noteLostBoundaries(texts, report)
   const content = texts.length > 0 ? texts.map(({ text }) => text).join('') : undefined
   return content === undefined || (content === '' && texts.every(({ signature }) => signature)) ? listed : { content, ...listed }
 }
 
-function noteUnwritten(part: TextPart, towards: Filling['towards'], report: Writing['report']): void {
+function noteUnwritten(part: TextPart, recipient: Filling['recipient'], report: Writing['report']): void {
   if (part.cache) report.add('cache.unsupported', part.at, 'cache')
   report.unwritten(part, handled, part.at)
-  if (towards === 'server') report.rest({ logprobs: part.logprobs }, part.at)
+  if (recipient === 'server') report.rest({ logprobs: part.logprobs }, part.at)
   report.ext(part.ext, part.at)
 }
 

@@ -9,7 +9,7 @@ import type { Writing } from './writing.ts'
 const known = keysOf<NonNullable<ChatAssistantMessage['audio']>>()('id', 'data', 'transcript', 'expires_at')
 
 /** `audio` of a message → a part. */
-export function decodeAudioAnswer(wire: NonNullable<ChatAssistantMessage['audio']>, at: Place): MediaPart {
+export function decodeAudioOutput(wire: NonNullable<ChatAssistantMessage['audio']>, at: Place): MediaPart {
   const { id, data, transcript, expiresAt } = present({ id: wire.id, data: wire.data, transcript: wire.transcript, expiresAt: wire.expires_at })
   const source: MediaPart['source'] = data === undefined ? { type: 'reference', id: id ?? '' } : { type: 'base64', data }
   const part = defined({ type: 'media' as const, kind: 'audio' as const, source, transcript, id: id || undefined, expiresAt, at: below(at, 'audio') })
@@ -22,7 +22,7 @@ export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (s
 const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'transcript', 'id', 'expiresAt', 'at', 'ext')
 
 /** `audio` of a message: complete in a reply, by id in a request. */
-export function encodeAudioAnswer(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): ChatAudio {
+export function encodeAudioOutput(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): ChatAudio {
   const { source, transcript, id, expiresAt, at, ext } = part
   report.unwritten(part, handled, at)
   if (source.type === 'base64' && source.mime !== undefined) report.add('audio.type', at, 'mime')

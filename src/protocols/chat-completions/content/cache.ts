@@ -30,10 +30,10 @@ function cacheIn({ ttl }: JsonObject): NonNullable<TextPart['cache']> {
 
 /** The keys of a cache mark that have no canonical field. Undefined: none. */
 function beside(mark: JsonObject, { ttl }: NonNullable<TextPart['cache']>): JsonObject | undefined {
-  const { ttl: told, mode, type, ...rest } = mark
+  const { ttl: wireTtl, mode, type, ...rest } = mark
   return someOf({
     ...rest,
-    ttl: told === ttl ? undefined : told,
+    ttl: wireTtl === ttl ? undefined : wireTtl,
     mode: mode === 'explicit' ? undefined : mode,
     type: type === 'ephemeral' ? undefined : type,
   })

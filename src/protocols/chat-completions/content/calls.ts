@@ -5,9 +5,9 @@ import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, same } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { joinId, splitId } from '../../../kit/signatures/envelope.ts'
-import { flatName, replyToolName } from '../../../kit/tools/tool-names.ts'
+import { flatName, responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { TranslationContext } from '../../../protocol.ts'
-import type { ChatCalled, ChatFunctionCall, ChatProof, ChatToolCall, ChatWrittenCall } from '../schema.ts'
+import type { ChatCalled, ChatFunctionCall, ChatSignatureFields, ChatToolCall, ChatWrittenCall } from '../schema.ts'
 import { keep, protocolName, wireOf, withInner } from './own.ts'
 import type { Reading } from './reading.ts'
 import { carriedIssuer, encodeCarried, isTaken, readCarried, thoughtInId } from './signatures.ts'
@@ -114,20 +114,20 @@ export function noteBeside(part: ToolCallPart, { report, native }: Pick<Writing,
   report.ext(part.ext, at)
 }
 
-export function encodeCall(part: ToolCallPart, towards: 'client' | 'server', writing: Writing): ChatWrittenCall {
+export function encodeCall(part: ToolCallPart, recipient: 'client' | 'server', writing: Writing): ChatWrittenCall {
   const { id, name, namespace, at } = part
   const { report } = writing
   noteBeside(part, writing)
   // In a request, the passes over the conversation have set it.
-  const written = towards === 'server' || writing.native ? id : mapCallId(id, validCallId)
+  const written = recipient === 'server' || writing.native ? id : mapCallId(id, validCallId)
   if (written !== id) report.add('tool-call.id', at, 'id')
-  const proof = encodeProof(part, written, { towards, writing })
-  const called = replyToolName(name, namespace, at, report)
+  const signature = encodeSignature(part, written, { recipient, writing })
+  const called = responseToolName(name, namespace, at, report)
   const known: ChatWrittenCall =
     part.kind === 'function'
-      ? { id: proof.id, type: 'function', function: { name: called, arguments: inputOf(part, writing) } }
-      : { id: proof.id, type: 'custom', custom: { name: called, input: part.input } }
-  const wire = wireOf<ChatWrittenCall>(proof.beside ? Object.assign(known, proof.beside) : known, part.ext)
+      ? { id: signature.id, type: 'function', function: { name: called, arguments: inputOf(part, writing) } }
+      : { id: signature.id, type: 'custom', custom: { name: called, input: part.input } }
+  const wire = wireOf<ChatWrittenCall>(signature.beside ? Object.assign(known, signature.beside) : known, part.ext)
   if (isMadeUp(part, writing)) report.addMade('tool-call.empty-input', wire, '/function/arguments')
   return wire
 }
@@ -143,16 +143,16 @@ function isMadeUp({ input, kind, cut }: ToolCallPart, { native }: Writing): bool
 }
 
 /** Writes the signature of a call into its id or beside it. A server that does not open envelopes must not get one that a client sent back. */
-function encodeProof(
+function encodeSignature(
   { signature, at }: ToolCallPart,
   id: string,
-  { towards, writing }: { towards: 'client' | 'server'; writing: Writing },
-): { id: string; beside?: ChatProof } {
+  { recipient, writing }: { recipient: 'client' | 'server'; writing: Writing },
+): { id: string; beside?: ChatSignatureFields } {
   if (!signature || thoughtInId(id, '')?.value === signature.value) return { id }
   const { signatures } = writing.options
-  if (towards === 'client' && signatures === 'id') return { id: joinId(id, signature) }
-  const opens = opensEnvelopes(towards, writing.options)
-  if (towards === 'client' ? signatures !== 'none' : opens || isTaken(signature, writing)) return { id, beside: encodeCarried(signature) }
-  writing.report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
+  if (recipient === 'client' && signatures === 'id') return { id: joinId(id, signature) }
+  const opens = opensEnvelopes(recipient, writing.options)
+  if (recipient === 'client' ? signatures !== 'none' : opens || isTaken(signature, writing)) return { id, beside: encodeCarried(signature) }
+  writing.report.add(recipient === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', at, 'signature')
   return { id }
 }

@@ -5,11 +5,11 @@ import { isObject, type JsonObject, merge, only, same, without } from '../../../
 import { below } from '../../../kit/notes/path.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ChatReport } from '../notes.ts'
-import type { ChatCarriers, ChatProof } from '../schema.ts'
+import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
 import { validCallId } from './calls.ts'
-import { isOutOfOrder, needsOrder, type Piece, type Recorded, record } from './layout.ts'
+import { isOutOfOrder, needsOrder, type LayoutPart, type Recorded, record } from './layout.ts'
 import { protocolName } from './own.ts'
-import { encodeProofs, encodeProxyLists, isItems, needsDetails, proxyListOf, reasoningText } from './reasoning.ts'
+import { encodeSignatures, encodeProxyLists, isItems, needsDetails, proxyListOf, reasoningText } from './reasoning.ts'
 import { encodeCarried, isTaken, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
@@ -98,14 +98,14 @@ function unknownOf(entry: JsonObject, known: ReadonlySet<string>): JsonObject {
 /** Writes the carriers of reasoning. */
 export function encodeCarriers(reasoning: readonly ReasoningPart[], from: AssistantToWrite, writing: Writing): ChatCarriers {
   const { report, options } = writing
-  const { towards, at } = from
-  const opens = opensEnvelopes(towards, options)
+  const { recipient, at } = from
+  const opens = opensEnvelopes(recipient, options)
   const allowed = from.reasoning === 'all' && options.reasoningField !== 'omit'
-  const pieces = piecesOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
-  const ownText = encodeTextProof(from, writing)
-  if (!writing.native && !(opens && allowed) && isOutOfOrder(pieces)) report.add('parts.order-lost', at)
+  const layoutParts = layoutPartsOf(from.parts, writing).filter(({ kind }) => allowed || kind !== 'reasoning')
+  const ownText = encodeTextSignature(from, writing)
+  if (!writing.native && !(opens && allowed) && isOutOfOrder(layoutParts)) report.add('parts.order-lost', at)
   // Servers get no layout.
-  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? record(pieces) : undefined, pieces, writing }), ...ownText }
+  if (allowed) return { ...writeCarriers(reasoning, from, { recorded: opens ? record(layoutParts) : undefined, layoutParts, writing }), ...ownText }
   for (const part of reasoning) report.add('reasoning.dropped', part.at)
   return ownText
 }
@@ -113,12 +113,12 @@ export function encodeCarriers(reasoning: readonly ReasoningPart[], from: Assist
 /** `recorded`: for receivers that open envelopes. */
 function writeCarriers(
   reasoning: readonly ReasoningPart[],
-  { parts, towards, at }: AssistantToWrite,
-  { recorded, pieces, writing }: { recorded: Recorded | undefined; pieces: readonly Piece[]; writing: Writing },
+  { parts, recipient, at }: AssistantToWrite,
+  { recorded, layoutParts, writing }: { recorded: Recorded | undefined; layoutParts: readonly LayoutPart[]; writing: Writing },
 ): ChatCarriers {
   const { report, options, native } = writing
-  for (const part of reasoning) noteReasoning(part, towards, writing)
-  const usable = reasoning.map(part => keepSignature(part, towards, writing))
+  for (const part of reasoning) noteReasoning(part, recipient, writing)
+  const usable = reasoning.map(part => keepSignature(part, recipient, writing))
 
   const field = options.reasoningField ?? 'reasoning_content'
   const text = reasoningText(usable)
@@ -128,11 +128,11 @@ function writeCarriers(
   const proves = recorded !== undefined && (recorded.textSignatures.length > 0 || hasPhase(parts))
   const { lists, left } = recorded ? { lists: {}, left: telling } : encodeProxyLists(telling)
   Object.assign(written, lists)
-  const isWanted = towards === 'client' || usable.some(({ signature }) => signature)
+  const isWanted = recipient === 'client' || usable.some(({ signature }) => signature)
   const detailed = field === 'details' ? usable.length > 0 : isWanted && needsDetails(usable)
   const isWritten = (proves || (detailed && left.length > 0)) && options.signatures !== 'none'
-  if (isWritten) Object.assign(written, encodeProofs({ textSignatures: [], ...recorded, parts: left }, native))
-  else if (recorded && !native && needsOrder(pieces)) report.add('parts.order-lost', at)
+  if (isWritten) Object.assign(written, encodeSignatures({ textSignatures: [], ...recorded, parts: left }, native))
+  else if (recorded && !native && needsOrder(layoutParts)) report.add('parts.order-lost', at)
   if (!isWritten) for (const { id, at } of left) report.onceEach('message.ids', at, { itemId: id })
   if (!native && Object.keys(written).length > 0) {
     for (const part of usable) report.once('reasoning.dialect-field', part.at ?? at)
@@ -148,8 +148,8 @@ export const textField = ({ reasoningField }: Pick<Writing['options'], 'reasonin
 export const hasPhase = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.phase && part.text !== '')
 
 /** The parts that a layout records, in their order. */
-export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'native'>): Piece[] {
-  return flatMap(parts, (part): Piece[] => {
+export function layoutPartsOf(parts: readonly Part[], { native }: Pick<Writing, 'native'>): LayoutPart[] {
+  return flatMap(parts, (part): LayoutPart[] => {
     if (part.type === 'reasoning') return [{ kind: 'reasoning' }]
     if (part.type === 'text') return [{ kind: 'text', text: part.text, phase: part.phase ?? undefined, signature: part.signature }]
     return part.type === 'tool-call' ? [{ kind: 'call', id: native ? part.id : mapCallId(part.id, validCallId) }] : []
@@ -157,15 +157,15 @@ export function piecesOf(parts: readonly Part[], { native }: Pick<Writing, 'nati
 }
 
 /** Signatures of texts. Who opens envelopes gets them with the layout. Another server gets only that of the last signed text, if a server of this protocol signed it. */
-function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing): ChatProof {
+function encodeTextSignature({ parts, recipient }: AssistantToWrite, writing: Writing): ChatSignatureFields {
   const { report, options } = writing
   const signed = flatMap(parts, part => (part.type === 'text' && part.signature ? [{ at: part.at, signature: part.signature }] : []))
-  if (towards === 'client') {
+  if (recipient === 'client') {
     if (options.signatures === 'none' || options.reasoningField === 'omit')
       for (const { at } of signed) report.add('reasoning.signature-dropped', at, 'signature')
     return {}
   }
-  if (opensEnvelopes(towards, options)) return {}
+  if (opensEnvelopes(recipient, options)) return {}
   const last = signed.at(-1)
   const written = last && isTaken(last.signature, writing) ? last : undefined
   for (const one of signed) if (one !== written) report.add('reasoning.foreign-signature', one.at, 'signature')
@@ -174,20 +174,20 @@ function encodeTextProof({ parts, towards }: AssistantToWrite, writing: Writing)
 
 const handled = keysOf<ReasoningPart>()('type', 'segments', 'redacted', 'id', 'signature', 'cache', 'at', 'ext')
 
-function noteReasoning(part: ReasoningPart, towards: string, { report }: Writing): void {
+function noteReasoning(part: ReasoningPart, recipient: string, { report }: Writing): void {
   const { at } = part
-  if (part.cache && towards === 'server') report.add('cache.unsupported', at, 'cache')
+  if (part.cache && recipient === 'server') report.add('cache.unsupported', at, 'cache')
   report.unwritten(part, handled, at)
   report.ext(part.ext, at)
 }
 
 /** The part, without its signature if the receiver cannot use it. */
-function keepSignature(part: ReasoningPart, towards: 'client' | 'server', writing: Writing): ReasoningPart {
+function keepSignature(part: ReasoningPart, recipient: 'client' | 'server', writing: Writing): ReasoningPart {
   const { signature, ...rest } = part
   const { report, options, native } = writing
   if (!signature) return part
-  if (towards === 'client' && options.signatures !== 'none') return part
-  if (towards === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(towards, options))) return part
-  report.add(towards === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
+  if (recipient === 'client' && options.signatures !== 'none') return part
+  if (recipient === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(recipient, options))) return part
+  report.add(recipient === 'client' ? 'reasoning.signature-dropped' : 'reasoning.foreign-signature', part.at, part.redacted ? 'redacted' : 'signature')
   return rest
 }

@@ -24,33 +24,33 @@ export function recordsLayout({ reasoningField, signatures }: ChatCompletionsOpt
 }
 
 /** What a layout needs to know of a part. */
-export type Piece =
+export type LayoutPart =
   | { kind: 'reasoning' }
   | { kind: 'text'; text: string; phase?: Phase | undefined; signature?: Signature | undefined }
   | { kind: 'call'; id: string }
 
 /** The layout and the text signatures of a reply. Empty texts without a signature are skipped. */
-export function record(pieces: readonly Piece[]): Recorded {
-  const placed = pieces.filter(piece => piece.kind !== 'text' || piece.text !== '' || piece.signature)
-  const texts = placed.filter(piece => piece.kind === 'text')
-  const signed = flatMap(texts, (piece, k) => (piece.signature ? [{ piece, signature: piece.signature, k }] : []))
+export function record(parts: readonly LayoutPart[]): Recorded {
+  const placed = parts.filter(part => part.kind !== 'text' || part.text !== '' || part.signature)
+  const texts = placed.filter(part => part.kind === 'text')
+  const signed = flatMap(texts, (part, k) => (part.signature ? [{ part, signature: part.signature, k }] : []))
   const whole = tokensOf(placed)
   const [only] = signed
   if (only && signed.length === 1) {
-    const worded = tokensOf(placed.filter(piece => piece !== only.piece || only.piece.text !== ''))
+    const worded = tokensOf(placed.filter(part => part !== only.part || only.part.text !== ''))
     const isLast = only.k === texts.length - 1
-    if (only.piece.text !== '' && isLast) return { layout: unusual(whole, texts), textSignatures: [{ signature: only.signature, attach: 'prev' }] }
-    if (only.piece.text === '' && isLast && !isDisordered(whole) && !unusual(worded, texts))
+    if (only.part.text !== '' && isLast) return { layout: unusual(whole, texts), textSignatures: [{ signature: only.signature, attach: 'prev' }] }
+    if (only.part.text === '' && isLast && !isDisordered(whole) && !unusual(worded, texts))
       return { layout: undefined, textSignatures: [{ signature: only.signature, attach: 'text' }] }
   }
   return { layout: only ? whole : unusual(whole, texts), textSignatures: signed.map(({ signature, k }) => ({ signature, attach: `x${k}` })) }
 }
 
-function tokensOf(pieces: readonly Piece[]): string[] {
+function tokensOf(parts: readonly LayoutPart[]): string[] {
   let reasoning = 0
-  return pieces.map(piece => {
-    if (piece.kind === 'reasoning') return `r${reasoning++}`
-    return piece.kind === 'call' ? `c${piece.id}` : `x${piece.text.length}${piece.phase ? `+${piece.phase}` : ''}`
+  return parts.map(part => {
+    if (part.kind === 'reasoning') return `r${reasoning++}`
+    return part.kind === 'call' ? `c${part.id}` : `x${part.text.length}${part.phase ? `+${part.phase}` : ''}`
   })
 }
 
@@ -61,19 +61,19 @@ const ranksOf = (layout: readonly string[]) => layout.map(token => 'rxc'.indexOf
 const isDisordered = (layout: readonly string[]) => ranksOf(layout).some((rank, i, ranks) => rank < (ranks[i - 1] ?? 0))
 
 /** The same for parts. */
-export function isOutOfOrder(pieces: readonly Piece[]): boolean {
+export function isOutOfOrder(parts: readonly LayoutPart[]): boolean {
   let last = 0
-  for (const piece of pieces) {
-    if (piece.kind === 'text' && piece.text === '') continue
-    if (ranks[piece.kind] < last) return true
-    last = ranks[piece.kind]
+  for (const part of parts) {
+    if (part.kind === 'text' && part.text === '') continue
+    if (ranks[part.kind] < last) return true
+    last = ranks[part.kind]
   }
   return false
 }
 
 /** Would a client need the layout even if no text had a phase or a signature? */
-export const needsOrder = (pieces: readonly Piece[]) =>
-  record(pieces.map(piece => (piece.kind === 'text' ? { kind: piece.kind, text: piece.text } : piece))).layout !== undefined
+export const needsOrder = (parts: readonly LayoutPart[]) =>
+  record(parts.map(part => (part.kind === 'text' ? { kind: part.kind, text: part.text } : part))).layout !== undefined
 
 /** Undefined: the layout is the default one, which is reasoning, one text, calls; without reasoning there may be several texts. */
 function unusual(layout: string[], texts: readonly { phase?: Phase | undefined }[]): string[] | undefined {
@@ -88,10 +88,10 @@ export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; 
 export function arrange(
   slots: Slots,
   { layout, textSignatures }: Recorded,
-  { report, at, told = below(at, 'reasoning_details') }: { report: ChatReport; at: Place; told?: Place },
+  { report, at, layoutAt = below(at, 'reasoning_details') }: { report: ChatReport; at: Place; layoutAt?: Place },
 ): Part[] {
   const ordered = layout && inOrder(slots, layout, { textSignatures, at })
-  if (layout && !ordered) report.add('parts.layout-stale', told)
+  if (layout && !ordered) report.add('parts.layout-stale', layoutAt)
   const { reasoning, body, others, calls } = slots
   const parts = ordered ? [...ordered, ...others] : [...reasoning, ...body, ...others, ...calls]
   for (const { signature, attach } of textSignatures) {
@@ -103,11 +103,11 @@ export function arrange(
 }
 
 /** A part of a stream. `length`: that of a text, in UTF-16 units. */
-export type Told = { part: number; kind: 'r' | 'x' | 'c'; length: number }
+export type ReceivedPart = { part: number; kind: 'r' | 'x' | 'c'; length: number }
 
 /** Does the layout equal the parts that the stream has emitted? Emitted parts can neither be moved nor get a phase. */
-export function isAsTold(layout: readonly string[], told: readonly Told[]): boolean {
-  const tokens = told.map(({ kind, length }) => (kind === 'x' ? `x${length}` : kind))
+export function isInOrder(layout: readonly string[], received: readonly ReceivedPart[]): boolean {
+  const tokens = received.map(({ kind, length }) => (kind === 'x' ? `x${length}` : kind))
   return layout.length === tokens.length && layout.every((token, i) => (token.startsWith('x') ? token : token.charAt(0)) === tokens[i])
 }
 

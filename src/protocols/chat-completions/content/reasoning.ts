@@ -18,16 +18,16 @@ const format = 'xs1'
  * Some servers of this protocol resell models of many vendors. `format` names the vendor that signed, and no vendor accepts the
  * signature of another. It is part of the issuer, so that it survives the way through another protocol.
  */
-const issuerOf = (told: unknown): string => (typeof told === 'string' && told ? `${protocolName}/${told}` : protocolName)
+const issuerOf = (format: unknown): string => (typeof format === 'string' && format ? `${protocolName}/${format}` : protocolName)
 
 /**
  * An empty signature for unsigned reasoning (see `unsignedReasoning`), for clients that drop unsigned reasoning. Other protocols treat it
  * like any signature of this one: clients get it in an envelope, servers do not get it.
  */
-export const emptyProof: Signature = { value: '', issuer: protocolName, form: 'thinking' }
+export const emptySignature: Signature = { value: '', issuer: protocolName, form: 'thinking' }
 
 /** The part without an empty signature, which this wire never carries. */
-export function withoutEmptyProof(part: Part): Part {
+export function withoutEmptySignature(part: Part): Part {
   if (part.signature?.value !== '') return part
   const { signature: _, ...rest } = part
   return rest
@@ -69,9 +69,9 @@ export function decodeReasoning(carriers: JsonObject, at: Place, from: 'client' 
   return { layout, textSignatures: onText && textSignatures.length === 0 ? [{ signature: onText, attach: 'prev' }] : textSignatures, parts }
 }
 
-export function readSignature(value: string, form: Signature['form'], told?: unknown): { signature: Signature; id?: string; attach?: string } {
+export function readSignature(value: string, form: Signature['form'], format?: unknown): { signature: Signature; id?: string; attach?: string } {
   const envelope = unwrapSignature(value)
-  return envelope ?? { signature: defined({ value, issuer: issuerOf(told), form }) }
+  return envelope ?? { signature: defined({ value, issuer: issuerOf(format), form }) }
 }
 
 /**
@@ -204,11 +204,11 @@ type Detail = { kind: 'summary' | 'raw'; text: string; signature?: Signature; id
 
 /** One entry of `reasoning_details`, in a message or in a delta. */
 export function decodeDetail(entry: JsonObject): Detail {
-  const { type, text, summary, data, signature: proof, id } = entry
+  const { type, text, summary, data, signature: sealed, id } = entry
   // The kind follows from the field, not from the type: clients that merge entries of one index keep only the last type.
   const summed = typeof text !== 'string' && typeof summary === 'string'
   const words = typeof text === 'string' ? text : summed ? summary : ''
-  const opaque = typeof proof === 'string' && proof ? proof : typeof data === 'string' && data ? data : undefined
+  const opaque = typeof sealed === 'string' && sealed ? sealed : typeof data === 'string' && data ? data : undefined
   const detail: Detail = { kind: summed || type === 'reasoning.summary' ? 'summary' : 'raw', text: words }
   if (opaque !== undefined) {
     const { signature, id: inner, attach } = readSignature(opaque, opaque === data ? 'encrypted' : 'thinking', entry['format'])
@@ -235,17 +235,17 @@ export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): Reasonin
   const { thinking, signature } = wire
   // Pieces of any type may have text. Their other keys are kept as unknown keys at the same index.
   const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))
-  const text = typeof thinking === 'string' ? thinking : thinking.map(piece => piece.text ?? '').join('')
+  const text = typeof thinking === 'string' ? thinking : thinking.map(segment => segment.text ?? '').join('')
   const part: ReasoningPart = { type: 'reasoning', segments: text ? [{ kind: 'raw', text }] : [], at }
   if (signature) part.signature = readSignature(signature, 'thinking').signature
-  const hasMore = left.some(piece => Object.keys(piece).length > 0)
+  const hasMore = left.some(segment => Object.keys(segment).length > 0)
   return keep(part, withInner(unknownOf(wire, knownOfThinking), 'thinking', hasMore ? left : undefined))
 }
 
 export function encodeThinkingBlock(part: ReasoningPart): ChatBlockOf<'thinking'> {
   const { signature } = part
-  const proof = signature && isOwnIssuer(signature.issuer) ? signature.value : undefined
-  return wireOf<ChatBlockOf<'thinking'>>({ type: 'thinking', thinking: [{ type: 'text', text: reasoningText([part]) }], signature: proof }, part.ext)
+  const sealed = signature && isOwnIssuer(signature.issuer) ? signature.value : undefined
+  return wireOf<ChatBlockOf<'thinking'>>({ type: 'thinking', thinking: [{ type: 'text', text: reasoningText([part]) }], signature: sealed }, part.ext)
 }
 
 /** All segments of all parts as one text. Empty segments are skipped, as in streams. */
@@ -266,7 +266,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
   const entries: ChatDetail[] = []
   parts.forEach((part, index) => {
     const { segments, signature, id } = part
-    const proof = signature && seal(signature, id)
+    const sealed = signature && seal(signature, id)
     // What a server of this protocol signed is written with the `format` that it came with, not with ours.
     const ours = signature !== undefined && isOwnIssuer(signature.issuer)
     const rest = defined({ format: ours ? formatOf(signature.issuer) : format, index })
@@ -276,15 +276,15 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1
       const naming = !ours || last ? named : {}
-      if (kind === 'raw' || onText) entries.push({ type: 'reasoning.text', text, ...(last && proof !== undefined && { signature: proof }), ...naming, ...rest })
+      if (kind === 'raw' || onText) entries.push({ type: 'reasoning.text', text, ...(last && sealed !== undefined && { signature: sealed }), ...naming, ...rest })
       else entries.push({ type: 'reasoning.summary', summary: text, ...naming, ...rest })
     })
-    if (proof !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: proof, ...named, ...rest })
-    else if (segments.length === 0 && (proof !== undefined || id !== undefined))
-      entries.push({ type: 'reasoning.text', text: '', ...defined({ signature: proof }), ...named, ...rest })
+    if (sealed !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: sealed, ...named, ...rest })
+    else if (segments.length === 0 && (sealed !== undefined || id !== undefined))
+      entries.push({ type: 'reasoning.text', text: '', ...defined({ signature: sealed }), ...named, ...rest })
   })
-  textSignatures.forEach((proof, i) => {
-    entries.push({ type: 'reasoning.encrypted', data: wrapSignature(proof), format, index: parts.length + i })
+  textSignatures.forEach((sealed, i) => {
+    entries.push({ type: 'reasoning.encrypted', data: wrapSignature(sealed), format, index: parts.length + i })
   })
   if (layout) {
     const signature = { value: JSON.stringify(layout), issuer: protocolName, form: 'layout' } as unknown as Signature
@@ -294,7 +294,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
 }
 
 /** Reasoning with its proofs. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
-export function encodeProofs(of: DetailsOf, native: boolean): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
+export function encodeSignatures(of: DetailsOf, native: boolean): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   // Of a layout only phases would be missed there: these lists have no place among the other parts.
   if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {
     const { lists, left } = encodeProxyLists(of.parts)

@@ -2,7 +2,7 @@ import type { Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, merge, parseObject } from '../../../kit/json/json.ts'
 import { isEnvelope, unwrapSignature, wrapSignature } from '../../../kit/signatures/envelope.ts'
-import type { ChatProof } from '../schema.ts'
+import type { ChatSignatureFields } from '../schema.ts'
 import { protocolName } from './own.ts'
 
 /** Only under this key a signature is in a list. */
@@ -101,7 +101,7 @@ const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObje
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 
 /** The wire fields of a signature. One that Google made is bare in its field, so that its own endpoint takes the history too; the rest stands beside it. */
-export function encodeCarried(signature: Signature): ChatProof {
+export function encodeCarried(signature: Signature): ChatSignatureFields {
   if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
   const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}
   return isGoogles(signature) && signature.model === undefined ? bare : merge(bare, nest(ours, wrapSignature({ signature })))
@@ -125,7 +125,7 @@ export type Load = { details: readonly unknown[]; units: number }
 const attach = 'details'
 
 /** The same with a load. `signature`: the call's own, if it has one. */
-export function encodeLoaded(load: Load, signature: Signature | undefined): ChatProof {
+export function encodeLoaded(load: Load, signature: Signature | undefined): ChatSignatureFields {
   const value = JSON.stringify(defined({ ...load, own: signature && textOf(signature) }))
   return nest(ofGoogle, wrapSignature({ signature: { value, issuer: protocolName }, attach }))
 }

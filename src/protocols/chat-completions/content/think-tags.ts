@@ -4,16 +4,16 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 /** State of reading reasoning between tags in text, as raw templates of open models write it. `held`: text that may be the start of a tag. */
 export type Tags = { inside: boolean; held: string }
 
-export type Piece = { kind: 'text' | 'reasoning'; text: string }
+export type TaggedText = { kind: 'text' | 'reasoning'; text: string }
 
 const opening = ['<think>', '<thinking>', '<thought>']
 const closing = ['</think>', '</thinking>', '</thought>']
 
 /** Splits the next text at its tags and removes them. Changes `tags`. */
-export function splitTags(tags: Tags, text: string): Piece[] {
-  const pieces: Piece[] = []
-  const put = (said: string) => {
-    if (said) pieces.push({ kind: tags.inside ? 'reasoning' : 'text', text: said })
+export function splitTags(tags: Tags, text: string): TaggedText[] {
+  const spans: TaggedText[] = []
+  const put = (span: string) => {
+    if (span) spans.push({ kind: tags.inside ? 'reasoning' : 'text', text: span })
   }
   let rest = tags.held + text
   for (;;) {
@@ -27,7 +27,7 @@ export function splitTags(tags: Tags, text: string): Piece[] {
       const begun = half >= 0 && wanted.some(tag => tag.startsWith(rest.slice(half)))
       tags.held = begun ? rest.slice(half) : ''
       put(begun ? rest.slice(0, half) : rest)
-      return pieces
+      return spans
     }
     put(rest.slice(0, next.at))
     tags.inside = !tags.inside
@@ -36,7 +36,7 @@ export function splitTags(tags: Tags, text: string): Piece[] {
 }
 
 /** Returns the held text, which is no tag after all. */
-export function flushTags(tags: Tags): Piece[] {
+export function flushTags(tags: Tags): TaggedText[] {
   const { held, inside } = tags
   tags.held = ''
   return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
@@ -48,12 +48,12 @@ export function extractTags(parts: readonly Part[]): readonly Part[] {
   return flatMap(parts, (part): Part[] => {
     if (part.type !== 'text') return [part]
     const tags: Tags = { inside: false, held: '' }
-    const pieces = [...splitTags(tags, part.text), ...flushTags(tags)]
+    const spans = [...splitTags(tags, part.text), ...flushTags(tags)]
     const { at } = part
-    const last = pieces.findLastIndex(({ kind }) => kind === 'text')
+    const last = spans.findLastIndex(({ kind }) => kind === 'text')
     const where = at === undefined ? {} : { at }
     // The other fields of the text stay with its last piece.
-    return pieces.map(({ kind, text }, i) => {
+    return spans.map(({ kind, text }, i) => {
       if (kind === 'reasoning') return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
       return i === last ? { ...part, text } : { type: 'text', text, ...where }
     })

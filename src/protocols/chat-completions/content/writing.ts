@@ -22,14 +22,14 @@ export type RequestWriting = Writing & { request: CanonicalRequest }
 export type PartWriting = Pick<Writing, 'report' | 'options' | 'native'>
 
 /** Does the receiver keep or open envelopes? Every client does, and a server that is a gateway itself. */
-export const opensEnvelopes = (towards: 'client' | 'server', { foreignSignatures }: Options): boolean => towards === 'client' || foreignSignatures === 'wrap'
+export const opensEnvelopes = (recipient: 'client' | 'server', { foreignSignatures }: Options): boolean => recipient === 'client' || foreignSignatures === 'wrap'
 
 /** The input for an assistant message on the wire. `reasoning`: whether reasoning parts are written. */
 export type AssistantToWrite = {
   parts: readonly Part[]
   reasoning: 'all' | 'none'
   /** The receiver. A client gets foreign signatures in envelopes, a server gets only those of servers of this protocol. */
-  towards: 'client' | 'server'
+  recipient: 'client' | 'server'
   name?: string | undefined
   at?: Place | undefined
   ext?: Message['ext']

@@ -10,7 +10,7 @@ import { isDirect } from '../content/calls.ts'
 import { decodeContent, encodeParts, plainly } from '../content/content.ts'
 import { keep, wireOf } from '../content/own.ts'
 import type { Reading } from '../content/reading.ts'
-import { putBack } from '../content/stored-proofs.ts'
+import { putBack } from '../content/stored-signatures.ts'
 import { opensEnvelopes, type Writing } from '../content/writing.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
@@ -61,13 +61,13 @@ function decodeResult(wire: ResultMessage, at: Place, { calls, open, report }: C
   const { role, content, tool_call_id: given, name } = wire as { role: string; content?: PlainMessage['content']; tool_call_id?: unknown; name?: unknown }
   const isLegacy = role === 'function'
   const { id: linked } = splitId(typeof given === 'string' ? given : '')
-  const asked = linked ? calls.get(linked) : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
+  const linkedCall = linked ? calls.get(linked) : open.find(call => !isLegacy || (call.name === name && call.idOrigin === 'synthesized'))
   if (!linked && !isLegacy) report.add('tool-result.call-id', at)
-  if (asked) open.splice(open.indexOf(asked) >>> 0, open.includes(asked) ? 1 : 0)
+  if (linkedCall) open.splice(open.indexOf(linkedCall) >>> 0, open.includes(linkedCall) ? 1 : 0)
   const part: ToolResultPart = {
     type: 'tool-result',
-    callId: linked || asked?.id || 'call_unknown',
-    kind: asked?.kind ?? 'function',
+    callId: linked || linkedCall?.id || 'call_unknown',
+    kind: linkedCall?.kind ?? 'function',
     content: content === '' ? [] : decodeContent(content, at, report),
     at,
   }
@@ -140,7 +140,7 @@ function encodeHistory(message: Message, inToolTurn: boolean, writing: Writing):
   const { parts, name, at, ext } = message
   const wanted = writing.options.reasoningInHistory ?? (writing.native || opensEnvelopes('server', writing.options) ? 'always' : 'tool-turns')
   const reasoning = wanted === 'always' || (wanted === 'tool-turns' && inToolTurn) ? 'all' : 'none'
-  return encodeAssistant({ parts, reasoning, towards: 'server', name, at, ext }, writing)
+  return encodeAssistant({ parts, reasoning, recipient: 'server', name, at, ext }, writing)
 }
 
 function encodePlain(message: Message, role: 'user' | 'system' | 'developer', writing: Writing): ChatWrittenMessage | undefined {

@@ -61,9 +61,9 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
     const outer = left[key]
     if (outer === undefined) continue
     const place = inner === undefined ? left : isObject(outer) ? outer : {}
-    const said = read(place[inner ?? key])
-    if (said === undefined || contradicts(spec, field, said)) continue
-    spec[field] = said
+    const given = read(place[inner ?? key])
+    if (given === undefined || contradicts(spec, field, given)) continue
+    spec[field] = given
     places[`reasoning.${field}`] ??= path.join('/')
     delete place[inner ?? key]
     if (isObject(outer) && Object.keys(outer).length === 0) delete left[key]
@@ -72,9 +72,9 @@ export function decodeControls(came: JsonObject): { spec: ReasoningSpec | undefi
 }
 
 /** Does it contradict earlier values: another value, on and off at once, or an amount of reasoning that is turned off? */
-function contradicts(spec: Record<string, string | number>, field: string, said: string | number): boolean {
-  if ((spec[field] ?? said) !== said) return true
-  const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: said }
+function contradicts(spec: Record<string, string | number>, field: string, value: string | number): boolean {
+  if ((spec[field] ?? value) !== value) return true
+  const { mode, effort, budgetTokens }: Record<string, string | number> = { ...spec, [field]: value }
   if (effort === 'none' && (budgetTokens !== undefined || (mode ?? 'disabled') !== 'disabled')) return true
   return mode === 'disabled' && ((effort !== undefined && effort !== 'none') || budgetTokens !== undefined)
 }

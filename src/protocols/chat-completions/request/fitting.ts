@@ -99,11 +99,11 @@ const format: Edit = (body, { formats: taken }, report) => {
     return { ...body, response_format: { type: 'json_schema', json_schema: { name: 'response', schema: { type: 'object' } } } }
   }
   report.add('output.format-instructed', '/response_format')
-  const asked = isObject(inner)
+  const choice = isObject(inner)
     ? `Answer with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
     : 'Answer with one JSON object, and with nothing else.'
   const rest = formats.includes('json_object') ? { ...body, response_format: { type: 'json_object' } } : without(body, ['response_format'])
-  return { ...rest, messages: withInstruction(body['messages'] as unknown[], asked) }
+  return { ...rest, messages: withInstruction(body['messages'] as unknown[], choice) }
 }
 
 /** Added to the leading system message, as many servers take only one. */

@@ -7,7 +7,7 @@ import { below } from '../../../kit/notes/path.ts'
 import { asRead, type Written } from '../../../kit/schema/written.ts'
 import { asFunction } from '../../../kit/tools/client-tools.ts'
 import { refuseForeignTools } from '../../../kit/tools/foreign-tools.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { controlMark, type Marks, readMark, takeMark } from '../content/cache.ts'
 import { keep, protocolName, wireOf, withInner } from '../content/own.ts'
 import type { Writing } from '../content/writing.ts'
@@ -175,7 +175,7 @@ function encodeFunction(tool: FunctionTool, writing: Writing): Written<ChatFunct
   const { name, namespace, description, parameters, strict, at } = tool
   noteBeside(tool, handledOfFunction, writing.report)
   return defined<Written<ChatFunction>>({
-    name: replyToolName(name, namespace, at, writing.report),
+    name: responseToolName(name, namespace, at, writing.report),
     description,
     parameters: parameters ?? undefined,
     strict: strict === null && !writing.native ? undefined : strict,
@@ -196,7 +196,7 @@ function encodeFreeform(tool: FreeformTool, writing: Writing): ChatWrittenTool {
   const { name, namespace, description, format, at } = tool
   noteBeside(tool, handledOfFreeform, writing.report)
   const custom = defined<Written<ChatCustomTool>>({
-    name: replyToolName(name, namespace, at, writing.report),
+    name: responseToolName(name, namespace, at, writing.report),
     description,
     format: format && encodeGrammar(format),
   })

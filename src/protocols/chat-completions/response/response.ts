@@ -4,13 +4,13 @@ import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/re
 import { TranslationError } from '../../../errors.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
-import { noteUntold } from '../../../kit/errors/failed-reply.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { noteUntold } from '../../../kit/errors/failed-response.ts'
 import { defined, present, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { indexOf } from '../../../kit/reply/candidates.ts'
+import { indexOf } from '../../../kit/response/candidates.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { markCut } from '../../../kit/tools/cut-calls.ts'
@@ -21,12 +21,12 @@ import { unknownBeside } from '../content/carriers.ts'
 import { recordsLayout } from '../content/layout.ts'
 import { keep, ownOf, protocolName, wireOf, withUnknown } from '../content/own.ts'
 import type { Reading } from '../content/reading.ts'
-import { type StoredProofs, takeOut } from '../content/stored-proofs.ts'
+import { type StoredSignatures, takeOut } from '../content/stored-signatures.ts'
 import type { Writing } from '../content/writing.ts'
 import { decodeErrorBody, encodeBareError, encodeErrorBody, isErrorBody } from '../errors.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import { type ChatChoice, type ChatErrorBody, type ChatReply, ChatResponse, type ChatWrittenAssistant, type ChatWrittenChoice } from '../schema.ts'
+import { type ChatChoice, type ChatErrorBody, type ChatWrittenResponse, ChatResponse, type ChatWrittenAssistant, type ChatWrittenChoice } from '../schema.ts'
 import { decodeFinish, encodeFinish, serviceTiers } from '../vocabulary.ts'
 import { attachLogprobs, encodeChoiceLogprobs, unreadOfLogprobs } from './logprobs.ts'
 import { decodeUsage, encodeUsage, findUsage, isEmptyValue } from './usage.ts'
@@ -133,7 +133,7 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
  * Notes: all of `notes.ts` that concern replies.
  * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
  */
-export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<ChatReply | ChatErrorBody> {
+export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<ChatWrittenResponse | ChatErrorBody> {
   const report = createChatReport(options.fieldNames)
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext } = value
   const native = value.source?.protocol === protocolName
@@ -158,19 +158,19 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
 
   // Empty fields say the same as none.
   const head = native ? { id: id ?? '', object: 'chat.completion' as const, created: createdAt ?? 0, model: model ?? '' } : encodeHead(value, options, report)
-  const body: Pick<ChatReply, 'choices' | 'usage' | 'service_tier'> = {
+  const body: Pick<ChatWrittenResponse, 'choices' | 'usage' | 'service_tier'> = {
     choices,
     usage: usage && encodeUsage(usage, report, native),
     service_tier: tierOf(serviceTier, native, report),
   }
-  const wire = wireOf<ChatReply>(Object.assign(head, body), ext)
+  const wire = wireOf<ChatWrittenResponse>(Object.assign(head, body), ext)
   report.settle(wire)
   return { wire, notes: report.notes, ...(options.signatures === 'store' && { signatures: writing.stored }) }
 }
 
 /** The head of every reply. Fields that the source lacks are made up, with a note for each. */
 export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>, options: Options, report: ChatReport) {
-  const asked = options.context?.request?.model
+  const requestedModel = options.context?.request?.model
   if (id === undefined) report.add('response.id', '/id')
   if (createdAt === undefined) report.add('response.created', '/created')
   if (model === undefined) report.add('response.model', '/model')
@@ -178,7 +178,7 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
     id: id ?? options.newId?.('chatcmpl-') ?? 'chatcmpl-0',
     object: 'chat.completion' as const,
     created: Math.floor(createdAt ?? options.now ?? 0),
-    model: model ?? asked ?? '',
+    model: model ?? requestedModel ?? '',
   }
 }
 
@@ -199,20 +199,20 @@ function truncated(path: Place): TranslationError {
 
 const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
 
-function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredProofs }): ChatWrittenChoice {
+function encodeCandidate(candidate: Candidate, at: Place, writing: Writing & { stored: StoredSignatures }): ChatWrittenChoice {
   const { index, at: place, messages, finish, logprobs, ext } = candidate
   const { report, options } = writing
   report.unwritten(candidate, handledOfCandidate, place)
   report.ext(ext, place)
   const [first] = messages
-  for (const { role, parts: said, id, status, at: spot } of messages) {
-    if (isOtherVoice(role, said)) report.add('message.role', spot, 'role')
+  for (const { role, parts: messageParts, id, status, at: spot } of messages) {
+    if (isOtherSpeaker(role, messageParts)) report.add('message.role', spot, 'role')
     report.onceEach('message.ids', spot, { itemId: id, ...(status !== 'completed' && { status }) })
   }
   const parts = flatMap(messages, withPhase)
   if (messages.length > 1) for (const message of messages) report.ext(message.ext, message.at)
   const message = encodeAssistant(
-    { parts, reasoning: 'all', towards: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
+    { parts, reasoning: 'all', recipient: 'client', name: first?.name, at: first?.at, ext: messages.length === 1 ? first?.ext : undefined },
     writing,
   ) ?? { role: 'assistant' as const }
   const isKept = options.signatures !== 'store' || writing.native || takeOut(message, writing.stored)

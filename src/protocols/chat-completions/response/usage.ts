@@ -53,8 +53,8 @@ export function decodeUsage(raw: unknown): DecodedUsage | undefined {
   } = isObject(completion_tokens_details) ? completion_tokens_details : {}
 
   const reasoning = count(reasoned) ?? count(reasoning_tokens)
-  const said = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
-  const { input, output, missing, isExplained } = addUp(said, { reasoning, sound: count(inputAudio) })
+  const messageParts = { prompt: count(prompt_tokens), completion: count(completion_tokens), total: count(total_tokens) }
+  const { input, output, missing, isExplained } = addUp(messageParts, { reasoning, audio: count(inputAudio) })
   if (!isExplained) counter.repaired = true
 
   // Cache misses equal to the input minus the hits are not kept.
@@ -113,16 +113,16 @@ function unexplainedTexts(
   }
 }
 
-type Said = Record<'prompt' | 'completion' | 'total', number | undefined>
+type Totals = Record<'prompt' | 'completion' | 'total', number | undefined>
 
 /**
  * Input and output with what only the total counts: sound belongs to the input, anything else to the output. `missing`: how much that
  * is, or less than 0; `isExplained`: the other counts say what it is.
  */
-function addUp({ prompt, completion, total }: Said, { reasoning, sound }: Record<'reasoning' | 'sound', number | undefined>) {
+function addUp({ prompt, completion, total }: Totals, { reasoning, audio }: Record<'reasoning' | 'audio', number | undefined>) {
   const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0
   if (prompt === undefined || missing <= 0) return { input: prompt, output: completion, missing, isExplained: true }
-  if (missing === sound && missing !== reasoning) return { input: prompt + missing, output: completion, missing, isExplained: true }
+  if (missing === audio && missing !== reasoning) return { input: prompt + missing, output: completion, missing, isExplained: true }
   return { input: prompt, output: (completion ?? 0) + missing, missing, isExplained: missing === reasoning }
 }
 

@@ -1,13 +1,13 @@
 import type { Signature, ToolCallPart } from '../../../canonical/message.ts'
 import { type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { noteBeside } from '../content/calls.ts'
 import { ownOf } from '../content/own.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCallDelta } from '../schema.ts'
 import { type CallOut, type Choice, type EmitWire, type EncoderState, reportOf, writeDelta } from './encoder-state.ts'
-import { carriedTo, encodeProof, shownId } from './signatures.ts'
+import { carriedTo, encodeSignature, shownId } from './signatures.ts'
 
 type Writing = { call: CallOut; emit: EmitWire }
 
@@ -26,11 +26,11 @@ export function openCall(state: EncoderState, choice: Choice, { call, emit }: Wr
   }
   const shown = shownId(state, head)
   if (shown !== id) report.add('tool-call.id', at, 'id')
-  const called = replyToolName(name, namespace, at, report)
+  const called = responseToolName(name, namespace, at, report)
   const inner: Omit<ChatCallDelta, 'index'> =
     kind === 'function' ? { type: 'function', function: { name: called, arguments: '' } } : { type: 'custom', custom: { name: called, input: '' } }
-  const proof = encodeProof(state, head, shown)
-  const known: ChatCallDelta = { index: call.index, id: proof.id, ...inner, ...(carriedTo(state, call) ?? proof.beside) }
+  const callSignature = encodeSignature(state, head, shown)
+  const known: ChatCallDelta = { index: call.index, id: callSignature.id, ...inner, ...(carriedTo(state, call) ?? callSignature.beside) }
   writeDelta(state, choice, { delta: { tool_calls: [merge<ChatCallDelta>(besideCall(head, report), known)] }, emit })
 }
 
@@ -55,7 +55,7 @@ export function addCallSignature(
     if (!known) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')
     return
   }
-  const beside = carriedTo(state, call) ?? encodeProof(state, call.head).beside
+  const beside = carriedTo(state, call) ?? encodeSignature(state, call.head).beside
   if (Object.keys(beside).length === 0) return
   // Clients take a call as complete when the next one begins.
   if (call.index < choice.nextCall - 1) reportOf(state).add('reasoning.signature-dropped', call.head.at, 'signature')

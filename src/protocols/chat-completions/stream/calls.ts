@@ -37,8 +37,8 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
   if (!call.id) call.id = link
   call.name = nameOf(call, name, state)
   const at = `${pointerOf(placeOf(choice))}/tool_calls/${choice.calls.indexOf(call)}`
-  const { name: _, [word]: said, ...rest } = inner
-  if (isObject(said)) reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
+  const { name: _, [word]: typeWord, ...rest } = inner
+  if (isObject(typeWord)) reportOf(state).once('tool-call.input-object', below(below(at, 'function'), 'arguments'))
   const strange = {
     id: typeof id === 'string' ? null : id,
     type: type === '' || type === 'function' || type === 'custom' ? null : type,
@@ -113,12 +113,12 @@ function addInput(state: DecoderState, choice: Choice, { call, input, emit, at, 
   call.input += input
   call.at ??= at
   call.beside = { signature: signature ?? call.beside.signature, unknown: unknown ? merge(call.beside.unknown ?? {}, unknown) : call.beside.unknown }
-  if (call.input || !state.pieces) announce(state, choice, call, emit)
+  if (call.input || !state.splitsNames) announce(state, choice, call, emit)
 }
 
 /** The name after a delta. The first name is kept, except with `splitToolNames`: then a delta may repeat, extend or continue it. */
-function nameOf({ name: known, part }: Call, name: string, { pieces }: DecoderState): string {
-  if (!known || !pieces || part !== undefined) return known || name
+function nameOf({ name: known, part }: Call, name: string, { splitsNames }: DecoderState): string {
+  if (!known || !splitsNames || part !== undefined) return known || name
   return name.startsWith(known) ? name : known + name
 }
 

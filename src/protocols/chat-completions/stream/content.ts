@@ -48,8 +48,8 @@ function noteUnknown(state: DecoderState, choice: Choice, unknown: JsonObject): 
 /** Undefined: it is neither a text nor a list of texts. */
 function thoughtIn(thinking: unknown): string | undefined {
   if (!Array.isArray(thinking)) return typeof thinking === 'string' ? thinking : undefined
-  const isPlain = (piece: unknown): piece is { text: string } =>
-    isObject(piece) && typeof piece['text'] === 'string' && Object.keys(piece).every(key => key === 'text' || key === 'type')
+  const isPlain = (entry: unknown): entry is { text: string } =>
+    isObject(entry) && typeof entry['text'] === 'string' && Object.keys(entry).every(key => key === 'text' || key === 'type')
   return thinking.every(isPlain) ? thinking.map(({ text }) => text).join('') : undefined
 }
 

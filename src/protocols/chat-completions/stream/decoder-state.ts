@@ -1,9 +1,9 @@
 import type { Place, ReasoningPart, ReasoningSegment, Signature, TokenLogprob, ToolCallPart } from '../../../canonical/message.ts'
 import type { JsonObject, JsonProgress } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { countedFrom } from '../../../kit/reply/candidates.ts'
+import { countedFrom } from '../../../kit/response/candidates.ts'
 import type { EmitEvent, MachineState } from '../../../protocol.ts'
-import type { Told } from '../content/layout.ts'
+import type { ReceivedPart } from '../content/layout.ts'
 import type { Tags } from '../content/think-tags.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Failure } from './failure.ts'
@@ -48,11 +48,11 @@ export type Choice = {
   /** Index of the detail whose text came last. */
   detail: number | undefined
   /** The emitted parts in order, with the length of texts. */
-  told: Told[]
+  received: ReceivedPart[]
   /** The layout that the server recorded, see `layout.ts`. */
   layout: string[] | undefined
   /** Emitted reasoning parts, with the index of their detail if they came from details. */
-  thoughts: { part: number; said: ReasoningPart; detail: number | undefined }[]
+  reasoning: { part: number; content: ReasoningPart; detail: number | undefined }[]
   /** Text of details that came beside a plain field, by index. It shows which reasoning part a signature belongs to. */
   detailed: Map<number, ReasoningSegment>
   /** The index of the detail that signed the open reasoning. */
@@ -85,7 +85,7 @@ export type DecoderState = MachineState & {
   /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
   seals: boolean
   /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
-  pieces: boolean
+  splitsNames: boolean
   id: string
   model: string
   createdAt: number | undefined
@@ -101,9 +101,9 @@ export type DecoderState = MachineState & {
 }
 
 export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): Choice {
-  const told = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
-  state.first ??= told
-  const candidate = countedFrom(state.first, told)
+  const choiceIndex = typeof index === 'number' && Number.isSafeInteger(index) && index >= 0 ? index : 0
+  state.first ??= choiceIndex
+  const candidate = countedFrom(state.first, choiceIndex)
   let choice = state.choices.get(candidate)
   if (!choice) {
     choice = {
@@ -117,9 +117,9 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
       byIndex: new Map(),
       plain: false,
       detail: undefined,
-      told: [],
+      received: [],
       layout: undefined,
-      thoughts: [],
+      reasoning: [],
       detailed: new Map(),
       signer: undefined,
       proven: 0,

@@ -2,14 +2,14 @@ import type { CanonicalEvent } from '../../../canonical/event.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
-import { asksForOne } from '../../../kit/reply/candidates.ts'
+import { asksForOne } from '../../../kit/response/candidates.ts'
 import type { EmitEvent, StreamMachine } from '../../../protocol.ts'
 import { splitProxyFields, unknownOfCarriers } from '../content/carriers.ts'
 import { unknownOfAnnotations } from '../content/citations.ts'
-import { isAsTold } from '../content/layout.ts'
+import { isInOrder } from '../content/layout.ts'
 import { keep, protocolName, withInner } from '../content/own.ts'
 import { isItems, listIn } from '../content/reasoning.ts'
-import { flushTags, type Piece, splitTags } from '../content/think-tags.ts'
+import { flushTags, type TaggedText, splitTags } from '../content/think-tags.ts'
 import { decodeErrorBody } from '../errors.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { isFailed, readTime } from '../response/response.ts'
@@ -18,7 +18,7 @@ import { decodeFinish } from '../vocabulary.ts'
 import { announce, type Into, isText, readCall, readLegacyCall } from './calls.ts'
 import { appendText, cite, readAudio, readBlock, readImages, readLogprobs } from './content.ts'
 import { type Choice, choiceOf, type DecoderState, placeOf, reportOf } from './decoder-state.ts'
-import { type Failure, isFlatError, mayTellFailure, unframed } from './failure.ts'
+import { type Failure, isFlatError, mayBeFailure, unframed } from './failure.ts'
 import { closePart } from './open-parts.ts'
 import { appendPlain, appendReasoning, isDetailed, readDetails, readItems, readOtherCarriers, readTextSignature } from './reasoning.ts'
 
@@ -35,7 +35,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     strictDone: options?.doneWithoutFinish === 'error',
     thinkTags: options?.extractThinkTags === true,
     seals: options?.unsignedReasoning === 'seal',
-    pieces: options?.splitToolNames === true,
+    splitsNames: options?.splitToolNames === true,
     id: '',
     model: '',
     createdAt: undefined,
@@ -84,7 +84,7 @@ function readChunk(state: DecoderState, chunk: JsonObject, emit: EmitEvent): voi
   const head = readHead(state, chunk)
   if (!head) {
     unknownEvent(state)
-    if (mayTellFailure(chunk)) state.suspect = unframed(chunk)
+    if (mayBeFailure(chunk)) state.suspect = unframed(chunk)
     return
   }
   const { update, tier } = head
@@ -330,12 +330,12 @@ function takeDetails(choice: Choice, delta: JsonObject, emit: EmitEvent): void {
 }
 
 function appendContent(state: DecoderState, choice: Choice, { text, emit }: { text: string; emit: EmitEvent }): void {
-  if (choice.tags) appendPieces(state, choice, { pieces: splitTags(choice.tags, text), emit })
+  if (choice.tags) appendTagged(state, choice, { spans: splitTags(choice.tags, text), emit })
   else appendText(choice, 'text', { text, emit })
 }
 
-function appendPieces(state: DecoderState, choice: Choice, { pieces, emit }: { pieces: Piece[]; emit: EmitEvent }): void {
-  for (const { kind, text } of pieces)
+function appendTagged(state: DecoderState, choice: Choice, { spans, emit }: { spans: TaggedText[]; emit: EmitEvent }): void {
+  for (const { kind, text } of spans)
     if (kind === 'text') appendText(choice, 'text', { text, emit })
     else {
       reportOf(state).once('reasoning.think-tags', `${pointerOf(placeOf(choice))}/content`)
@@ -345,17 +345,17 @@ function appendPieces(state: DecoderState, choice: Choice, { pieces, emit }: { p
 
 /** Emits held-back text that could have been the start of a tag, because something else follows. */
 function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
-  if (choice.tags) appendPieces(state, choice, { pieces: flushTags(choice.tags), emit })
+  if (choice.tags) appendTagged(state, choice, { spans: flushTags(choice.tags), emit })
 }
 
 /** `told`: `[DONE]` came and counts as a normal end, see `doneWithoutFinish`. */
-function finishAll(state: DecoderState, told: boolean, emit: EmitEvent): void {
+function finishAll(state: DecoderState, isReported: boolean, emit: EmitEvent): void {
   start(state, emit)
   state.phase = 'over'
   const choices = [...state.choices.values()]
   const { suspect } = state
   const ended = ({ finish, calls }: Choice) =>
-    finish !== undefined || (told && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+    finish !== undefined || (isReported && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
   const report = reportOf(state)
   for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${pointerOf(placeOf(choice))}/${pointerOf(place)}`)
@@ -374,11 +374,11 @@ function finishChoice(state: DecoderState, choice: Choice, emit: EmitEvent): voi
   for (const { part } of calls)
     if (part === undefined) report.add('tool-call.nameless', below('/choices', candidate))
     else emit({ type: 'part.end', candidate, part })
-  if (choice.layout && !isAsTold(choice.layout, choice.told)) report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
+  if (choice.layout && !isInOrder(choice.layout, choice.received)) report.add('parts.layout-stale', `${pointerOf(placeOf(choice))}/reasoning_details`)
   if (logprobs.refusal.length > 0) report.add('logprobs.unattached', below(below('/choices', candidate), 'logprobs'))
   emit({ type: 'message.end', candidate, message: 0 })
   const hasCalls = calls.some(({ part }) => part !== undefined)
-  const isBroken = calls.length > 0 && choice.nextPart === choice.thoughts.length
+  const isBroken = calls.length > 0 && choice.nextPart === choice.reasoning.length
   const finish = decodeFinish(raw, { hasCalls, isBroken }, { at: below('/choices', candidate), report })
   const beside = some({ ...delta, ...unknownOfCarriers({ reasoning_details: details, thinking_blocks: blocks }) })
   const loose = logprobs.text.length > 0 && { logprobs: logprobs.text }

@@ -6,7 +6,7 @@ import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { textField } from '../content/carriers.ts'
 import type { Phase } from '../content/layout.ts'
-import type { StoredProofs } from '../content/stored-proofs.ts'
+import type { StoredSignatures } from '../content/stored-signatures.ts'
 import { type ChatReport, createChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { encodeHead } from '../response/response.ts'
@@ -84,7 +84,7 @@ export type EncoderState = MachineState &
     spare: { id: string; created: number; model: string }
     head: ChatHead
     /** The head fields that the source has sent. */
-    told: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
+    sentHead: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt' | 'serviceTier'>
     /** The notes for made-up head fields are still to be made, with the first chunk. */
     owesHead: boolean
     /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
@@ -97,7 +97,7 @@ export type EncoderState = MachineState &
     blocked: CanonicalResponse['promptBlocked'] | undefined
     choices: Map<number, Choice>
     /** Signatures for the caller to store. */
-    signatures: StoredProofs
+    signatures: StoredSignatures
   }
 
 export const reportOf = (state: EncoderState): ChatReport => createChatReport(state.fieldNames, state.notes)
@@ -131,7 +131,7 @@ export function choiceOf(state: EncoderState, index: number): Choice {
 export function write(state: EncoderState, choice: ChatChunkChoice, emit: EmitWire): void {
   if (state.owesHead) {
     state.owesHead = false
-    encodeHead(state.told, {}, reportOf(state))
+    encodeHead(state.sentHead, {}, reportOf(state))
   }
   const chunk: ChatChunk = { ...state.head, ...state.fields, choices: [choice] }
   if (state.writeUsage) chunk.usage = null

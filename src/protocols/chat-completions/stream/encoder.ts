@@ -2,7 +2,7 @@ import type { CanonicalError } from '../../../canonical/error.ts'
 import type { EncodedPartEnd, EncoderEvent, MessageEnd, MessageStart } from '../../../canonical/event.ts'
 import type { Place } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
-import { endedEarly } from '../../../kit/errors/failed-reply.ts'
+import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject, merge } from '../../../kit/json/json.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
@@ -23,7 +23,7 @@ import { encodeFinish } from '../vocabulary.ts'
 import { closeCall } from './call-writer.ts'
 import { type Choice, choiceOf, type EmitWire, type EncoderState, reportOf, write, writeDelta } from './encoder-state.ts'
 import { addToPart, endPart, has, startPart, writeLogprobs } from './part-writer.ts'
-import { encodeReasoning, notePhases, storeProofs } from './signatures.ts'
+import { encodeReasoning, notePhases, storeSignatures } from './signatures.ts'
 
 /**
  * Canonical events → chunks and the text `[DONE]`.
@@ -46,7 +46,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, ChatWire['event'], Encod
       single: takesOneCall(context),
       spare: { id, created, model },
       head: { id, object: 'chat.completion.chunk', created, model },
-      told: {},
+      sentHead: {},
       owesHead: false,
       written: undefined,
       native: false,
@@ -128,7 +128,7 @@ function begin(state: EncoderState, { id, model, createdAt, serviceTier, ext, so
   state.native = source?.protocol === protocolName
   state.owesHead = !state.native
   state.phase = 'inside'
-  state.told = defined({ id, model, createdAt, serviceTier })
+  state.sentHead = defined({ id, model, createdAt, serviceTier })
   state.head = defined<ChatHead>({
     id: id || spare.id,
     object: 'chat.completion.chunk',
@@ -207,7 +207,7 @@ function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, 
   put('annotations')
   notePhases(state, choice)
   if (state.settings.signatures === 'store') {
-    storeProofs(state, choice, left.reasoning_details)
+    storeSignatures(state, choice, left.reasoning_details)
     delete left.reasoning_details
   }
   for (const key of ['reasoning_details', 'thinking_blocks', 'reasoning_items'] as const) put(key)
@@ -231,12 +231,12 @@ function encodeAnnotations(state: EncoderState, choice: Choice): ChatAnnotation[
 
 function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void {
   state.phase = 'over'
-  const { usage, blocked: promptBlocked, choices, told } = state
+  const { usage, blocked: promptBlocked, choices, sentHead } = state
   const report = reportOf(state)
   // Usage would be written at the end of the stream, which is not reached.
   report.rest({ promptBlocked, usage: state.writeUsage ? usage : undefined }, '')
   // The head is written in chunks with choices. There were none, so its fields are lost.
-  if (![...choices.values()].some(({ begun }) => begun)) report.rest(told, '')
+  if (![...choices.values()].some(({ begun }) => begun)) report.rest(sentHead, '')
   emit(encodeBareError(error, report, state.settings))
 }
 

@@ -14,4 +14,4 @@ export function unframed(body: JsonObject): Failure {
 }
 
 /** Data that is not a chunk may be an error of the server's web framework. */
-export const mayTellFailure = ({ message, detail }: JsonObject): boolean => typeof message === 'string' || Boolean(detail)
+export const mayBeFailure = ({ message, detail }: JsonObject): boolean => typeof message === 'string' || Boolean(detail)

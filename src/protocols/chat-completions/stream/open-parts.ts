@@ -4,19 +4,19 @@ import type { Part, ReasoningPart } from '../../../canonical/message.ts'
 import { pointerOf } from '../../../kit/notes/path.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import type { Told } from '../content/layout.ts'
-import { emptyProof } from '../content/reasoning.ts'
+import type { ReceivedPart } from '../content/layout.ts'
+import { emptySignature } from '../content/reasoning.ts'
 import { type Choice, placeOf } from './decoder-state.ts'
 
 export function openPart(choice: Choice, head: Part, emit: EmitEvent): number {
   const part = choice.nextPart++
   const kind = kinds.get(head.type)
-  if (kind) choice.told.push({ part, kind, length: 0 })
+  if (kind) choice.received.push({ part, kind, length: 0 })
   emit({ type: 'part.start', candidate: choice.candidate, message: 0, part, head: { at: `${pointerOf(placeOf(choice))}${fieldOf(head)}`, ...head } })
   return part
 }
 
-const kinds = new Map<Part['type'], Told['kind']>([
+const kinds = new Map<Part['type'], ReceivedPart['kind']>([
   ['reasoning', 'r'],
   ['text', 'x'],
   ['tool-call', 'c'],
@@ -29,7 +29,7 @@ export function closePart(choice: Choice, emit: EmitEvent): void {
   if (!choice.open) return
   const { part, thought } = choice.open
   // Not recorded in `thought`, so that a signature that comes later still finds this part unsigned.
-  const seal = choice.seals && thought && !thought.signature ? { signature: emptyProof } : undefined
+  const seal = choice.seals && thought && !thought.signature ? { signature: emptySignature } : undefined
   if (seal) emit({ type: 'part.delta', candidate: choice.candidate, part, delta: { kind: 'signature', ...seal } })
   // The id of reasoning is known only at its end.
   emit({ type: 'part.end', candidate: choice.candidate, part, ...(thought?.id !== undefined && { final: { at: placeOf(choice), ...thought, ...seal } }) })
@@ -42,7 +42,7 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
   closePart(choice, emit)
   const thought: ReasoningPart | undefined = kind === 'reasoning' ? { type: kind, segments: [] } : undefined
   const part = openPart(choice, kind === 'reasoning' ? { type: kind, segments: [] } : { type: kind, text: '' }, emit)
-  if (thought) choice.thoughts.push({ part, said: thought, detail: undefined })
+  if (thought) choice.reasoning.push({ part, content: thought, detail: undefined })
   choice.open = { kind, part, before: choice.points, ...(thought && { thought }) }
   return part
 }
@@ -51,7 +51,7 @@ export function opened(choice: Choice, kind: 'text' | 'refusal' | 'reasoning', e
 export function count(choice: Choice, part: number, { kind, text }: { kind: 'text' | 'refusal'; text: string }): void {
   if (kind === 'refusal') return
   choice.points += lengthOf(text)
-  const entry = choice.told.find(one => one.part === part)
+  const entry = choice.received.find(one => one.part === part)
   if (entry) entry.length += text.length
 }
 

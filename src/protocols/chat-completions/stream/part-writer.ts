@@ -2,11 +2,11 @@ import { addDelta } from '../../../canonical/collect.ts'
 import type { Delta, EncodedPartEnd, PartDelta, PartStart } from '../../../canonical/event.ts'
 import { deltasOf } from '../../../canonical/explode.ts'
 import type { Part, TokenLogprob } from '../../../canonical/message.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
 import { pointerOf, step } from '../../../kit/notes/path.ts'
-import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { lengthOf } from '../../../kit/text/text.ts'
-import { encodeAudioAnswer, isAudible } from '../content/audio.ts'
+import { encodeAudioOutput, isAudible } from '../content/audio.ts'
 import { textField } from '../content/carriers.ts'
 import { encodeImage } from '../content/images.ts'
 import { ownOf, protocolName } from '../content/own.ts'
@@ -28,7 +28,7 @@ function noteText({ ext, at }: Part, report: ChatReport): void {
 export function startPart(state: EncoderState, { candidate, message, part, head }: PartStart, emit: EmitWire): void {
   const choice = choiceOf(state, candidate)
   const { role = 'assistant', at } = choice.roles[message] ?? {}
-  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
+  if (isOtherSpeaker(role, [head])) reportOf(state).add('message.role', at, 'role')
   if (head.type === 'media' && head.kind === 'image') {
     const images = encodeImage(head, { report: reportOf(state), options: state.settings, native: state.native })
     choice.parts.set(part, { kind: 'none' })
@@ -87,7 +87,7 @@ function outOf(state: EncoderState, choice: Choice, { head, message }: { head: P
     case 'media': {
       // A message has one field for audio.
       if (!isAudible(head) || has(choice, 'audio')) break
-      const { id, data: _, transcript: __, ...late } = encodeAudioAnswer(head, { report, native: state.native })
+      const { id, data: _, transcript: __, ...late } = encodeAudioOutput(head, { report, native: state.native })
       return { kind: 'audio', id: typeof id === 'string' ? id : 'audio_0', late, hasData: false }
     }
     case 'opaque':

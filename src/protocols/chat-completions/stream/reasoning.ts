@@ -46,11 +46,11 @@ export function readDetails(choice: Choice, details: readonly unknown[], emit: E
       if (choice.open?.kind === 'reasoning' && choice.detail !== index) closePart(choice, emit)
       choice.detail = index
       appendReasoning(choice, { text, of: kind, emit })
-      const latest = choice.thoughts.at(-1)
+      const latest = choice.reasoning.at(-1)
       if (latest) {
         latest.detail = index
-        if (id !== undefined && latest.said.id === undefined)
-          Object.assign(latest.said, { id, at: `${pointerOf(placeOf(choice))}/${detailAt(choice, details, nth)}` })
+        if (id !== undefined && latest.content.id === undefined)
+          Object.assign(latest.content, { id, at: `${pointerOf(placeOf(choice))}/${detailAt(choice, details, nth)}` })
       }
     }
     if (signature) sign(choice, { signature, id, index, at: detailAt(choice, details, nth), emit })
@@ -80,7 +80,7 @@ export function readOtherCarriers(choice: Choice, delta: JsonObject, emit: EmitE
   list.forEach((block, nth) => {
     for (const { segments, signature } of decodeLiteBlock(block, '', 'server')) {
       // Proxies repeat whole blocks, in another field or at the end.
-      if (signature && choice.thoughts.some(({ said }) => said.signature?.value === signature.value)) continue
+      if (signature && choice.reasoning.some(({ content }) => content.signature?.value === signature.value)) continue
       const index = choice.detail ?? choice.proven
       for (const { text, kind } of segments)
         if (choice.plain) record(choice, { index, kind, text })
@@ -137,7 +137,7 @@ export function readTextSignature(choice: Choice, delta: JsonObject, emit: EmitE
 
 /** `attach`: the signature belongs to the last text (`prev`), to the k-th text of the layout (`x0`), or else to an additional empty text. */
 function signText(choice: Choice, { signature, attach }: { signature: Signature; attach: string }, emit: EmitEvent): void {
-  const texts = choice.told.filter(({ kind }) => kind === 'x')
+  const texts = choice.received.filter(({ kind }) => kind === 'x')
   const tokens = choice.layout?.filter(token => token.startsWith('x')) ?? []
   const nth = attach === 'prev' ? texts.length - 1 : Number(/^x(\d+)$/.exec(attach)?.[1] ?? -1)
   const signed = attach !== 'prev' && texts[nth]?.length !== textLength(tokens[nth]) ? undefined : texts[nth]
@@ -153,9 +153,9 @@ function signText(choice: Choice, { signature, attach }: { signature: Signature;
 const textLength = (token = '') => Number(/^x(\d+)/.exec(token)?.[1])
 
 /** `index`: that of the entry or block that carries the signature, if it has one; `at`: path in the message. */
-type Proof = { signature: Signature; id: string | undefined; index: number | undefined; at: Place; emit: EmitEvent }
+type SignatureDelta = { signature: Signature; id: string | undefined; index: number | undefined; at: Place; emit: EmitEvent }
 
-function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
+function sign(choice: Choice, { signature, id, index, at, emit }: SignatureDelta): void {
   const { part, thought } = choice.open ?? {}
   const proves = part !== undefined && thought && provesOpen(choice, thought, index)
   // The kind of its segments can be corrected only after the part has ended.
@@ -167,12 +167,12 @@ function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
     add(choice, part, { delta: { kind: 'signature', signature }, emit })
     return
   }
-  const late = endsIt ? choice.thoughts.at(-1) : toldBefore(choice, index)
+  const late = endsIt ? choice.reasoning.at(-1) : openReasoning(choice, index)
   if (late) {
     const kind = kindOf(choice, { signature, index })
-    const kinds = kind && late.said.segments.map(() => kind)
+    const kinds = kind && late.content.segments.map(() => kind)
     const delta = { kind: 'signature' as const, signature, ...defined({ id, kinds }) }
-    addDelta(late.said, delta)
+    addDelta(late.content, delta)
     emit({ type: 'part.delta', candidate: choice.candidate, part: late.part, delta })
     return
   }
@@ -183,7 +183,7 @@ function sign(choice: Choice, { signature, id, index, at, emit }: Proof): void {
 }
 
 /** The kind of the reasoning, if it is not raw. The text of a thinking block is a summary, whatever the type of its entry. */
-function kindOf({ detailed }: Choice, { signature, index }: Pick<Proof, 'signature' | 'index'>): 'summary' | undefined {
+function kindOf({ detailed }: Choice, { signature, index }: Pick<SignatureDelta, 'signature' | 'index'>): 'summary' | undefined {
   const isBlock = signature.form === 'thinking' && !isOwnIssuer(signature.issuer)
   return isBlock || (index !== undefined && detailed.get(index)?.kind === 'summary') ? 'summary' : undefined
 }
@@ -200,11 +200,11 @@ function provesOpen({ plain, detail, detailed, signer }: Choice, thought: Reason
 }
 
 /** The closed reasoning part that the detail of this index belongs to: servers that use a plain field send signatures last. */
-function toldBefore({ thoughts, detailed, plain }: Choice, index: number | undefined): Choice['thoughts'][number] | undefined {
-  if (index === undefined) return thoughts.find(({ said }) => !said.signature)
-  if (!plain) return thoughts.findLast(({ detail, said }) => detail === index && !said.signature)
+function openReasoning({ reasoning, detailed, plain }: Choice, index: number | undefined): Choice['reasoning'][number] | undefined {
+  if (index === undefined) return reasoning.find(({ content }) => !content.signature)
+  if (!plain) return reasoning.findLast(({ detail, content }) => detail === index && !content.signature)
   const text = detailed.get(index)?.text
-  return text === undefined ? undefined : thoughts.find(({ said }) => !said.signature && says(said, text))
+  return text === undefined ? undefined : reasoning.find(({ content }) => !content.signature && says(content, text))
 }
 
 const says = (thought: ReasoningPart, text: string) => bare(reasoningText([thought])) === bare(text)

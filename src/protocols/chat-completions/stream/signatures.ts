@@ -3,16 +3,16 @@ import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { joinId } from '../../../kit/signatures/envelope.ts'
 import { validCallId } from '../content/calls.ts'
-import { carriesThoughts, carryThoughts } from '../content/carried-thoughts.ts'
-import { needsOrder, type Piece, record, recordsLayout } from '../content/layout.ts'
-import { encodeDetails, encodeProofs, needsDetails } from '../content/reasoning.ts'
+import { carriesReasoning, carryReasoning } from '../content/carried-reasoning.ts'
+import { needsOrder, type LayoutPart, record, recordsLayout } from '../content/layout.ts'
+import { encodeDetails, encodeSignatures, needsDetails } from '../content/reasoning.ts'
 import { encodeCarried, thoughtInId } from '../content/signatures.ts'
-import { keep } from '../content/stored-proofs.ts'
-import type { ChatCarriers, ChatProof } from '../schema.ts'
+import { keep } from '../content/stored-signatures.ts'
+import type { ChatCarriers, ChatSignatureFields } from '../schema.ts'
 import { type CallOut, type Choice, type EncoderState, reportOf } from './encoder-state.ts'
 
 /** Writes the signature of a call into its id or beside it. `id` is undefined when the id has already been written. */
-export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: ChatProof } {
+export function encodeSignature(state: EncoderState, { signature, at }: ToolCallPart, id?: string): { id: string | undefined; beside: ChatSignatureFields } {
   if (!signature || (id !== undefined && thoughtInId(id, '')?.value === signature.value)) return { id, beside: {} }
   const { signatures } = state.settings
   if (id !== undefined && signatures === 'id') return { id: joinId(id, signature), beside: {} }
@@ -23,17 +23,17 @@ export function encodeProof(state: EncoderState, { signature, at }: ToolCallPart
 }
 
 /** The fields to write beside a call that carries the reasoning before it. Undefined: it carries none. */
-export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): ChatProof | undefined {
-  if (native || !carriesThoughts(settings)) return undefined
+export function carriedTo({ settings, native }: EncoderState, { since, head }: CallOut): ChatSignatureFields | undefined {
+  if (native || !carriesReasoning(settings)) return undefined
   const parts = since.flatMap((out): Part[] => {
     if (out.kind === 'reasoning') return [out.part]
     return out.kind === 'text' ? [{ type: 'text', text: out.text, ...defined({ phase: out.phase, signature: out.signature }) }] : []
   })
-  return carryThoughts(parts, head)
+  return carryReasoning(parts, head)
 }
 
 /** Puts the signatures of a complete choice into the store of the caller. */
-export function storeProofs(state: EncoderState, choice: Choice, details: unknown): void {
+export function storeSignatures(state: EncoderState, choice: Choice, details: unknown): void {
   const calls = [...choice.parts.values()].flatMap(out => (out.kind === 'call' ? [out.head] : []))
   const extra = Object.fromEntries(calls.flatMap(head => (head.signature ? [[shownId(state, head), encodeCarried(head.signature).extra_content]] : [])))
   const first = state.single ? undefined : calls[0]
@@ -60,21 +60,21 @@ export function encodeReasoning(state: EncoderState, choice: Choice): Pick<ChatC
     for (const { signature, at } of parts) if (signature) report.add('reasoning.signature-dropped', at, 'signature')
     if (reasoningField !== 'details') return {}
   }
-  const pieces = outs.flatMap((out): Piece[] => {
+  const layoutParts = outs.flatMap((out): LayoutPart[] => {
     if (out.kind === 'reasoning') return [{ kind: 'reasoning' }]
     if (out.kind === 'text') return [out]
     return out.kind === 'call' ? [{ kind: 'call', id: shownId(state, out.head) }] : []
   })
-  const recorded = record(pieces)
+  const recorded = record(layoutParts)
   const proves = records && (recorded.textSignatures.length > 0 || outs.some(out => out.kind === 'text' && out.phase && out.text !== ''))
   const wanted = reasoningField === 'details' ? parts.length > 0 : needsDetails(parts)
   if (!wanted && !proves) {
-    if (!state.native && needsOrder(pieces)) report.add('parts.order-lost', placeOf(choice))
+    if (!state.native && needsOrder(layoutParts)) report.add('parts.order-lost', placeOf(choice))
     return {}
   }
   if (signatures !== 'none') {
     if (!state.native && reasoning.length === 0 && recorded.textSignatures.length > 0) report.once('reasoning.dialect-field', placeOf(choice))
-    return encodeProofs({ ...recorded, parts }, state.native)
+    return encodeSignatures({ ...recorded, parts }, state.native)
   }
   return { reasoning_details: encodeDetails({ parts: parts.map(({ signature: _, ...rest }) => rest), layout: recorded.layout, textSignatures: [] }) }
 }

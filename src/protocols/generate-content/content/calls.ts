@@ -51,18 +51,18 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, 
   const { functionResponse } = wire
   const { id, name, response, parts } = functionResponse
   const inside = reading.place(below(at, 'functionResponse'))
-  const answer = readResponse(response, below(inside, 'response'))
+  const decoded = readResponse(response, below(inside, 'response'))
   const media = (parts ?? []).map((part, index) => decodeInside(part, below(below(inside, 'parts'), index), reading))
   return {
     type: 'tool-result',
-    callId: reading.answered?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
+    callId: reading.resultCallId?.({ id: id || undefined, name: name ?? undefined }, at) ?? id ?? '',
     kind: 'function',
-    content: [...answer.content, ...media],
+    content: [...decoded.content, ...media],
     at: inside,
     ...present({
       name,
       structured: response,
-      isError: answer.isError,
+      isError: decoded.isError,
       signature: decodeSignature(wire.thoughtSignature).signature,
       ext: extOfBoth(unknownOf(functionResponse, knownResult), unknownOfPart(wire, knownResultPart)),
     }),

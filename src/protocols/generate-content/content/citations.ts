@@ -7,23 +7,23 @@ import type { GeminiGrounding, GeminiGroundingChunk, GeminiGroundingSupport } fr
 import { protocolName } from './own.ts'
 
 /**
- * `groundingMetadata`: sources, and spans of the answer that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or
- * if that is absent or 0 in all text of the answer, as servers and their clients count.
+ * `groundingMetadata`: sources, and spans of the response that they support. Offsets are UTF-8 bytes in the part at `partIndex`, or
+ * if that is absent or 0 in all text of the response, as servers and their clients count.
  */
 
-/** A text of the answer. `place`: its index among the parts of the content. */
-export type Answer = { text: string; place: number }
+/** A text of the response. `place`: its index among the parts of the content. */
+export type TextAtPart = { text: string; place: number }
 
-/** `answer`: the index of the text that the citation belongs to. */
-export type Found = { answer: number; citation: Citation }
+/** `textIndex`: the index of the text that the citation belongs to. */
+export type Found = { textIndex: number; citation: Citation }
 
 /** `left`: the fields that no citation holds, nested as they were. `rounded`: a span began or ended inside a character. */
 export type Grounding = { found: Found[]; left: JsonObject; rounded: boolean }
 
 /** `chunks`: all sources so far; in a stream they come over several events and are indexed across all of them. */
-export function decodeGrounding(wire: JsonObject, answers: readonly Answer[], chunks: readonly unknown[] = listIn(wire, 'groundingChunks')): Grounding {
+export function decodeGrounding(wire: JsonObject, textsAtParts: readonly TextAtPart[], chunks: readonly unknown[] = listIn(wire, 'groundingChunks')): Grounding {
   const { groundingChunks: ownChunks, groundingSupports: ownSupports, ...rest } = wire
-  const texts = answers.map(({ text, place }) => ({ bytes: new TextEncoder().encode(text), place }))
+  const texts = textsAtParts.map(({ text, place }) => ({ bytes: new TextEncoder().encode(text), place }))
   const found: Found[] = []
   const cited = new Set<number>()
   let rounded = false
@@ -73,12 +73,12 @@ function readSupport(
   const place = placeOf({ partIndex, start: startIndex ?? 0, end: endIndex }, texts)
   const sources = indices.map((index: unknown) => (typeof index === 'number' ? readSource(chunks[index]) : undefined))
   if (!place || !sources.every(source => source !== undefined)) return undefined
-  const { answer, start, end } = place
-  const { bytes } = texts[answer] ?? { bytes: new Uint8Array() }
+  const { textIndex, start, end } = place
+  const { bytes } = texts[textIndex] ?? { bytes: new Uint8Array() }
   const slice = new TextDecoder().decode(bytes.subarray(start, end))
   const span = { start: pointsBefore(bytes, start), end: pointsBefore(bytes, end) }
   return {
-    found: sources.map(source => ({ answer, citation: { ...source, ...span } })),
+    found: sources.map(source => ({ textIndex, citation: { ...source, ...span } })),
     cited: indices as number[],
     left: { ...(text != null && text !== slice ? { segment: { text, ...beside } } : Object.keys(beside).length > 0 ? { segment: beside } : {}), ...more },
     rounded: isInside(bytes, start) || isInside(bytes, end),
@@ -88,15 +88,15 @@ function readSupport(
 function placeOf(
   { partIndex, start, end }: { partIndex: unknown; start: unknown; end: unknown },
   texts: readonly Bytes[],
-): { answer: number; start: number; end: number } | undefined {
+): { textIndex: number; start: number; end: number } | undefined {
   if (!isOffset(start) || !isOffset(end) || start >= end) return undefined
   if (partIndex != null && partIndex !== 0) {
-    const answer = texts.findIndex(({ place }) => place === partIndex)
-    return end <= (texts[answer]?.bytes.length ?? 0) ? { answer, start, end } : undefined
+    const textIndex = texts.findIndex(({ place }) => place === partIndex)
+    return end <= (texts[textIndex]?.bytes.length ?? 0) ? { textIndex, start, end } : undefined
   }
   let before = 0
-  for (const [answer, { bytes }] of texts.entries()) {
-    if (start < before + bytes.length) return end <= before + bytes.length ? { answer, start: start - before, end: end - before } : undefined
+  for (const [textIndex, { bytes }] of texts.entries()) {
+    if (start < before + bytes.length) return end <= before + bytes.length ? { textIndex, start: start - before, end: end - before } : undefined
     before += bytes.length
   }
   return undefined
@@ -142,7 +142,7 @@ const textIn = (wire: JsonObject, key: string) => (typeof wire[key] === 'string'
 export type Loss = 'none' | 'some' | 'all'
 
 /**
- * Texts of an answer in order, with their citations → `groundingMetadata`. Undefined: there are no citations. `from`: the length
+ * Texts of a response in order, with their citations → `groundingMetadata`. Undefined: there are no citations. `from`: the length
  * in bytes and the sources that a stream has already written; new sources are added to them.
  */
 export function encodeGrounding(

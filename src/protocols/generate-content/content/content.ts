@@ -12,7 +12,7 @@ import { serverToolText } from '../../../kit/tools/server-tools.ts'
 import { type GeminiPart, type GeminiPartOf, type GeminiWrittenPart, isPartOf } from '../schema.ts'
 import { serverParts, serverToolOfType } from '../vocabulary.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
-import { carriedBy, giveBack } from './carried-thoughts.ts'
+import { carriedBy, restoreReasoning } from './carried-reasoning.ts'
 import { decodeMedia, encodeMedia } from './media.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
 import {
@@ -51,7 +51,7 @@ export function decodeParts(parts: readonly GeminiPart[], at: Place, reading: Re
 function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart {
   const carried = isPartOf(wire, 'functionCall') && wire.thoughtSignature ? carriedBy(unwrapSignature(wire.thoughtSignature)) : undefined
   if (!carried) return wire
-  giveBack(carried.thoughts, before, at)
+  restoreReasoning(carried.reasoning, before, at)
   // The client added no placeholder, because the call had a signature.
   return { ...wire, thoughtSignature: carried.own ?? placeholder }
 }
@@ -72,8 +72,8 @@ export function decodePart(part: GeminiPart, at: Place, reading: Reading): Part 
   if (isPartOf(part, 'functionResponse') && isOfRole(part, reading)) return decodeResult(part, at, reading)
   if (isPartOf(part, 'inlineData') || isPartOf(part, 'fileData')) return decodeMedia(part, at, reading)
   for (const [key, { phase, tool }] of serverParts) {
-    const told = part[key]
-    if (isObject(told)) return decodeServerTool(part, told, { phase, tool: tool ?? serverToolOfType(told['toolType']) }, at)
+    const value = part[key]
+    if (isObject(value)) return decodeServerTool(part, value, { phase, tool: tool ?? serverToolOfType(value['toolType']) }, at)
   }
   // Some servers send unknown fields instead of text with `thought: true`: such a part is opaque.
   const isEmpty = Object.keys(part).every(key => key === 'thought' || key === 'thoughtSignature')
@@ -108,8 +108,8 @@ function decodeText(part: GeminiPart & { text?: unknown }, at: Place): TextPart 
   }
 }
 
-function decodeServerTool(raw: GeminiPart, told: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: Place): ServerToolPart {
-  return { type: 'server-tool', phase, tool, id: typeof told['id'] === 'string' ? told['id'] : '', protocol: protocolName, raw, at }
+function decodeServerTool(raw: GeminiPart, value: Record<string, unknown>, { phase, tool }: Pick<ServerToolPart, 'phase' | 'tool'>, at: Place): ServerToolPart {
+  return { type: 'server-tool', phase, tool, id: typeof value['id'] === 'string' ? value['id'] : '', protocol: protocolName, raw, at }
 }
 
 // ---- canonical → wire
@@ -212,9 +212,9 @@ function encodeSearchResult(
 function encodeServerTool(part: ServerToolPart, writing: Writing, write: (parts: readonly Part[]) => GeminiWrittenPart[]): GeminiWrittenPart[] {
   const { report, serverToolHistory } = writing
   if (part.protocol === protocolName && isObject(part.raw)) return [asRead(part.raw)]
-  if (part.picture) {
+  if (part.image) {
     report.add('server-tool.image-only', part.at)
-    return write([{ ...part.picture, ...defined({ signature: part.signature }) }])
+    return write([{ ...part.image, ...defined({ signature: part.signature }) }])
   }
   if (serverToolHistory !== 'text') {
     report.add('server-tool.dropped', part.at)

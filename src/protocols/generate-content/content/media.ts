@@ -173,7 +173,7 @@ export function encodeMedia(part: MediaPart, writing: Writing, write: WriteParts
 }
 
 /** The MIME type that is written for data without one. */
-const usualMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
+const defaultMime = { image: 'image/png', audio: 'audio/wav', video: 'video/mp4', document: 'application/pdf', file: 'application/pdf' } as const
 
 const isEmpty = (source: MediaPart['source']) =>
   (source.type === 'text' && source.text === '') || (source.type === 'base64' && source.data === '') || (source.type === 'url' && source.url === '')
@@ -188,7 +188,7 @@ function encodeSource(part: MediaPart, { report, native, unresolvable }: Writing
   const named = native ? defined({ displayName }) : {}
   switch (source.type) {
     case 'base64': {
-      const { mime: mimeType = native ? undefined : usualMime[part.kind], data } = source
+      const { mime: mimeType = native ? undefined : defaultMime[part.kind], data } = source
       const inlineData = { ...ownObject(ext, 'inlineData'), ...defined({ mimeType }), data, ...named }
       if (source.mime === undefined && !native) report.addMade('media.mime', inlineData, '/mimeType')
       return { inlineData }

@@ -1,11 +1,11 @@
 import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
-import { phaseProof } from '../../../kit/conversation/phases.ts'
+import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { type Keys, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import { type Envelope, isEnvelope, unwrapSignature, wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
 import type { GeminiPart, GeminiPartOf, GeminiWrittenPart } from '../schema.ts'
-import { carriedBy } from './carried-thoughts.ts'
+import { carriedBy } from './carried-reasoning.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
 import type { Writing } from './writing.ts'
 
@@ -74,15 +74,15 @@ export function rejoin(part: ReasoningPart, value: string | null | undefined, be
   const lengths = envelope?.lengths
   if (!envelope || !lengths) return part
   const wanted = lengths.reduce((sum, length) => sum + length, 0)
-  const pieces = part.segments.map(({ text }) => text)
+  const texts = part.segments.map(({ text }) => text)
   let from = before.length
-  while (pieces.join('').length < wanted) {
+  while (texts.join('').length < wanted) {
     const earlier = before[from - 1]
     if (earlier?.type !== 'reasoning' || earlier.signature || ownFields(earlier.ext)) break
-    pieces.unshift(...earlier.segments.map(({ text }) => text))
+    texts.unshift(...earlier.segments.map(({ text }) => text))
     from--
   }
-  const text = pieces.join('')
+  const text = texts.join('')
   if (text.length !== wanted) return part
   before.splice(from)
   return { ...part, segments: cut(text, envelope) }
@@ -91,9 +91,9 @@ export function rejoin(part: ReasoningPart, value: string | null | undefined, be
 function cut(text: string, { lengths = [], kinds }: Envelope): ReasoningSegment[] {
   let start = 0
   return lengths.map((length, nth) => {
-    const piece = text.slice(start, start + length)
+    const segment = text.slice(start, start + length)
     start += length
-    return { kind: kinds?.[nth] ?? ('summary' as const), text: piece }
+    return { kind: kinds?.[nth] ?? ('summary' as const), text: segment }
   })
 }
 
@@ -111,9 +111,9 @@ export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Par
   for (let from = 0; from < parts.length; from++) {
     let whole = ''
     for (let to = from; whole.length < wanted; to++) {
-      const piece = parts[to]
-      if (piece?.type !== 'reasoning' || piece.signature?.value) break
-      whole += piece.segments.map(({ text: said }) => said).join('')
+      const part = parts[to]
+      if (part?.type !== 'reasoning' || part.signature?.value) break
+      whole += part.segments.map(({ text: segmentText }) => segmentText).join('')
       if (whole.length !== wanted) continue
       const first = parts[from] as ReasoningPart
       parts.splice(from, to - from + 1, { ...first, segments: cut(whole, envelope), signature, ...defined({ id: envelope.id }) })
@@ -169,7 +169,7 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
 
 /** The part that tells a client the phase of the text behind it: an empty text, which other clients do not show. */
 export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiWrittenPart {
-  return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseProof(phase) }) }
+  return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseSignature(phase) }) }
 }
 
 /** Do the models differ in family (`gemini-3-pro` of `gemini-3-pro-preview-11-2025`)? False when one is unknown. */

@@ -1,6 +1,6 @@
 import type { Part, Place, TextPart, ToolCallPart, ToolResultPart } from '../../../canonical/message.ts'
 import type { CanonicalRequest } from '../../../canonical/request.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import type { GeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
@@ -20,7 +20,7 @@ export type Reading = {
   /** The role that sends the parts. Absent: it is not checked. */
   speaks?: 'model' | 'user' | 'instructions' | undefined
   /** The id of the call that a result answers. */
-  answered?: ((result: { id: string | undefined; name: string | undefined }, at: Place) => string) | undefined
+  resultCallId?: ((result: { id: string | undefined; name: string | undefined }, at: Place) => string) | undefined
 }
 
 /** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
@@ -82,7 +82,7 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     instructs: false,
     inResult: false,
     beside: undefined,
-    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     callId(id, part) {
       if (options.ids !== 'never') return made.has(id) ? undefined : id
       report.once('tool-call.id-omitted', part.at, part.type === 'tool-call' ? 'id' : 'callId')

@@ -28,9 +28,9 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
   const calls = new OpenCalls()
-  const answered: Reading['answered'] = (result, at) => calls.answeredBy(result, at)
-  const ofModel: Reading = { ...reading, answered, speaks: 'model', callId: idFrom }
-  const ofUser: Reading = { ...reading, answered, speaks: 'user', callId: idFrom }
+  const resultCallId: Reading['resultCallId'] = (result, at) => calls.callIdOf(result, at)
+  const ofModel: Reading = { ...reading, resultCallId, speaks: 'model', callId: idFrom }
+  const ofUser: Reading = { ...reading, resultCallId, speaks: 'user', callId: idFrom }
   let index = 0
   /** The parts of an answer that the next content may continue, and the number of parts in its last content. */
   let open: { parts: Part[]; last: number } | undefined
@@ -104,7 +104,7 @@ class OpenCalls {
   }
 
   /** The id of the call that a result answers. The call is no longer open then. */
-  answeredBy({ id, name }: { id: string | undefined; name: string | undefined }, at: Place): string {
+  callIdOf({ id, name }: { id: string | undefined; name: string | undefined }, at: Place): string {
     const open = this.#open
     const call =
       open.find(one => id !== undefined && one.id === id) ??

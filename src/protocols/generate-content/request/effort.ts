@@ -34,9 +34,9 @@ export function reasoningHere(
   }
 }
 
-function amountHere({ effort: asked, budgetTokens, mode }: Amount, levels: readonly string[] | undefined, report: GeminiReport): ReasoningSpec {
-  const effort = asked === undefined || budgets.has(asked) ? asked : undefined
-  if (effort !== asked) report.add('field.unsupported', undefined, 'reasoning.effort')
+function amountHere({ effort: requested, budgetTokens, mode }: Amount, levels: readonly string[] | undefined, report: GeminiReport): ReasoningSpec {
+  const effort = requested === undefined || budgets.has(requested) ? requested : undefined
+  if (effort !== requested) report.add('field.unsupported', undefined, 'reasoning.effort')
   const off = mode === 'disabled' || mode === 'between_tools'
   if (mode === 'between_tools') report.add('reasoning.mode', undefined, 'reasoning.mode')
   if (off) {

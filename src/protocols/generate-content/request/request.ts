@@ -35,7 +35,7 @@ export function decodeRequest(given: unknown, options: Options = {}): Decoded<Ca
   const request = check(protocolName, GeminiRequest, spelling.wire, path => pointerOf(place(at + path)))
   const { contents, systemInstruction, tools, toolConfig, generationConfig } = request
   const names: FieldNames = at ? { '': at } : {}
-  const reading: Reading = { report, root: at, place, names, callId: place => `call_${pointerOf(place)}`, speaks: undefined, answered: undefined }
+  const reading: Reading = { report, root: at, place, names, callId: place => `call_${pointerOf(place)}`, speaks: undefined, resultCallId: undefined }
   const called = options.path === undefined ? undefined : match(options.path)
   const { model: outer, ...others } = beside
   const { format, schemaAt, left = {} }: Format = generationConfig ? decodeFormat(generationConfig) : {}

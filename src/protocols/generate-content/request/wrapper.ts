@@ -11,12 +11,12 @@ export type Held = { body: unknown; at: string; beside: JsonObject }
 const counted = ['generateContentRequest', 'generate_content_request']
 
 export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
-  return isObject(given) && 'contents' in given ? alone(given) : held(given, [...counted, ...asked('request', options)])
+  return isObject(given) && 'contents' in given ? alone(given) : held(given, [...counted, ...keysFor('request', options)])
 }
 
 /** A reply, or an event of one. */
-export function unwrapReply(given: unknown, options: GeminiOptions): Held {
-  return isObject(given) && 'candidates' in given ? alone(given) : held(given, asked('response', options))
+export function unwrapResponse(given: unknown, options: GeminiOptions): Held {
+  return isObject(given) && 'candidates' in given ? alone(given) : held(given, keysFor('response', options))
 }
 
 /** Applies the same change to a body and to the object it is nested in. Regardless of `wrapper`, because the body is only passed on. */
@@ -33,7 +33,7 @@ const isBody = (value: unknown): value is JsonObject => isObject(value) && ('con
 /** A reply to a blocked prompt and an event with only usage have no candidates. */
 const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
-const asked = (key: string, { wrapper }: GeminiOptions) => (wrapper === 'unwrap' ? [key] : [])
+const keysFor = (key: string, { wrapper }: GeminiOptions) => (wrapper === 'unwrap' ? [key] : [])
 const alone = (body: unknown): Held => ({ body, at: '', beside: {} })
 
 function held(given: unknown, keys: readonly string[]): Held {

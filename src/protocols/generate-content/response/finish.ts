@@ -24,8 +24,8 @@ export const isBrokenCall = (part: Part) => part.type === 'opaque' && isObject(p
 type Held = { hasCalls: boolean; hasContent: boolean; hasBrokenCall?: boolean }
 
 /** Undefined: there is no finish reason. A candidate that failed without content becomes an `error`. */
-export function decodeFinish(told: unknown, message: string | null | undefined, { hasCalls, hasContent, hasBrokenCall }: Held): Finish | undefined {
-  const raw = finishWord(told)
+export function decodeFinish(reason: unknown, message: string | null | undefined, { hasCalls, hasContent, hasBrokenCall }: Held): Finish | undefined {
+  const raw = finishWord(reason)
   if (raw === undefined) return undefined
   if (!hasContent && failedFinishReasons.has(raw)) return { reason: 'error', raw, protocol: protocolName, message: message || failedText(raw) }
   const word = finishReason.toOurs(raw) ?? 'other'

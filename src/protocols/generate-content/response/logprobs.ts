@@ -3,7 +3,7 @@ import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { leastLogprob } from '../../../kit/reply/logprobs.ts'
+import { leastLogprob } from '../../../kit/response/logprobs.ts'
 import { extOf, ownFields } from '../content/own.ts'
 import type { GeminiLogprob, GeminiLogprobs, GeminiToken } from '../schema.ts'
 

@@ -2,23 +2,23 @@ import type { Message, Part, Place, TextPart, TokenLogprob } from '../../../cano
 import type { Candidate, CanonicalResponse } from '../../../canonical/response.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
-import { noteUntold } from '../../../kit/errors/failed-reply.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { noteUntold } from '../../../kit/errors/failed-response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below, pointerOf } from '../../../kit/notes/path.ts'
-import { indexOf } from '../../../kit/reply/candidates.ts'
-import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { indexOf } from '../../../kit/response/candidates.ts'
+import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { check } from '../../../kit/schema/check.ts'
 import type { Undefinable } from '../../../kit/schema/written.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { markCut } from '../../../kit/tools/cut-calls.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts'
-import { carryThoughts, type Gathered, nothingGathered } from '../content/carried-thoughts.ts'
-import { type Answer, decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
+import { carryReasoning, type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
+import { type TextAtPart, decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
 import { extOf, ownFields, ownObject, protocolName, withLeft } from '../content/own.ts'
 import type { Reading, Writing } from '../content/writing.ts'
@@ -26,13 +26,13 @@ import { decodeErrorInside, encodeErrorBody, isErrorBody, noteError } from '../e
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { inCamelCase, inSpelling, placesOf } from '../request/spelling.ts'
-import { asBeside, asInside, splitBeside, unwrapReply, wrapAgain } from '../request/wrapper.ts'
+import { asBeside, asInside, splitBeside, unwrapResponse, wrapAgain } from '../request/wrapper.ts'
 import {
   type GeminiCandidate,
   type GeminiErrorBody,
   type GeminiGrounding,
   type GeminiLogprobs,
-  type GeminiReply,
+  type GeminiWrittenResponse,
   GeminiResponse,
   type GeminiWrittenCandidate,
   type GeminiWrittenPart,
@@ -45,10 +45,10 @@ const known = keysOf<GeminiResponse>()('candidates', 'promptFeedback', 'usageMet
 
 /** @throws TranslationError `malformed` when the body is not a reply of this protocol. An error body becomes a reply with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
-  const { body: told, at: root, beside } = unwrapReply(wire, options)
-  if (isErrorBody(told)) return { value: { candidates: [], error: decodeErrorInside(told, root, beside) }, notes: [] }
+  const { body: inner, at: root, beside } = unwrapResponse(wire, options)
+  if (isErrorBody(inner)) return { value: { candidates: [], error: decodeErrorInside(inner, root, beside) }, notes: [] }
   const report = createGeminiReport()
-  const spelling = inCamelCase(told)
+  const spelling = inCamelCase(inner)
   const place = placesOf(spelling, root)
   const body = check(protocolName, GeminiResponse, spelling.wire, path => pointerOf(place(root + path)))
   const { candidates, promptFeedback, usageMetadata, createTime } = body
@@ -82,7 +82,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
 
 /** Usage and error of a reply, as `decodeResponse` reads them; nothing else is read. */
 export function outcome(wire: unknown, options: Options = {}): Outcome {
-  const { body, at, beside } = unwrapReply(wire, options)
+  const { body, at, beside } = unwrapResponse(wire, options)
   if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }
   if (!isObject(body)) return {}
   const { usageMetadata, usage_metadata } = body
@@ -112,19 +112,19 @@ export function callId(responseId: string, candidate: number, ordinal: number): 
   return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
 }
 
-type ReadingReply = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
+type ResponseReading = Omit<Reading, 'speaks' | 'callId'> & { responseId: string }
 
 const knownCandidate = keysOf<GeminiCandidate>()('content', 'finishReason', 'finishMessage', 'index', 'logprobsResult', 'groundingMetadata')
 const knownContent = keysOf<NonNullable<GeminiCandidate['content']>>()('role', 'parts')
 
-function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { report, root, place, names, responseId }: ReadingReply): Candidate {
+function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { report, root, place, names, responseId }: ResponseReading): Candidate {
   const { content, finishMessage, logprobsResult, groundingMetadata } = wire
   let unnamed = 0
   const reading: Reading = { report, root, place, names, speaks: 'model', callId: () => callId(responseId, index, unnamed++) }
   const at = `${root}/candidates/${nth}`
   const inside = below(at, 'content')
   const parts = decodeParts(content?.parts ?? [], below(inside, 'parts'), reading)
-  const odds = logprobsResult ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult')) : {}
+  const logprobs = logprobsResult ? attachLogprobs(parts, logprobsResult, below(at, 'logprobsResult')) : {}
   const left = groundingMetadata ? attachCitations(parts, groundingMetadata, () => report.add('citation.rounded', below(at, 'groundingMetadata'))) : undefined
   const hasCalls = parts.some(({ type }) => type === 'tool-call')
   const finish = decodeFinish(wire.finishReason, finishMessage, { hasCalls, hasContent: parts.some(isContent), hasBrokenCall: parts.some(isBrokenCall) })
@@ -134,12 +134,12 @@ function decodeCandidate(wire: GeminiCandidate, index: number, nth: number, { re
     messages: content ? [{ role: 'assistant', origin: 'message', parts, at: inside, ...defined({ ext: extOf(unknownOf(content, knownContent)) }) }] : [],
     ...defined({
       finish,
-      logprobs: odds.loose,
+      logprobs: logprobs.loose,
       grounding: groundingMetadata ?? undefined,
       ext: extOf({
         ...unknownOf(wire, knownCandidate),
         finishMessage: finish ? undefined : finishMessage,
-        logprobsResult: odds.left,
+        logprobsResult: logprobs.left,
         groundingMetadata: left && some(left),
       }),
     }),
@@ -156,7 +156,7 @@ function attachLogprobs(parts: readonly Part[], result: JsonObject, at: Place): 
 }
 
 /** The texts of an answer, to which the offsets of grounding refer. */
-const answersIn = (parts: readonly Part[]): (Answer & { part: TextPart })[] =>
+const textsAtPartsOf = (parts: readonly Part[]): (TextAtPart & { part: TextPart })[] =>
   flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
 /** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */
@@ -164,11 +164,11 @@ const placeIn = (at: Place | undefined) => (at === undefined ? undefined : Numbe
 
 /** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
 function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded: () => void): JsonObject {
-  const answers = answersIn(parts)
-  const { found, left, rounded: isRounded } = decodeGrounding(grounding, answers)
+  const textsAtParts = textsAtPartsOf(parts)
+  const { found, left, rounded: isRounded } = decodeGrounding(grounding, textsAtParts)
   if (isRounded) rounded()
-  for (const { answer, citation } of found) {
-    const part = answers[answer]?.part
+  for (const { textIndex, citation } of found) {
+    const part = textsAtParts[textIndex]?.part
     if (part) part.citations = [...(part.citations ?? []), citation]
   }
   return left
@@ -180,7 +180,7 @@ const handled = keysOf<CanonicalResponse>()('id', 'model', 'createdAt', 'candida
  * All candidates as one reply. An error or a failed candidate becomes an error body.
  * @throws TranslationError `truncated` for a reply without a finish (see `options.truncated`)
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<GeminiReply | GeminiErrorBody> {
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<GeminiWrittenResponse | GeminiErrorBody> {
   const report = createGeminiReport(options.fieldNames)
   const { id, model, createdAt, candidates, usage, promptBlocked, serviceTier, error, ext, source } = response
   if (error) {
@@ -200,11 +200,11 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   // Servers of this protocol send whole calls, with or without arguments.
   const written = candidates.map(candidate => encodeCandidate(native ? candidate : markCut(candidate), { native, options, report }))
   const { inside, beside } = splitBeside(ownFields(ext) ?? {})
-  const wire: GeminiReply = {
+  const wire: GeminiWrittenResponse = {
     ...inside,
     ...(written.length > 0 && { candidates: written }),
     ...(promptBlocked && { promptFeedback: encodeBlocked(promptBlocked) }),
-    ...defined<Undefinable<GeminiReply>>({
+    ...defined<Undefinable<GeminiWrittenResponse>>({
       usageMetadata: encodeUsage(usage, serviceTier, report),
       modelVersion: model || undefined,
       responseId: id || undefined,
@@ -217,17 +217,17 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
 
 const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
 
-type WritingReply = { native: boolean; options: Options; report: GeminiReport }
+type ResponseWriting = { native: boolean; options: Options; report: GeminiReport }
 
-function encodeCandidate(candidate: Candidate, { native, options, report }: WritingReply): GeminiWrittenCandidate {
+function encodeCandidate(candidate: Candidate, { native, options, report }: ResponseWriting): GeminiWrittenCandidate {
   const { index, at, messages, finish, logprobs, ext } = candidate
   report.unwritten(candidate, handledOfCandidate, at)
   report.ext(ext, at)
   const sources = new Map<GeminiWrittenPart, TextPart>()
-  const writing = replyWriting(report, native, (part, written) => sources.set(written, part))
+  const writing = responseWriting(report, native, (part, written) => sources.set(written, part))
   const gathered = options.signedReasoning === 'calls' && !native ? nothingGathered() : undefined
   const parts = flatMap(messages, message => encodeMessage(message, writing, gathered))
-  const texts = flatMap(parts, part => sources.get(part) ?? standIn(part))
+  const texts = flatMap(parts, part => sources.get(part) ?? textParts(part))
   const hasCalls = messages.some(message => message.parts.some(isCalled))
   const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
   // Clients drop a turn without parts.
@@ -250,7 +250,7 @@ function encodeCandidate(candidate: Candidate, { native, options, report }: Writ
 const aroundOf = (messages: readonly Message[]) => ownFields(messages[0]?.ext)
 
 /** The text that was written for a part of another type, such as a refusal: offsets of citations count it, too. */
-export function standIn({ text, thought }: GeminiWrittenPart): TextPart[] {
+export function textParts({ text, thought }: GeminiWrittenPart): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
 
@@ -265,24 +265,24 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
   const { role, parts, id, status, phase, at, ext } = message
   report.unwritten(message, handledOfMessage, at)
   if (phase && !hasWords(parts)) report.rest({ phase }, at)
-  if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
+  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
   if (id !== undefined || status !== undefined) report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
   return flatMap(withPhase(message), part => {
     const written = encodePart(part, writing)
-    if (gathered) carryThoughts(gathered, part, written)
+    if (gathered) carryReasoning(gathered, part, written)
     return written
   })
 }
 
 /** Context for writing parts of a reply. */
-export function replyWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiWrittenPart) => void): Writing {
+export function responseWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiWrittenPart) => void): Writing {
   return {
     report,
     to: 'client',
     opens: true,
     native,
-    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     callId: (id, part) => (id === '' || (native && part.type === 'tool-call' && part.idOrigin === 'synthesized') ? undefined : id),
     unresolvable: part => report.add('state.unresolvable', part.at),
     beside,
@@ -290,14 +290,14 @@ export function replyWriting(report: GeminiReport, native: boolean, beside: (par
 }
 
 /** Logprobs, and the JSON pointer of their node. */
-type Odds = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
+type PartLogprobs = { logprobs?: TokenLogprob[] | undefined; at?: Place | undefined }
 
 /** `left`: what `decodeLogprobs` left. Undefined: there are none. */
-export function writeLogprobs(odds: readonly Odds[], left: unknown, at: Place | undefined, report: GeminiReport): GeminiLogprobs | undefined {
-  const tokens = flatMap(odds, ({ logprobs }) => logprobs ?? [])
+export function writeLogprobs(partLogprobs: readonly PartLogprobs[], left: unknown, at: Place | undefined, report: GeminiReport): GeminiLogprobs | undefined {
+  const tokens = flatMap(partLogprobs, ({ logprobs }) => logprobs ?? [])
   if (tokens.length === 0) return isObject(left) ? asRead(left) : undefined
   noteTokens(tokens, protocolName, report)
-  for (const one of odds) if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
+  for (const one of partLogprobs) if (one.logprobs && hasOwnBytes(one.logprobs)) report.add('logprobs.bytes', one.at, 'logprobs')
   const lost = () => report.add('field.unknown', below(below(at ?? '', 'logprobsResult'), 'topCandidates'))
   return asRead(withLeft(left, encodeLogprobs(tokens), lost))
 }
@@ -314,12 +314,12 @@ function writeGrounding(texts: readonly TextPart[], { grounding, at, ext }: Cand
 /** Does this grounding have the citations that the texts have? */
 export function isSameGrounding(texts: readonly TextPart[], grounding: unknown): grounding is JsonObject {
   if (!isObject(grounding)) return false
-  const held: Found[] = flatMap(texts, ({ citations }, answer) => (citations ?? []).map(citation => ({ answer, citation })))
-  return same(placed(decodeGrounding(grounding, answersIn(texts)).found), placed(held))
+  const held: Found[] = flatMap(texts, ({ citations }, textIndex) => (citations ?? []).map(citation => ({ textIndex, citation })))
+  return same(placed(decodeGrounding(grounding, textsAtPartsOf(texts)).found), placed(held))
 }
 
 /** In the order of the texts. */
-const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.answer - b.answer)
+const placed = (found: readonly Found[]) => found.toSorted((a, b) => a.textIndex - b.textIndex)
 
 /** `left`: what `decodeGrounding` left. Its lists refer to the original sources, so they are lost. */
 export function joinGrounding(

@@ -2,7 +2,7 @@ import type { Usage } from '../../../canonical/response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { countOf } from '../../../kit/reply/usage.ts'
+import { countOf } from '../../../kit/response/usage.ts'
 import { extOf, ownFields } from '../content/own.ts'
 import type { GeminiReport } from '../notes.ts'
 import type { GeminiCount, GeminiWrittenUsage } from '../schema.ts'
@@ -20,7 +20,7 @@ const modalities = {
 } as const
 /** The modalities of each list that canonical usage has fields for, in the order of writing. The rest of a list is text. */
 const counted = { promptTokensDetails: ['AUDIO', 'IMAGE'], candidatesTokensDetails: ['AUDIO'], cacheTokensDetails: [], toolUsePromptTokensDetails: [] } as const
-type Told = Partial<Record<string, number>>
+type CountsByModality = Partial<Record<string, number>>
 
 /**
  * `promptTokenCount` excludes `toolUsePromptTokenCount`, `candidatesTokenCount` excludes `thoughtsTokenCount`; `input` and `output`
@@ -37,25 +37,25 @@ export function decodeUsage(wire: JsonObject): Usage {
     counts[key] = count
     unknown[key] = undefined
   }
-  const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: thoughts, toolUsePromptTokenCount: toolPrompt } = counts
-  const isTold = prompt !== undefined || candidates !== undefined || thoughts !== undefined || toolPrompt !== undefined
-  const byModality: Partial<Record<keyof typeof modalities, Told>> = {}
+  const { promptTokenCount: prompt, candidatesTokenCount: candidates, thoughtsTokenCount: reasoning, toolUsePromptTokenCount: toolPrompt } = counts
+  const hasCounts = prompt !== undefined || candidates !== undefined || reasoning !== undefined || toolPrompt !== undefined
+  const byModality: Partial<Record<keyof typeof modalities, CountsByModality>> = {}
   for (const key of Object.keys(modalities) as (keyof typeof modalities)[]) {
-    const found = toldIn(wire[key], counts[modalities[key]], counted[key])
+    const found = countsIn(wire[key], counts[modalities[key]], counted[key])
     if (!found) continue
     unknown[key] = undefined
     byModality[key] = found
   }
-  const input = isTold ? (prompt ?? 0) + (toolPrompt ?? 0) : undefined
-  const output = isTold ? (candidates ?? 0) + (thoughts ?? 0) : undefined
+  const input = hasCounts ? (prompt ?? 0) + (toolPrompt ?? 0) : undefined
+  const output = hasCounts ? (candidates ?? 0) + (reasoning ?? 0) : undefined
   // A total that is not the sum is kept as an unknown key.
-  if (isTold && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0)) unknown['totalTokenCount'] = undefined
+  if (hasCounts && wire['totalTokenCount'] === (input ?? 0) + (output ?? 0)) unknown['totalTokenCount'] = undefined
   if (typeof wire['serviceTier'] === 'string') unknown['serviceTier'] = undefined
   return defined({
     input,
     output,
     cacheRead: counts.cachedContentTokenCount,
-    reasoning: thoughts,
+    reasoning: reasoning,
     toolPrompt,
     inputAudio: byModality.promptTokensDetails?.['AUDIO'],
     outputAudio: byModality.candidatesTokensDetails?.['AUDIO'],
@@ -65,9 +65,9 @@ export function decodeUsage(wire: JsonObject): Usage {
 }
 
 /** The tokens of a list by modality, without text. Undefined: the list holds something else, or its sum is not `count`. */
-function toldIn(list: unknown, count: number | undefined, known: readonly string[]): Told | undefined {
+function countsIn(list: unknown, count: number | undefined, known: readonly string[]): CountsByModality | undefined {
   if (!Array.isArray(list)) return undefined
-  const counts: Told = {}
+  const counts: CountsByModality = {}
   let sum = 0
   const seen = new Set<unknown>()
   for (const entry of list as unknown[]) {
@@ -131,8 +131,8 @@ function encodeTier(tier: string | undefined, report: GeminiReport): { serviceTi
   return { serviceTier: word ?? 'standard' }
 }
 
-function detailsOf(told: Record<string, number | undefined>, count: number | undefined): GeminiCount[] | undefined {
-  const list = Object.entries(told).flatMap(([modality, tokenCount]) => (tokenCount ? [{ modality, tokenCount }] : []))
+function detailsOf(counts: Record<string, number | undefined>, count: number | undefined): GeminiCount[] | undefined {
+  const list = Object.entries(counts).flatMap(([modality, tokenCount]) => (tokenCount ? [{ modality, tokenCount }] : []))
   if (list.length === 0) return undefined
   const text = list.reduce((left, { tokenCount }) => left - tokenCount, count ?? 0)
   return text > 0 ? [{ modality: 'TEXT', tokenCount: text }, ...list] : list

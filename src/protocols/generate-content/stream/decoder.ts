@@ -6,21 +6,21 @@ import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { asksForOne, countedFrom, indexOf } from '../../../kit/reply/candidates.ts'
+import { asksForOne, countedFrom, indexOf } from '../../../kit/response/candidates.ts'
 import type { EmitEvent, MachineState, StreamMachine } from '../../../protocol.ts'
 import { decodeGrounding, listIn } from '../content/citations.ts'
 import { extOf, protocolName } from '../content/own.ts'
 import { decodeErrorInside, isErrorBody } from '../errors.ts'
 import type { GeminiOptions, Options } from '../options.ts'
 import { inCamelCase } from '../request/spelling.ts'
-import { asBeside, asInside, unwrapReply } from '../request/wrapper.ts'
+import { asBeside, asInside, unwrapResponse } from '../request/wrapper.ts'
 import { decodeBlocked, decodeFinish } from '../response/finish.ts'
 import { decodeLogprobs } from '../response/logprobs.ts'
 import { readTime } from '../response/response.ts'
 import { decodeTier, decodeUsage } from '../response/usage.ts'
 import type { GeminiContent } from '../schema.ts'
 import { finishWord } from '../vocabulary.ts'
-import { type Answering, begin, closeParts, reportOf, startAnswering, takeParts, textSoFar } from './part-reader.ts'
+import { type CandidateState, begin, closeParts, reportOf, startCandidate, takeParts, textSoFar } from './part-reader.ts'
 
 export type DecoderState = MachineState & {
   wrapper: NonNullable<GeminiOptions['wrapper']>
@@ -32,15 +32,15 @@ export type DecoderState = MachineState & {
   /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
   first: number | undefined
   /** By candidate index. */
-  candidates: Record<string, Answering>
+  candidates: Record<string, CandidateState>
   blocked: boolean
   finishes: number
   /** The latest usage, if it is not emitted yet. */
   usage: JsonObject | undefined
-  countsTold: boolean
+  usageEmitted: boolean
   serviceTier: string | undefined
   /** The value of each unknown key when it was last emitted, as JSON. */
-  told: Record<string, string>
+  seen: Record<string, string>
 }
 
 /**
@@ -66,9 +66,9 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     blocked: false,
     finishes: 0,
     usage: undefined,
-    countsTold: false,
+    usageEmitted: false,
     serviceTier: undefined,
-    told: {},
+    seen: {},
   }),
 
   step(state, wire, emit) {
@@ -90,10 +90,10 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     const all = Object.values(state.candidates)
     const clean = state.blocked || (all.length > 0 && all.every(({ raw }) => raw !== undefined))
     if (clean) {
-      for (const answering of all) close(answering, emit)
-      for (const answering of all) finish(state, answering, emit)
+      for (const candidateState of all) close(candidateState, emit)
+      for (const candidateState of all) finish(state, candidateState, emit)
     }
-    tellUsage(state, emit)
+    emitUsage(state, emit)
     emit({ type: 'end', clean })
   },
 }
@@ -102,7 +102,7 @@ const fault = (path: Place, message: string) => new TranslationError({ code: 'ma
 
 function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   if (state.phase === 'ended') return
-  const { body, at, beside } = unwrapReply(given, state)
+  const { body, at, beside } = unwrapResponse(given, state)
   if (!isObject(body)) throw fault(at, 'expected an event')
   if (at && state.phase === 'before') {
     state.root = at
@@ -116,8 +116,8 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
   }
   const { candidates, promptFeedback, usageMetadata, modelVersion, responseId, createTime, ...fields } = wire
   start(state, { modelVersion, responseId, createTime }, emit)
-  const isUsual = isText(modelVersion) && isText(responseId) && isText(createTime) && isHeld(usageMetadata) && isHeld(promptFeedback)
-  if (!isUsual) noteStrange(state, wire, at, { modelVersion: isText, responseId: isText, createTime: isText, usageMetadata: isHeld, promptFeedback: isHeld })
+  const isPlain = isText(modelVersion) && isText(responseId) && isText(createTime) && isHeld(usageMetadata) && isHeld(promptFeedback)
+  if (!isPlain) noteStrange(state, wire, at, { modelVersion: isText, responseId: isText, createTime: isText, usageMetadata: isHeld, promptFeedback: isHeld })
   // Usage goes first: some protocols have the input tokens in the first event of a stream.
   if (isObject(usageMetadata)) takeUsage(state, usageMetadata, emit)
   if (candidates !== undefined && candidates !== null) {
@@ -136,7 +136,7 @@ function take(state: DecoderState, given: unknown, emit: EmitEvent): void {
     }
   }
   if (isObject(promptFeedback)) takeFeedback(state, promptFeedback, emit)
-  tellFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
+  emitFields(state, at ? { ...asInside(fields), ...asBeside(beside) } : fields, emit)
 }
 
 function start(state: DecoderState, { modelVersion, responseId, createTime }: JsonObject, emit: EmitEvent): void {
@@ -167,12 +167,12 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
   if (!isObject(wire)) throw fault(path, 'expected a candidate')
   const { index, content, finishReason, finishMessage, groundingMetadata, logprobsResult, ...fields } = wire
   const known = Object.hasOwn(state.candidates, number) ? state.candidates[number] : undefined
-  const answering = known ?? startAnswering(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
-  state.candidates[number] = answering
-  if (content !== undefined && content !== null) takeContent(state, answering, content, below(path, 'content'), emit)
-  const isUsual = isWord(finishReason) && isText(finishMessage) && isHeld(groundingMetadata) && isHeld(logprobsResult) && isIndex(index)
-  if (!isUsual)
-    noteStrange(state, wire, answering.at, {
+  const candidateState = known ?? startCandidate(number, `${state.root}/candidates/${Object.keys(state.candidates).length}`)
+  state.candidates[number] = candidateState
+  if (content !== undefined && content !== null) takeContent(state, candidateState, content, below(path, 'content'), emit)
+  const isPlain = isWord(finishReason) && isText(finishMessage) && isHeld(groundingMetadata) && isHeld(logprobsResult) && isIndex(index)
+  if (!isPlain)
+    noteStrange(state, wire, candidateState.at, {
       finishReason: isWord,
       finishMessage: isText,
       groundingMetadata: isHeld,
@@ -180,12 +180,12 @@ function takeCandidate(state: DecoderState, { wire, number, path }: Came, emit: 
       index: isIndex,
     })
   const word = finishWord(finishReason)
-  answering.raw = lastWord(answering.raw, word)
+  candidateState.raw = lastWord(candidateState.raw, word)
   if (word !== undefined || !known) countFinishes(state)
-  if (typeof finishMessage === 'string') answering.message = finishMessage
-  for (const [key, value] of Object.entries(fields)) if (value !== null) answering.fields[key] = value
-  if (isObject(logprobsResult)) takeLogprobs(answering, logprobsResult, emit)
-  if (isObject(groundingMetadata)) takeGrounding(state, answering, groundingMetadata, emit)
+  if (typeof finishMessage === 'string') candidateState.message = finishMessage
+  for (const [key, value] of Object.entries(fields)) if (value !== null) candidateState.fields[key] = value
+  if (isObject(logprobsResult)) takeLogprobs(candidateState, logprobsResult, emit)
+  if (isObject(groundingMetadata)) takeGrounding(state, candidateState, groundingMetadata, emit)
 }
 
 /** Called when a finish reason or another candidate came. */
@@ -203,38 +203,38 @@ function lastWord(earlier: string | undefined, later: string | undefined): strin
 
 const knownContent = keysOf<GeminiContent>()('role', 'parts')
 
-function takeContent(state: DecoderState, answering: Answering, content: unknown, path: Place, emit: EmitEvent): void {
+function takeContent(state: DecoderState, candidateState: CandidateState, content: unknown, path: Place, emit: EmitEvent): void {
   if (!isObject(content)) throw fault(path, 'expected the content')
   const unknown = unknownOf(content, knownContent)
-  begin(answering, emit, unknown)
+  begin(candidateState, emit, unknown)
   // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
-  for (const key in unknown) if (!same(unknown[key], answering.around?.[key])) reportOf(state).once('field.unknown', below(below(answering.at, 'content'), key))
+  for (const key in unknown) if (!same(unknown[key], candidateState.around?.[key])) reportOf(state).once('field.unknown', below(below(candidateState.at, 'content'), key))
   const { parts } = content
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(below(path, 'parts'), 'expected the parts')
-  takeParts(answering, parts as unknown[], below(path, 'parts'), state, emit)
+  takeParts(candidateState, parts as unknown[], below(path, 'parts'), state, emit)
 }
 
 /** Logprobs belong to the open text, or without one to the candidate. */
-function takeLogprobs(answering: Answering, wire: JsonObject, emit: EmitEvent): void {
-  const { tokens, left } = decodeLogprobs(wire, below(answering.at, 'logprobsResult'))
-  const { open, candidate } = answering
-  if (open?.kind !== 'text') answering.loose.push(...tokens)
+function takeLogprobs(candidateState: CandidateState, wire: JsonObject, emit: EmitEvent): void {
+  const { tokens, left } = decodeLogprobs(wire, below(candidateState.at, 'logprobsResult'))
+  const { open, candidate } = candidateState
+  if (open?.kind !== 'text') candidateState.loose.push(...tokens)
   else if (tokens.length > 0) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'logprobs', logprobs: tokens } })
-  if (left) answering.fields['logprobsResult'] = left
+  if (left) candidateState.fields['logprobsResult'] = left
 }
 
 /** Sources come over several events and are indexed across all of them. A citation of a text that has ended comes too late: it stays in `left`. */
-function takeGrounding(state: DecoderState, answering: Answering, wire: JsonObject, emit: EmitEvent): void {
-  const { open, answers, grounding, candidate, at } = answering
+function takeGrounding(state: DecoderState, candidateState: CandidateState, wire: JsonObject, emit: EmitEvent): void {
+  const { open, textsAtParts, grounding, candidate, at } = candidateState
   if (grounding && JSON.stringify(grounding.last) === JSON.stringify(wire)) return
   const chunks = [...listIn(grounding?.wire ?? {}, 'groundingChunks'), ...listIn(wire, 'groundingChunks')]
-  const texts = open?.kind === 'text' ? [...answers, { text: textSoFar(open), place: open.part }] : answers
+  const texts = open?.kind === 'text' ? [...textsAtParts, { text: textSoFar(open), place: open.part }] : textsAtParts
   const { found, left, rounded } = decodeGrounding(wire, texts, chunks)
-  const isHeard = open?.kind === 'text' && found.every(({ answer }) => answer === answers.length)
-  if (isHeard) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
-  if (isHeard && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
-  answering.grounding = { wire: joined(grounding?.wire, wire), left: joined(grounding?.left, isHeard ? left : wire), last: wire }
+  const isOpenText = open?.kind === 'text' && found.every(({ textIndex }) => textIndex === textsAtParts.length)
+  if (isOpenText) for (const { citation } of found) emit({ type: 'part.delta', candidate, part: open.part, delta: { kind: 'citation', citation } })
+  if (isOpenText && rounded) reportOf(state).once('citation.rounded', below(at, 'groundingMetadata'))
+  candidateState.grounding = { wire: joined(grounding?.wire, wire), left: joined(grounding?.left, isOpenText ? left : wire), last: wire }
 }
 
 /** Merges grounding that came in pieces: later values replace earlier ones, but sources and supports are concatenated. */
@@ -248,7 +248,7 @@ function joined(earlier: JsonObject | undefined, later: JsonObject): JsonObject 
 
 function takeFeedback(state: DecoderState, feedback: JsonObject, emit: EmitEvent): void {
   const promptBlocked = decodeBlocked(feedback)
-  if (!promptBlocked) tellFields(state, { promptFeedback: feedback }, emit)
+  if (!promptBlocked) emitFields(state, { promptFeedback: feedback }, emit)
   else if (!state.blocked) emit({ type: 'update', promptBlocked })
   if (promptBlocked && !state.blocked) state.finishes++
   state.blocked ||= promptBlocked !== undefined
@@ -260,37 +260,37 @@ function takeUsage(state: DecoderState, wire: JsonObject, emit: EmitEvent): void
   if (tier !== undefined && tier !== state.serviceTier) emit({ type: 'update', serviceTier: tier })
   state.serviceTier = tier ?? state.serviceTier
   state.usage = wire
-  if (!state.countsTold) tellUsage(state, emit)
+  if (!state.usageEmitted) emitUsage(state, emit)
 }
 
-function tellUsage(state: DecoderState, emit: EmitEvent): void {
+function emitUsage(state: DecoderState, emit: EmitEvent): void {
   if (!state.usage) return
   emit({ type: 'usage', usage: decodeUsage(state.usage) })
   state.usage = undefined
-  state.countsTold = true
+  state.usageEmitted = true
 }
 
-function tellFields(state: DecoderState, fields: JsonObject, emit: EmitEvent): void {
+function emitFields(state: DecoderState, fields: JsonObject, emit: EmitEvent): void {
   const news: JsonObject = {}
   for (const [key, value] of Object.entries(fields)) {
     const text = JSON.stringify(value)
-    if (value === null || (Object.hasOwn(state.told, key) && state.told[key] === text)) continue
-    Object.defineProperty(state.told, key, { value: text, enumerable: true, configurable: true, writable: true })
+    if (value === null || (Object.hasOwn(state.seen, key) && state.seen[key] === text)) continue
+    Object.defineProperty(state.seen, key, { value: text, enumerable: true, configurable: true, writable: true })
     Object.defineProperty(news, key, { value, enumerable: true, configurable: true, writable: true })
   }
   const ext = extOf(news)
   if (ext) emit({ type: 'update', ext })
 }
 
-function close(answering: Answering, emit: EmitEvent): void {
-  begin(answering, emit)
-  closeParts(answering, emit)
-  emit({ type: 'message.end', candidate: answering.candidate, message: 0 })
+function close(candidateState: CandidateState, emit: EmitEvent): void {
+  begin(candidateState, emit)
+  closeParts(candidateState, emit)
+  emit({ type: 'message.end', candidate: candidateState.candidate, message: 0 })
 }
 
 /** A candidate without a finish reason ended because the prompt was blocked. */
-function finish(state: DecoderState, answering: Answering, emit: EmitEvent): void {
-  const { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, loose } = answering
+function finish(state: DecoderState, candidateState: CandidateState, emit: EmitEvent): void {
+  const { candidate, at, raw, message, called, hasContent, hasBrokenCall, fields, grounding, loose } = candidateState
   const ending: Finish | undefined =
     decodeFinish(raw, message, { hasCalls: called, hasContent, hasBrokenCall }) ?? (state.blocked ? { reason: 'content_filter' } : undefined)
   if (!ending) return
@@ -300,7 +300,7 @@ function finish(state: DecoderState, answering: Answering, emit: EmitEvent): voi
 
 function fail(state: DecoderState, { wire, at, beside }: { wire: JsonObject; at: string; beside: JsonObject }, emit: EmitEvent): void {
   start(state, {}, emit)
-  tellUsage(state, emit)
+  emitUsage(state, emit)
   state.phase = 'ended'
   emit({ type: 'error', error: decodeErrorInside(wire, at, beside) })
   emit({ type: 'end', clean: false })

@@ -6,10 +6,10 @@ import { defined } from '../../../kit/fields/defined.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
 import type { CutState } from '../../../kit/tools/cut-calls.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
-import { type Gathered, nothingGathered } from '../content/carried-thoughts.ts'
+import { type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import { writeTime } from '../response/response.ts'
-import type { GeminiReply, GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart } from '../schema.ts'
+import type { GeminiWrittenResponse, GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart } from '../schema.ts'
 
 export type EmitWire = Emit<GeminiWire['event']>
 
@@ -38,18 +38,18 @@ export type Lane = {
   open: Pending | undefined
   called: boolean
   /** The kind of the last written part, if decoders would append the next text of that kind to it. */
-  goesOn: 'text' | 'thought' | undefined
+  openKind: 'text' | 'thought' | undefined
   /** What follows a text (signature, logprobs, citations): held back for the last event, which needs a part, or until the next part. */
-  owed: { part: GeminiWrittenPart; beside: Beside } | undefined
+  pending: { part: GeminiWrittenPart; beside: Beside } | undefined
   /** Ended thoughts by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
-  thoughts: Record<string, { nth: number; lengths: number[] }>
+  reasoning: Record<string, { nth: number; lengths: number[] }>
   /** What the next call will carry, for clients that drop thoughts. Undefined: calls carry nothing. */
   gathered: Gathered | undefined
   /** Parts with signatures that came after their thought had ended; written in the last event. */
-  proofs: GeminiWrittenPart[]
+  signatures: GeminiWrittenPart[]
   /** The written texts. `told`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
-  told: { bytes: number; sources: string[] }
+  written: { bytes: number; sources: string[] }
   /** Some citations were already written. */
   grounded: boolean
   finish: Finish | undefined
@@ -92,13 +92,13 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
     phases: {},
     open: undefined,
     called: false,
-    goesOn: undefined,
-    owed: undefined,
-    thoughts: {},
+    openKind: undefined,
+    pending: undefined,
+    reasoning: {},
     gathered: state.carries ? nothingGathered() : undefined,
-    proofs: [],
+    signatures: [],
     texts: [],
-    told: { bytes: 0, sources: [] },
+    written: { bytes: 0, sources: [] },
     grounded: false,
     finish: undefined,
     finishAt: undefined,
@@ -111,7 +111,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
 }
 
 /** The fields of the reply that every event has. */
-export function headOf({ start: { id, model, createdAt } }: EncoderState): Pick<GeminiReply, 'modelVersion' | 'responseId' | 'createTime'> {
+export function headOf({ start: { id, model, createdAt } }: EncoderState): Pick<GeminiWrittenResponse, 'modelVersion' | 'responseId' | 'createTime'> {
   return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
 }
 

@@ -4,8 +4,8 @@ import type { EncoderEvent } from '../../../canonical/event.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { mergeUsage } from '../../../canonical/response.ts'
 import { markCarried } from '../../../kit/conversation/phases.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
-import { endedEarly, noteFinish } from '../../../kit/errors/failed-reply.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { endedEarly, noteFinish } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { holdCutCalls, isWholeInput } from '../../../kit/tools/cut-calls.ts'
@@ -19,7 +19,7 @@ import { isSameGrounding, joinGrounding, writeLogprobs } from '../response/respo
 import { encodeUsage } from '../response/usage.ts'
 import type { GeminiGrounding, GeminiWire, GeminiWrittenCandidate } from '../schema.ts'
 import { type EmitWire, type EncoderState, headOf, type Lane, laneOf, reportOf } from './encoder-state.ts'
-import { endPart, payOwed, startPart, takeDelta } from './part-writer.ts'
+import { endPart, flushPending, startPart, takeDelta } from './part-writer.ts'
 
 /**
  * Canonical events → wire events, each a chunk of the reply. Calls are written whole. The last event has the finish reasons of
@@ -57,7 +57,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
         startMessage(state, event)
         return
       case 'part.start':
-        startPart(state, heard(state, event), `${event.part}`, withPhaseOf(state, event), emit)
+        startPart(state, partLane(state, event), `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
         markCarried(laneOf(state, event.candidate).phases, event)
@@ -134,10 +134,10 @@ function startMessage(state: EncoderState, event: EventOf<'message.start'>): voi
 }
 
 /** The candidate of a part. Notes that somebody other than the model speaks. */
-function heard(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
+function partLane(state: EncoderState, { candidate, message, head }: EventOf<'part.start'>): Lane {
   const lane = laneOf(state, candidate)
-  const voice = lane.voices[message]
-  if (voice && isOtherVoice(voice.role, [head])) reportOf(state).add('message.role', voice.at, 'role')
+  const speaker = lane.voices[message]
+  if (speaker && isOtherSpeaker(speaker.role, [head])) reportOf(state).add('message.role', speaker.at, 'role')
   return lane
 }
 
@@ -191,7 +191,7 @@ function fail(state: EncoderState, error: CanonicalError, emit: EmitWire): void 
   const { promptBlocked, start, usage } = state
   const { id, model, createdAt, serviceTier } = start
   const report = reportOf(state)
-  for (const lane of Object.values(state.lanes)) payOwed(state, lane, emit)
+  for (const lane of Object.values(state.lanes)) flushPending(state, lane, emit)
   state.done = true
   noteError(error, report)
   // These would be in the last event, which is not written.
@@ -223,20 +223,20 @@ function finish(state: EncoderState, lanes: readonly Lane[], emit: EmitWire): vo
 }
 
 function lastOf(state: EncoderState, lane: Lane): GeminiWrittenCandidate {
-  const { candidate, around, owed, proofs, called, texts, grounded, grounding, finishAt: at, logprobs: loose, ext } = lane
+  const { candidate, around, pending, signatures, called, texts, grounded, grounding, finishAt: at, logprobs: loose, ext } = lane
   const report = reportOf(state)
   const { logprobsResult, groundingMetadata: _, ...own } = ownFields(ext) ?? {}
   // Logprobs of the last text may not be written yet: they go into one object with what else the candidate has.
-  const odds = (loose || logprobsResult) && owed?.beside.logprobsResult ? texts.slice(-1) : []
-  const written = owed?.beside.groundingMetadata
+  const logprobs = (loose || logprobsResult) && pending?.beside.logprobsResult ? texts.slice(-1) : []
+  const written = pending?.beside.groundingMetadata
   const isWhole = !grounded && isSameGrounding(texts, grounding)
   return {
     ...own,
     index: candidate,
-    content: { ...around, role: 'model', parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs },
-    ...owed?.beside,
+    content: { ...around, role: 'model', parts: pending || signatures.length === 0 ? [pending?.part ?? { text: '' }, ...signatures] : signatures },
+    ...pending?.beside,
     ...defined({
-      logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...odds], logprobsResult, at, report),
+      logprobsResult: writeLogprobs([{ logprobs: loose, at }, ...logprobs], logprobsResult, at, report),
       groundingMetadata: isWhole ? asRead<GeminiGrounding>(grounding) : joinGrounding(ownObject(ext, 'groundingMetadata'), written, at, report),
     }),
     ...encodeFinish(lane.finish, { hasCalls: called, at, truncated: state.truncated }, report),

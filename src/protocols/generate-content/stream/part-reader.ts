@@ -10,7 +10,7 @@ import { below, pointerOf } from '../../../kit/notes/path.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { unwrapSignature } from '../../../kit/signatures/envelope.ts'
 import type { EmitEvent } from '../../../protocol.ts'
-import type { Answer } from '../content/citations.ts'
+import type { TextAtPart } from '../content/citations.ts'
 import { decodePart } from '../content/content.ts'
 import { extOf, protocolName } from '../content/own.ts'
 import { decodeSignature, ordinalOf, rejoin } from '../content/reasoning.ts'
@@ -19,7 +19,7 @@ import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import { isBrokenCall, isContent } from '../response/finish.ts'
 import { callId, signedBy } from '../response/response.ts'
 import { GeminiPart } from '../schema.ts'
-import { addPieces, type StreamedCall } from './streamed-call.ts'
+import { addPartialArgs, type StreamedCall } from './streamed-call.ts'
 
 /** Reads the parts of one candidate of a stream: texts are continued from event to event, all other parts come whole. */
 
@@ -27,12 +27,12 @@ export type Open = {
   part: number
   kind: 'text' | 'thought'
   /** The text so far, to which offsets of citations refer; for a thought, one item for each segment. */
-  pieces: string[]
+  chunks: string[]
   /** It has its signature: the next text begins a new part. */
   signed: boolean
 }
 
-export type Answering = {
+export type CandidateState = {
   candidate: number
   /** JSON pointer to it in the whole reply. */
   at: Place
@@ -48,11 +48,11 @@ export type Answering = {
   hasBrokenCall: boolean
   open: Open | undefined
   /** The indexes of the parts that are thoughts, in order. */
-  thoughts: number[]
+  reasoning: number[]
   call: StreamedCall | undefined
   phases: PhasesInFront
   /** The ended texts, in order. */
-  answers: Answer[]
+  textsAtParts: TextAtPart[]
   raw: string | undefined
   message: string | undefined
   /** Unknown fields, each with its latest value. */
@@ -64,10 +64,10 @@ export type Answering = {
 }
 
 /** What all candidates share. */
-export type Reply = { notes: Note[]; id: string | undefined; model: string | undefined }
+export type ResponseHead = { notes: Note[]; id: string | undefined; model: string | undefined }
 export const reportOf = ({ notes }: { notes: Note[] }): GeminiReport => createGeminiReport(undefined, notes)
 
-export function startAnswering(candidate: number, at: Place): Answering {
+export function startCandidate(candidate: number, at: Place): CandidateState {
   return {
     candidate,
     at,
@@ -79,10 +79,10 @@ export function startAnswering(candidate: number, at: Place): Answering {
     hasContent: false,
     hasBrokenCall: false,
     open: undefined,
-    thoughts: [],
+    reasoning: [],
     call: undefined,
     phases: noPhases(),
-    answers: [],
+    textsAtParts: [],
     raw: undefined,
     message: undefined,
     fields: {},
@@ -92,11 +92,11 @@ export function startAnswering(candidate: number, at: Place): Answering {
 }
 
 /** `around`: unknown fields of the first content. */
-export function begin(answering: Answering, emit: EmitEvent, around?: JsonObject): void {
-  if (answering.begun) return
-  answering.begun = true
-  answering.around = around
-  const { candidate, at } = answering
+export function begin(candidateState: CandidateState, emit: EmitEvent, around?: JsonObject): void {
+  if (candidateState.begun) return
+  candidateState.begun = true
+  candidateState.around = around
+  const { candidate, at } = candidateState
   emit({ type: 'message.start', candidate, message: 0, role: 'assistant', at: below(at, 'content'), ...defined({ ext: extOf(around) }) })
 }
 
@@ -104,35 +104,35 @@ export function begin(answering: Answering, emit: EmitEvent, around?: JsonObject
  * Text is continued from event to event. An empty text before a text or thought in the same event begins a new part; it has no
  * effect on other clients. An empty thought before a thought begins its next segment.
  */
-export function takeParts(answering: Answering, wires: readonly unknown[], path: Place, reply: Reply, emit: EmitEvent): void {
+export function takeParts(candidateState: CandidateState, wires: readonly unknown[], path: Place, response: ResponseHead, emit: EmitEvent): void {
   for (const [place, wire] of wires.entries()) {
     const next = wires[place + 1]
-    if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(answering, wire, emit)
-    else takePart(answering, wire, below(path, place), reply, emit)
+    if (isPlainText(wire) && isPlainText(next) && !saysAnything(wire) && saysAnything(next)) divide(candidateState, wire, emit)
+    else takePart(candidateState, wire, below(path, place), response, emit)
   }
 }
 
 const saysAnything = ({ text, thoughtSignature }: PlainText) => Boolean(text || thoughtSignature)
 
-function divide(answering: Answering, { thought }: PlainText, emit: EmitEvent): void {
-  const { open } = answering
-  if (!thought) closeParts(answering, emit)
-  else if (open?.kind === 'thought' && open.pieces.at(-1)) open.pieces.push('')
+function divide(candidateState: CandidateState, { thought }: PlainText, emit: EmitEvent): void {
+  const { open } = candidateState
+  if (!thought) closeParts(candidateState, emit)
+  else if (open?.kind === 'thought' && open.chunks.at(-1)) open.chunks.push('')
 }
 
-export const textSoFar = ({ pieces }: Open) => pieces.join('')
+export const textSoFar = ({ chunks }: Open) => chunks.join('')
 
-function takePart(answering: Answering, wire: unknown, path: Place, reply: Reply, emit: EmitEvent): void {
+function takePart(candidateState: CandidateState, wire: unknown, path: Place, response: ResponseHead, emit: EmitEvent): void {
   if (isPlainText(wire)) {
-    takeText(answering, wire, reply, emit)
+    takeText(candidateState, wire, response, emit)
     return
   }
-  if (isObject(wire) && isObject(wire['functionCall']) && takePieces(answering, wire, path, reply, emit)) return
+  if (isObject(wire) && isObject(wire['functionCall']) && takePartialArgs(candidateState, wire, path, response, emit)) return
   const part = checkPart(wire, path)
-  const whole = readWhole(answering, part, reply)
-  closeParts(answering, emit)
-  startPart(answering, whole, emit)
-  emit({ type: 'part.end', candidate: answering.candidate, part: answering.nextPart - 1 })
+  const whole = readWhole(candidateState, part, response)
+  closeParts(candidateState, emit)
+  startPart(candidateState, whole, emit)
+  emit({ type: 'part.end', candidate: candidateState.candidate, part: candidateState.nextPart - 1 })
 }
 
 /** Is it a text without unknown fields, as nearly all parts of a stream are? */
@@ -148,29 +148,29 @@ function isPlainText(wire: unknown): wire is PlainText {
 
 const checkPart = (wire: unknown, path: Place): GeminiPart => check(protocolName, GeminiPart, wire, inner => pointerOf(path) + inner)
 
-function readWhole(answering: Answering, part: GeminiPart, reply: Reply): Part {
-  const { id = '', model } = reply
+function readWhole(candidateState: CandidateState, part: GeminiPart, response: ResponseHead): Part {
+  const { id = '', model } = response
   const reading: Reading = {
     root: '',
-    report: reportOf(reply),
+    report: reportOf(response),
     place: pointer => pointer,
     names: {},
     speaks: 'model',
-    callId: () => callId(id, answering.candidate, answering.unnamed++),
+    callId: () => callId(id, candidateState.candidate, candidateState.unnamed++),
   }
-  const whole = decodePart(part, below(below(below(answering.at, 'content'), 'parts'), answering.nextPart), reading)
+  const whole = decodePart(part, below(below(below(candidateState.at, 'content'), 'parts'), candidateState.nextPart), reading)
   signedBy(model, whole)
-  answering.called ||= whole.type === 'tool-call'
+  candidateState.called ||= whole.type === 'tool-call'
   return whole
 }
 
-function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
-  const { candidate } = answering
-  const part = answering.nextPart++
-  takePhase(answering.phases, whole)
-  if (whole.type === 'reasoning') answering.thoughts.push(part)
-  answering.hasContent ||= isContent(whole)
-  answering.hasBrokenCall ||= isBrokenCall(whole)
+function startPart(candidateState: CandidateState, whole: Part, emit: EmitEvent): number {
+  const { candidate } = candidateState
+  const part = candidateState.nextPart++
+  takePhase(candidateState.phases, whole)
+  if (whole.type === 'reasoning') candidateState.reasoning.push(part)
+  candidateState.hasContent ||= isContent(whole)
+  candidateState.hasBrokenCall ||= isBrokenCall(whole)
   const { head, deltas } = takeApart(whole)
   emit({ type: 'part.start', candidate, message: 0, part, head })
   for (const delta of deltas) emit({ type: 'part.delta', candidate, part, delta })
@@ -179,41 +179,41 @@ function startPart(answering: Answering, whole: Part, emit: EmitEvent): number {
 
 type PlainText = { text: string; thought?: boolean; thoughtSignature?: string }
 
-function takeText(answering: Answering, wire: PlainText, reply: Reply, emit: EmitEvent): void {
+function takeText(candidateState: CandidateState, wire: PlainText, response: ResponseHead, emit: EmitEvent): void {
   const { text, thought, thoughtSignature } = wire
   const kind = thought === true ? 'thought' : 'text'
-  if (!saysAnything(wire) || provesBefore(answering, wire, emit)) return
+  if (!saysAnything(wire) || provesBefore(candidateState, wire, emit)) return
   const { signature: carried } = text === '' ? decodeSignature(thoughtSignature) : {}
   if (carried?.form === 'phase') {
-    closeParts(answering, emit)
-    takePhase(answering.phases, { type: 'reasoning', segments: [], signature: carried })
+    closeParts(candidateState, emit)
+    takePhase(candidateState.phases, { type: 'reasoning', segments: [], signature: carried })
     return
   }
-  const { open } = answering
-  const goesOn = open?.kind === kind && !open.signed
-  const signed = thoughtSignature ? readWhole(answering, wire, reply) : undefined
+  const { open } = candidateState
+  const isContinued = open?.kind === kind && !open.signed
+  const signed = thoughtSignature ? readWhole(candidateState, wire, response) : undefined
   // A text with the signature of another protocol's reasoning is that reasoning, not text.
-  if (!goesOn || (signed && signed.type !== (kind === 'thought' ? 'reasoning' : 'text'))) {
-    closeParts(answering, emit)
-    const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(answering, wire, reply))
-    const part = startPart(answering, whole, emit)
-    answering.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', pieces: [text], signed: signed !== undefined }
+  if (!isContinued || (signed && signed.type !== (kind === 'thought' ? 'reasoning' : 'text'))) {
+    closeParts(candidateState, emit)
+    const whole = signed?.type === 'reasoning' ? rejoin(signed, thoughtSignature, []) : (signed ?? readWhole(candidateState, wire, response))
+    const part = startPart(candidateState, whole, emit)
+    candidateState.open = { part, kind: whole.type === 'reasoning' ? 'thought' : 'text', chunks: [text], signed: signed !== undefined }
     return
   }
-  const tell = (delta: Delta) => emit({ type: 'part.delta', candidate: answering.candidate, part: open.part, delta })
-  const segment = open.pieces.length - 1
-  open.pieces[segment] += text
-  if (text) tell(kind === 'thought' ? { kind: 'reasoning', segment, of: 'summary', text } : { kind: 'text', text })
+  const emitDelta = (delta: Delta) => emit({ type: 'part.delta', candidate: candidateState.candidate, part: open.part, delta })
+  const segment = open.chunks.length - 1
+  open.chunks[segment] += text
+  if (text) emitDelta(kind === 'thought' ? { kind: 'reasoning', segment, of: 'summary', text } : { kind: 'text', text })
   if (!signed?.signature) return
-  tell({ kind: 'signature', signature: signed.signature })
+  emitDelta({ kind: 'signature', signature: signed.signature })
   open.signed = true
-  if (signed.type === 'reasoning') closeThought(answering, open, { whole: signed, value: thoughtSignature }, emit)
+  if (signed.type === 'reasoning') closeThought(candidateState, open, { whole: signed, value: thoughtSignature }, emit)
 }
 
 /** Emits a signature that came after its thought had ended. False: not such a part. */
-function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignature }: PlainText, emit: EmitEvent): boolean {
+function provesBefore({ candidate, reasoning }: CandidateState, { text, thoughtSignature }: PlainText, emit: EmitEvent): boolean {
   const { signature, envelope } = text === '' && thoughtSignature ? decodeSignature(thoughtSignature) : {}
-  const part = envelope && thoughts[ordinalOf(envelope) ?? -1]
+  const part = envelope && reasoning[ordinalOf(envelope) ?? -1]
   if (part === undefined || !signature) return false
   emit({ type: 'part.delta', candidate, part, delta: { kind: 'signature', signature, ...defined({ id: envelope?.id, kinds: envelope?.kinds }) } })
   return true
@@ -221,72 +221,72 @@ function provesBefore({ candidate, thoughts }: Answering, { text, thoughtSignatu
 
 /** Ends a thought whose signature is in an envelope, with the segments that the envelope describes. */
 function closeThought(
-  answering: Answering,
-  { part, pieces }: Open,
+  candidateState: CandidateState,
+  { part, chunks }: Open,
   { whole, value }: { whole: Extract<Part, { type: 'reasoning' }>; value: string | undefined },
   emit: EmitEvent,
 ): void {
   const envelope = value ? unwrapSignature(value) : undefined
   if (!value || !envelope) return
-  const segments = pieces.filter(Boolean).map((text, nth) => ({ kind: envelope.kinds?.[nth] ?? ('summary' as const), text }))
-  const final = rejoin({ ...whole, segments, at: below(below(below(answering.at, 'content'), 'parts'), part) }, value, [])
-  answering.open = undefined
-  emit({ type: 'part.end', candidate: answering.candidate, part, final })
+  const segments = chunks.filter(Boolean).map((text, nth) => ({ kind: envelope.kinds?.[nth] ?? ('summary' as const), text }))
+  const final = rejoin({ ...whole, segments, at: below(below(below(candidateState.at, 'content'), 'parts'), part) }, value, [])
+  candidateState.open = undefined
+  emit({ type: 'part.end', candidate: candidateState.candidate, part, final })
 }
 
 /** Arguments in pieces: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such a part. */
-function takePieces(answering: Answering, wire: JsonObject, path: Place, reply: Reply, emit: EmitEvent): boolean {
+function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path: Place, response: ResponseHead, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
-  const { partialArgs: pieces, willContinue, ...head } = call
+  const { partialArgs: partialArgs, willContinue, ...head } = call
   const continues = willContinue === true
   const isNamed = typeof head['name'] === 'string' && head['name'] !== ''
-  if (isNamed && !continues && pieces === undefined) return false
+  if (isNamed && !continues && partialArgs === undefined) return false
   if (isNamed) {
-    const whole = readWhole(answering, checkPart({ ...wire, functionCall: head }, path), reply)
-    closeParts(answering, emit)
+    const whole = readWhole(candidateState, checkPart({ ...wire, functionCall: head }, path), response)
+    closeParts(candidateState, emit)
     if (whole.type !== 'tool-call') return false
     const args = isObject(head['args']) ? copyOf(head['args']) : {}
-    answering.call = { part: startPart(answering, { ...whole, input: '' }, emit), args }
-  } else if (!answering.call) {
-    if (!continues && pieces === undefined && Object.keys(head).length > 0) return false
-    answering.hasBrokenCall = true
-    reportOf(reply).once('stream.stray-delta', path)
+    candidateState.call = { part: startPart(candidateState, { ...whole, input: '' }, emit), args }
+  } else if (!candidateState.call) {
+    if (!continues && partialArgs === undefined && Object.keys(head).length > 0) return false
+    candidateState.hasBrokenCall = true
+    reportOf(response).once('stream.stray-delta', path)
     return true
-  } else noteBeside(wire, path, reply)
-  const { call: open } = answering
-  if (open && Array.isArray(pieces) && !addPieces(open, pieces)) reportOf(reply).once('stream.partial-path', below(below(path, 'functionCall'), 'partialArgs'))
-  if (!continues) closeCall(answering, emit)
+  } else noteBeside(wire, path, response)
+  const { call: open } = candidateState
+  if (open && Array.isArray(partialArgs) && !addPartialArgs(open, partialArgs)) reportOf(response).once('stream.partial-path', below(below(path, 'functionCall'), 'partialArgs'))
+  if (!continues) closeCall(candidateState, emit)
   return true
 }
 
 /** The call is announced already, so whatever else its pieces say has no place. */
-function noteBeside({ functionCall, ...wire }: JsonObject, path: Place, reply: Reply): void {
+function noteBeside({ functionCall, ...wire }: JsonObject, path: Place, response: ResponseHead): void {
   const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
-  const pieces = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
+  const entries = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []
   const strange = defined({ partialArgs: Array.isArray(partialArgs) ? undefined : partialArgs, name: name || undefined })
-  noteUnknown({ ...wire }, path, reply)
-  noteUnknown({ ...call, ...strange }, below(path, 'functionCall'), reply)
-  for (const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue: more, ...unknown } of pieces)
-    noteUnknown(unknown, below(below(path, 'functionCall'), 'partialArgs'), reply)
+  noteUnknown({ ...wire }, path, response)
+  noteUnknown({ ...call, ...strange }, below(path, 'functionCall'), response)
+  for (const { jsonPath, stringValue, numberValue, boolValue, nullValue, willContinue: more, ...unknown } of entries)
+    noteUnknown(unknown, below(below(path, 'functionCall'), 'partialArgs'), response)
 }
 
-function noteUnknown(unknown: JsonObject, path: Place, reply: Reply): void {
-  for (const key in unknown) if (unknown[key] != null) reportOf(reply).once('field.unknown', below(path, key))
+function noteUnknown(unknown: JsonObject, path: Place, response: ResponseHead): void {
+  for (const key in unknown) if (unknown[key] != null) reportOf(response).once('field.unknown', below(path, key))
 }
 
-function closeCall(answering: Answering, emit: EmitEvent): void {
-  const { call, candidate } = answering
+function closeCall(candidateState: CandidateState, emit: EmitEvent): void {
+  const { call, candidate } = candidateState
   if (!call) return
-  answering.call = undefined
+  candidateState.call = undefined
   emit({ type: 'part.delta', candidate, part: call.part, delta: { kind: 'input', text: JSON.stringify(call.args) } })
   emit({ type: 'part.end', candidate, part: call.part })
 }
 
-export function closeParts(answering: Answering, emit: EmitEvent): void {
-  closeCall(answering, emit)
-  const { open, candidate } = answering
+export function closeParts(candidateState: CandidateState, emit: EmitEvent): void {
+  closeCall(candidateState, emit)
+  const { open, candidate } = candidateState
   if (!open) return
-  answering.open = undefined
-  if (open.kind === 'text') answering.answers.push({ text: textSoFar(open), place: open.part })
+  candidateState.open = undefined
+  if (open.kind === 'text') candidateState.textsAtParts.push({ text: textSoFar(open), place: open.part })
   emit({ type: 'part.end', candidate, part: open.part })
 }

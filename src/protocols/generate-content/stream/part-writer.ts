@@ -1,18 +1,18 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import { copyOf } from '../../../canonical/copy.ts'
-import type { Delta, Proof } from '../../../canonical/event.ts'
+import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { Part, ReasoningSegment, TextPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { wrapSignatureInBase64 } from '../../../kit/signatures/envelope.ts'
-import { carryThoughts } from '../content/carried-thoughts.ts'
+import { carryReasoning } from '../content/carried-reasoning.ts'
 import { encodeGrounding } from '../content/citations.ts'
 import { encodePart } from '../content/content.ts'
 import { ownFields, protocolName } from '../content/own.ts'
 import { phasePart, sign } from '../content/reasoning.ts'
 import { encodeLogprobs, hasOwnBytes } from '../response/logprobs.ts'
-import { isCalled, replyWriting, standIn } from '../response/response.ts'
+import { isCalled, responseWriting, textParts } from '../response/response.ts'
 import type { GeminiWrittenPart } from '../schema.ts'
 import { type Beside, type EmitWire, type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 
@@ -47,11 +47,11 @@ function ofStreamed(part: Part, delta: Extract<Delta, { kind: 'fields' }>): Delt
 }
 
 /** A signature that comes after its thought has ended is put on an empty text, with the index of the thought. */
-function proveLate({ thoughts, proofs }: Lane, key: string, { signature, id, kinds }: Proof): void {
-  const thought = Object.hasOwn(thoughts, key) ? thoughts[key] : undefined
+function proveLate({ reasoning, signatures }: Lane, key: string, { signature, id, kinds }: PlacedSignature): void {
+  const thought = Object.hasOwn(reasoning, key) ? reasoning[key] : undefined
   if (!thought) return
   const { nth, lengths } = thought
-  proofs.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
+  signatures.push({ text: '', thoughtSignature: wrapSignatureInBase64({ signature, attach: `r${nth}`, lengths, ...defined({ id, kinds }) }) })
 }
 
 type Ending = { part: string | number; cut?: boolean }
@@ -70,12 +70,12 @@ const joined = (segments: readonly ReasoningSegment[]) => segments.map(({ text }
 /** Writes the text that is not written yet. */
 function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire): void {
   const { part, sent } = pending
-  const pieces = unsent(part, sent)
-  if (pieces.length === 0) return
-  payOwed(state, lane, emit)
+  const chunks = unsent(part, sent)
+  if (chunks.length === 0) return
+  flushPending(state, lane, emit)
   const thought = part.type === 'reasoning' && { thought: true }
   const parts: JsonObject[] = []
-  for (const { text, divided } of pieces) {
+  for (const { text, divided } of chunks) {
     pending.sent += text.length
     // An empty thought before the piece begins the next segment.
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
@@ -91,14 +91,14 @@ function unsent(part: Part, sent: number): { text: string; divided: boolean }[] 
     const text = wordsOf(part).slice(sent)
     return text ? [{ text, divided: false }] : []
   }
-  const pieces: { text: string; divided: boolean }[] = []
+  const chunks: { text: string; divided: boolean }[] = []
   let start = 0
   for (const { text } of part.segments) {
     const left = text.slice(Math.max(0, sent - start))
-    if (left) pieces.push({ text: left, divided: start > 0 && sent <= start })
+    if (left) chunks.push({ text: left, divided: start > 0 && sent <= start })
     start += text.length
   }
-  return pieces
+  return chunks
 }
 
 /** Decoders append a text to a previous one of the same kind: an empty text between them marks a new part. */
@@ -107,8 +107,8 @@ function apart(lane: Lane, parts: readonly GeminiWrittenPart[]): GeminiWrittenPa
     const { text, thought, thoughtSignature } = part
     if (text === '' && thoughtSignature === undefined) return [part]
     const kind = typeof text !== 'string' ? undefined : thought === true ? 'thought' : 'text'
-    const divided = kind !== undefined && kind === lane.goesOn
-    lane.goesOn = thoughtSignature === undefined ? kind : undefined
+    const divided = kind !== undefined && kind === lane.openKind
+    lane.openKind = thoughtSignature === undefined ? kind : undefined
     return divided ? [{ text: '' }, part] : [part]
   })
 }
@@ -118,15 +118,15 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   lane.open = undefined
   const { part, sent } = pending
   const report = reportOf(state)
-  const writing = replyWriting(report, false, text => lane.texts.push(text))
+  const writing = responseWriting(report, false, text => lane.texts.push(text))
   const written = encodePart(part, writing)
-  if (lane.gathered) carryThoughts(lane.gathered, part, written)
-  if (part.type !== 'text') for (const text of written.flatMap(standIn)) countText(lane, text)
+  if (lane.gathered) carryReasoning(lane.gathered, part, written)
+  if (part.type !== 'text') for (const text of written.flatMap(textParts)) countText(lane, text)
   if (part.type === 'reasoning' && written.length > 0)
-    lane.thoughts[pending.key] = { nth: Object.keys(lane.thoughts).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
+    lane.reasoning[pending.key] = { nth: Object.keys(lane.reasoning).length, lengths: part.segments.map(({ text }) => text.length).filter(Boolean) }
   if (sent === 0) {
     // A part of which nothing is written does not count as the next part.
-    if (written.length > 0) payOwed(state, lane, emit)
+    if (written.length > 0) flushPending(state, lane, emit)
     const parts = apart(lane, written)
     report.settle(parts, '/candidates/0/content/parts')
     writeParts(state, lane, parts, {}, emit)
@@ -135,18 +135,18 @@ function close(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   if (part.type === 'reasoning') {
     const { thoughtSignature } = written.at(-1) ?? {}
     if (!thoughtSignature) return
-    lane.goesOn = undefined
+    lane.openKind = undefined
     writeParts(state, lane, [{ text: '', thought: true, thoughtSignature }], {}, emit)
     return
   }
   const signed = sign(part, writing, { attach: 'prev' })
   const beside = part.type === 'text' ? besideText(state, lane, part) : {}
-  if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed = { part: { text: '', ...signed }, beside }
+  if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.pending = { part: { text: '', ...signed }, beside }
 }
 
 function countText(lane: Lane, part: TextPart): void {
   lane.texts.push(part)
-  lane.told.bytes += byteLength(part.text)
+  lane.written.bytes += byteLength(part.text)
 }
 
 const byteLength = (text: string) => new TextEncoder().encode(text).length
@@ -155,19 +155,19 @@ const byteLength = (text: string) => new TextEncoder().encode(text).length
 function besideText(state: EncoderState, lane: Lane, { text, citations = [], logprobs, at }: Extract<Part, { type: 'text' }>): Beside {
   const report = reportOf(state)
   const lost = (_: number, loss: 'some' | 'all') => report.add(loss === 'all' ? 'citation.unsupported' : 'citation.approximated', at, 'citations')
-  const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.told) : undefined
-  lane.told.bytes += byteLength(text)
+  const grounding = citations.length > 0 ? encodeGrounding([{ text, citations }], lost, lane.written) : undefined
+  lane.written.bytes += byteLength(text)
   if (logprobs) noteTokens(logprobs, protocolName, report)
   if (logprobs && hasOwnBytes(logprobs)) report.add('logprobs.bytes', at, 'logprobs')
   return defined({ logprobsResult: logprobs && encodeLogprobs(logprobs), groundingMetadata: grounding })
 }
 
 /** Writes what follows a text (signature, logprobs, citations) before the next part begins. */
-export function payOwed(state: EncoderState, lane: Lane, emit: EmitWire): void {
-  const { owed } = lane
-  if (!owed) return
-  lane.owed = undefined
-  lane.grounded ||= owed.beside.groundingMetadata !== undefined
-  if (owed.part.thoughtSignature !== undefined) lane.goesOn = undefined
-  writeParts(state, lane, [owed.part], owed.beside, emit)
+export function flushPending(state: EncoderState, lane: Lane, emit: EmitWire): void {
+  const { pending } = lane
+  if (!pending) return
+  lane.pending = undefined
+  lane.grounded ||= pending.beside.groundingMetadata !== undefined
+  if (pending.part.thoughtSignature !== undefined) lane.openKind = undefined
+  writeParts(state, lane, [pending.part], pending.beside, emit)
 }

@@ -13,9 +13,9 @@ export const shortcut: Shortcut = {
 function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelta): boolean {
   const open = Object.hasOwn(candidates, candidate) ? candidates[candidate]?.open : undefined
   if (open?.part !== part || open.signed || (delta.kind !== 'text' && delta.kind !== 'reasoning')) return false
-  const piece = open.pieces.length - 1
-  if (delta.kind === 'reasoning' && delta.segment !== piece) return false
-  open.pieces[piece] += delta.text
+  const last = open.chunks.length - 1
+  if (delta.kind === 'reasoning' && delta.segment !== last) return false
+  open.chunks[last] += delta.text
   return true
 }
 
@@ -23,7 +23,7 @@ function write(state: EncoderState, { candidate, part, delta }: PartDelta, liter
   const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
   const { open } = lane ?? {}
   // The first piece of a part is written with the part's other fields.
-  if (state.done || !lane || lane.owed || open?.key !== String(part) || open.sent === 0) return undefined
+  if (state.done || !lane || lane.pending || open?.key !== String(part) || open.sent === 0) return undefined
   const { part: whole } = open
   if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text
   else if (delta.kind === 'reasoning' && whole.type === 'reasoning') {

@@ -4,16 +4,16 @@ import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 export type StreamedCall = { part: number; args: JsonObject /** The path of the string that the next piece continues. */; continues?: string }
 
 /** Adds the pieces of one event. False: one of them could not be placed. Changes the call. */
-export function addPieces(call: StreamedCall, pieces: readonly unknown[]): boolean {
+export function addPartialArgs(call: StreamedCall, partialArgs: readonly unknown[]): boolean {
   let placed = true
-  for (const piece of pieces) {
-    const keys = isObject(piece) && typeof piece['jsonPath'] === 'string' ? keysOf(piece['jsonPath']) : undefined
-    const value = isObject(piece) ? toldBy(piece) : undefined
-    if (!isObject(piece) || !keys || value === undefined || !put(call, { keys, path: String(piece['jsonPath']), value })) {
+  for (const entry of partialArgs) {
+    const keys = isObject(entry) && typeof entry['jsonPath'] === 'string' ? keysOf(entry['jsonPath']) : undefined
+    const value = isObject(entry) ? valueOf(entry) : undefined
+    if (!isObject(entry) || !keys || value === undefined || !put(call, { keys, path: String(entry['jsonPath']), value })) {
       placed = false
       continue
     }
-    if (piece['willContinue'] === true) call.continues = String(piece['jsonPath'])
+    if (entry['willContinue'] === true) call.continues = String(entry['jsonPath'])
     else delete call.continues
   }
   return placed
@@ -25,9 +25,9 @@ const valueKeys = [
   ['boolValue', 'boolean'],
 ] as const
 
-function toldBy(piece: JsonObject): unknown {
-  for (const [key, type] of valueKeys) if (typeof piece[key] === type) return piece[key]
-  return 'nullValue' in piece ? null : undefined
+function valueOf(entry: JsonObject): unknown {
+  for (const [key, type] of valueKeys) if (typeof entry[key] === type) return entry[key]
+  return 'nullValue' in entry ? null : undefined
 }
 
 type Place = { keys: (string | number)[]; path: string; value: unknown }
@@ -41,10 +41,10 @@ function put(call: StreamedCall, { keys, path, value }: Place): boolean {
   const last = keys.at(-1)
   if (last === undefined || typeof holder !== 'object' || holder === null) return false
   const before = valueAt(holder, last)
-  const goesOn = call.continues === path && typeof before === 'string' && typeof value === 'string'
+  const isContinued = call.continues === path && typeof before === 'string' && typeof value === 'string'
   // What stands there already was told whole.
-  if (before !== undefined && !goesOn && !same(before, value)) return false
-  set(holder, last, goesOn ? before + value : value)
+  if (before !== undefined && !isContinued && !same(before, value)) return false
+  set(holder, last, isContinued ? before + value : value)
   return valueAt(holder, last) !== undefined
 }
 

@@ -55,7 +55,7 @@ export function encodeCited({ text, citations = [], at }: TextPart, report: Mess
   const spanned = foreign.map(citation => {
     const [start, end] = [citation.start ?? 0, Math.min(citation.end ?? points.length, points.length)]
     // Some servers cite without a span: they mean the whole text.
-    return start >= 0 && start < end ? { citation, start, end, told: true } : { citation, start: 0, end: points.length, told: false }
+    return start >= 0 && start < end ? { citation, start, end, isPlaced: true } : { citation, start: 0, end: points.length, isPlaced: false }
   })
   const edges = [...new Set([0, points.length, ...flatMap(spanned, ({ start, end }) => [start, end])])]
     .filter(edge => edge >= 0 && edge <= points.length)
@@ -69,9 +69,9 @@ export function encodeCited({ text, citations = [], at }: TextPart, report: Mess
     ]
     blocks.push({ type: 'text', text: points.slice(start, end).join(''), ...(citations.length > 0 && { citations }) })
   })
-  for (const { citation, told } of spanned) {
+  for (const { citation, isPlaced } of spanned) {
     if (encodeCitation(citation).length === 0 || points.length === 0) report.add('citation.foreign', at, 'citations')
-    else if (!told) report.add('citation.span', at, 'citations')
+    else if (!isPlaced) report.add('citation.span', at, 'citations')
   }
   if (foreign.some(({ kind }) => kind === 'url')) report.once('citation.encrypted-index', '/content')
   return blocks

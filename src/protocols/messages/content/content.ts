@@ -31,13 +31,13 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
   if (!content) return []
   if (typeof content === 'string') return [{ type: 'text', text: content, at }]
   const parts: Part[] = []
-  let inFront: ProofsInFront | undefined
+  let inFront: LeadingSignatures | undefined
   const phases = noPhases()
   content.forEach((block, index) => {
     const here = below(at, index)
     const carrier = carrierOf(block)
     if (carrier?.attach === 'next') {
-      inFront ??= new ProofsInFront(content, report)
+      inFront ??= new LeadingSignatures(content, report)
       inFront.add({ signature: carrier.signature, at: here, index })
     } else if (carrier?.attach === 'text') parts.push({ type: 'text', text: '', signature: carrier.signature, at: here })
     else if (carrier) {
@@ -55,15 +55,15 @@ export function decodeContent(content: string | readonly MessagesRawBlock[] | nu
   return parts
 }
 
-type ProofInFront = { signature: Signature; at: Place; index: number }
+type LeadingSignature = { signature: Signature; at: Place; index: number }
 
 /**
  * Signatures of carrier blocks that wait for the part after them. A client that moves all thinking to the front puts the carriers of
  * several calls in a row, with a text between them and the calls.
  */
-class ProofsInFront {
+class LeadingSignatures {
   readonly #report: MessagesReport
-  readonly #proofs: ProofInFront[] = []
+  readonly #proofs: LeadingSignature[] = []
   /** Index of the first proof that still waits. An index, because `shift` would move all the others: there may be 100,000. */
   #next = 0
   /** Indexes of the call blocks, the last one first. */
@@ -74,20 +74,20 @@ class ProofsInFront {
     this.#calls = flatMap(content, ({ type }, index) => (type === 'tool_use' ? [index] : [])).reverse()
   }
 
-  add(proof: ProofInFront): void {
-    this.#proofs.push(proof)
-    this.#forgetCallsBefore(proof.index)
+  add(leading: LeadingSignature): void {
+    this.#proofs.push(leading)
+    this.#forgetCallsBefore(leading.index)
     // At most as many can wait as calls follow; without calls, one for the next part.
     while (this.#proofs.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
   }
 
   give(part: Part, index: number): void {
-    const proof = this.#proofs[this.#next]
+    const leading = this.#proofs[this.#next]
     // A proof before a text belongs to a call after the text, as long as one follows.
-    if (!proof || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
+    if (!leading || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
     if (part.signature) this.#lose()
     else {
-      part.signature = proof.signature
+      part.signature = leading.signature
       this.#next++
     }
   }

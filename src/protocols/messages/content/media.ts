@@ -77,7 +77,7 @@ type WriteContent = (parts: readonly Part[]) => MessagesWrittenBlock[]
 type Media = MessagesWrittenBlockOf<'image' | 'document'>
 
 /** In lower case, since MIME types are case-insensitive, and with the official name of JPEG. */
-function usualType(mime: string | undefined): string | undefined {
+function defaultType(mime: string | undefined): string | undefined {
   const lower = mime?.toLowerCase()
   return lower === 'image/jpg' ? 'image/jpeg' : lower
 }
@@ -136,7 +136,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     case 'base64': {
       const { data } = source
       if (writing.native) return { type, source: { type: 'base64', ...defined({ media_type: source.mime }), data } }
-      const mime = usualType(source.mime)
+      const mime = defaultType(source.mime)
       const isImage = mime !== undefined && imageTypes.has(mime)
       if (type === 'image' || isImage)
         return isImage ? { type: 'image', source: { type: 'base64', media_type: mime, data } } : (convert(part, mime, data, writing) ?? refuse())
@@ -152,7 +152,7 @@ function encodeSource(part: MediaPart, writing: Writing, write: WriteContent): M
     }
     case 'url':
       // A malformed `data:` URL; the server fetches no `data:` URLs.
-      if (!writing.native && (/^data:/i.test(source.url) || !fetches(type, usualType(source.mime)))) return refuse()
+      if (!writing.native && (/^data:/i.test(source.url) || !fetches(type, defaultType(source.mime)))) return refuse()
       return { type, source: { type: 'url', url: source.url } }
     case 'file-id':
       if (source.issuer === protocolName) return { type, source: { type: 'file', file_id: source.id } }

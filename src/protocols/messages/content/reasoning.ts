@@ -1,6 +1,6 @@
-import type { Proof } from '../../../canonical/event.ts'
+import type { PlacedSignature } from '../../../canonical/event.ts'
 import type { Part, Place, ReasoningPart, ReasoningSegment, Signature, TextPart } from '../../../canonical/message.ts'
-import { phaseProof } from '../../../kit/conversation/phases.ts'
+import { phaseSignature } from '../../../kit/conversation/phases.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
@@ -37,8 +37,8 @@ export function decodeRedacted(block: MessagesBlockOf<'redacted_thinking'>, at: 
 export function decodeReasoning(thinking: string, signature: string): ReasoningPart {
   const envelope = signature ? unwrapSignature(signature) : undefined
   const segments = cut(thinking, envelope?.lengths).map((text, nth) => ({ kind: envelope?.kinds?.[nth] ?? ('summary' as const), text }))
-  const proof: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
-  return { type: 'reasoning', segments, ...defined({ signature: proof, id: envelope?.id }) }
+  const callSignature: Signature | undefined = envelope?.signature ?? (signature ? { value: signature, issuer: protocolName, form: 'thinking' } : undefined)
+  return { type: 'reasoning', segments, ...defined({ signature: callSignature, id: envelope?.id }) }
 }
 
 /** Adds the model to a signature of this protocol; a later request needs it. */
@@ -65,9 +65,9 @@ function cut(text: string, lengths: readonly number[] | undefined): string[] {
   if (!lengths || lengths.reduce((sum, length) => sum + length, 0) + between.length * (lengths.length - 1) !== text.length) return [text]
   let start = 0
   return lengths.map(length => {
-    const piece = text.slice(start, start + length)
+    const segment = text.slice(start, start + length)
     start += length + between.length
-    return piece
+    return segment
   })
 }
 
@@ -79,7 +79,7 @@ export function carrierOf(block: MessagesRawBlock): Carried | undefined {
 }
 
 /** A signature from a carrier block. `attach`: the part that it belongs to, see `ownerOf`. */
-export type Carried = Proof & { attach: string }
+export type Carried = PlacedSignature & { attach: string }
 
 /** Number of the reasoning part that the signature belongs to, from 0. Undefined: it belongs to no reasoning part. */
 export function ordinalOf(attach: string): number | undefined {
@@ -183,11 +183,11 @@ export function carrier({ signature, at }: Part, { report, opens }: Writing): ((
   return undefined
 }
 
-export function encodeCarrier({ signature, id, kinds }: Proof, attach?: string): Redacted {
+export function encodeCarrier({ signature, id, kinds }: PlacedSignature, attach?: string): Redacted {
   return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
 }
 
 /** The block that tells a client the phase of the text behind it. */
 export function phaseBlock(phase: NonNullable<TextPart['phase']>): Redacted {
-  return { type: 'redacted_thinking', data: wrapSignature({ signature: phaseProof(phase) }) }
+  return { type: 'redacted_thinking', data: wrapSignature({ signature: phaseSignature(phase) }) }
 }

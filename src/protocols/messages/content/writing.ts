@@ -3,7 +3,7 @@ import type { CanonicalRequest } from '../../../canonical/request.ts'
 import type { Tool } from '../../../canonical/tool.ts'
 import { TranslationError } from '../../../errors.ts'
 import type { JsonObject } from '../../../kit/json/json.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
 import type { MessagesMark, MessagesWrittenBlock } from '../schema.ts'
@@ -86,7 +86,7 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
     opens: options.foreignSignatures === 'wrap',
     native,
     callId: idOf,
-    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     mixed: messages.some(({ parts }) => parts.some(({ signature }) => signature !== undefined && signature.issuer !== protocolName)),
     unsigned: options.unsignedReasoning ?? 'drop',
     model,

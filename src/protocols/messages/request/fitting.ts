@@ -48,9 +48,9 @@ const tagged = (content: unknown): JsonObject[] =>
 
 /** Thinking in the way that the model knows. */
 const thinking: Edit = (body, { thinking: way }, report) => {
-  const { thinking: asked } = body
-  if (!isObject(asked) || way === undefined || way === 'auto') return body
-  const { type, budget_tokens: budget, ...shown } = asked
+  const { thinking: requested } = body
+  if (!isObject(requested) || way === undefined || way === 'auto') return body
+  const { type, budget_tokens: budget, ...shown } = requested
   if (type === 'disabled' && alwaysThinks(modelOf(body))) {
     report.add('reasoning.always-on', '/thinking')
     return without(body, ['thinking'])

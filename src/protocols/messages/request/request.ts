@@ -127,9 +127,9 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const conversation = encodeMessages(messages, writing)
   if (!native) limitMarks(wanted.tools, conversation, { marks: writing.marks, report, auto: cache?.auto !== undefined })
 
-  const asked = encodeLimit(request, writing)
+  const requestedLimit = encodeLimit(request, writing)
   const forced = choice?.type === 'any' || choice?.type === 'tool'
-  const thought = encodeThought(request, { maxTokens: asked, forced }, writing)
+  const thought = encodeThought(request, { maxTokens: requestedLimit, forced }, writing)
   const format = encodeFormat(output, conversation, writing)
   if (candidateCount !== undefined && candidateCount !== 1) report.add('candidates.first-only', undefined, 'candidateCount')
   if (logprobs?.enabled) report.add('field.unsupported', '', 'logprobs.enabled')
@@ -140,7 +140,7 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
   const isOlder = older !== undefined && older['type'] === undefined
   const servers = ownOf(ext)?.['mcp_servers']
   const own: MessagesBody = {
-    max_tokens: thought.maxTokens ?? asked,
+    max_tokens: thought.maxTokens ?? requestedLimit,
     ...conversation,
     thinking: thought.thinking,
     output_config: some({ effort: thought.effort, format: isOlder ? undefined : format }),
@@ -167,9 +167,9 @@ export function encodeRequest(request: CanonicalRequest, options: Options = {}):
 /** The limit of output, which this protocol requires. */
 function encodeLimit({ maxOutputTokens: limit, model }: CanonicalRequest, { native, report, options }: RequestWriting): number | undefined {
   const given = !native && isNeutral('maxOutputTokens', limit) ? undefined : limit
-  const asked = given ?? (native ? undefined : maxTokensFor(model, options))
-  if (given === undefined && asked !== undefined) report.add('max-tokens.default', '/max_tokens')
-  return asked
+  const requestedLimit = given ?? (native ? undefined : maxTokensFor(model, options))
+  if (given === undefined && requestedLimit !== undefined) report.add('max-tokens.default', '/max_tokens')
+  return requestedLimit
 }
 
 function encodeThought(request: CanonicalRequest, around: { maxTokens: number | undefined; forced: boolean }, writing: RequestWriting): Partial<Thought> {

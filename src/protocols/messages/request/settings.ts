@@ -76,8 +76,8 @@ export function encodeSampling(
   { report, options, native, model }: RequestWriting,
 ): Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'> {
   if (!sampling) return {}
-  const { temperature, topP, topK: asked, ...rest } = sampling
-  const topK = !native && isNeutral('sampling.topK', asked) ? undefined : asked
+  const { temperature, topP, topK: requested, ...rest } = sampling
+  const topK = !native && isNeutral('sampling.topK', requested) ? undefined : requested
   report.rest(rest, undefined, 'sampling.')
   if (options.apiVersion === '2026-10-21') {
     for (const [key, value] of Object.entries({ temperature, topP, topK }))
@@ -96,13 +96,13 @@ export function encodeSampling(
   return defined<Pick<MessagesBody, 'temperature' | 'top_p' | 'top_k'>>({ temperature: hot ? 1 : taken.temperature, top_p: taken.topP, top_k: taken.topK })
 }
 
-type Asked = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
+type SamplingValues = { [K in 'temperature' | 'topP' | 'topK']?: number | undefined }
 
 /** Leaves out what the model is known to refuse. */
-function takenBy(model: string | undefined, asked: Asked, report: MessagesReport): Asked {
-  const { temperature, topP } = asked
-  const lose = (key: keyof Asked) => {
-    if (asked[key] !== undefined && !isNeutral(`sampling.${key}`, asked[key])) report.add('sampling.model', undefined, `sampling.${key}`)
+function takenBy(model: string | undefined, requested: SamplingValues, report: MessagesReport): SamplingValues {
+  const { temperature, topP } = requested
+  const lose = (key: keyof SamplingValues) => {
+    if (requested[key] !== undefined && !isNeutral(`sampling.${key}`, requested[key])) report.add('sampling.model', undefined, `sampling.${key}`)
   }
   if (takesNoSampling(model)) {
     lose('temperature')
@@ -110,10 +110,10 @@ function takenBy(model: string | undefined, asked: Asked, report: MessagesReport
     lose('topK')
     return {}
   }
-  if (temperature === undefined || topP === undefined || !takesOneSampling(model)) return asked
-  if (isNeutral('sampling.temperature', temperature)) return { ...asked, temperature: undefined }
+  if (temperature === undefined || topP === undefined || !takesOneSampling(model)) return requested
+  if (isNeutral('sampling.temperature', temperature)) return { ...requested, temperature: undefined }
   lose('topP')
-  return { ...asked, topP: undefined }
+  return { ...requested, topP: undefined }
 }
 
 /** The server refuses a stop sequence that is only white space. */

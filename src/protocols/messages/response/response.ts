@@ -3,15 +3,15 @@ import type { Candidate, CanonicalResponse, Finish } from '../../../canonical/re
 import { TranslationError } from '../../../errors.ts'
 import { mapCallId } from '../../../kit/conversation/ids.ts'
 import { hasWords, withPhase } from '../../../kit/conversation/phases.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
-import { noteUntold } from '../../../kit/errors/failed-reply.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { noteUntold } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { check } from '../../../kit/schema/check.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isLimit, markCut } from '../../../kit/tools/cut-calls.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, Outcome } from '../../../protocol.ts'
 import { validCallId } from '../content/calls.ts'
 import { decodeContent, encodeParts } from '../content/content.ts'
@@ -22,11 +22,11 @@ import { decodeError, encodeBareError, encodeErrorBody } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import { type MessagesErrorBody, type MessagesReply, MessagesResponse, type MessagesStop, type MessagesWrittenBlock } from '../schema.ts'
-import { finishWords, replyTier, stopReasons } from '../vocabulary.ts'
+import { type MessagesErrorBody, type MessagesWrittenResponse, MessagesResponse, type MessagesStop, type MessagesWrittenBlock } from '../schema.ts'
+import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
-export const replyKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
+export const responseKeys = keysOf<MessagesResponse & { input_transformations: unknown }>()(
   'id',
   'type',
   'role',
@@ -66,7 +66,7 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
     serviceTier: decodeTier(usage?.service_tier),
     transformations: list,
   })
-  const fields = unknownOf(body, replyKeys)
+  const fields = unknownOf(body, responseKeys)
   return { value: keep(value, strange === undefined ? fields : { ...fields, input_transformations: strange }), notes: report.notes }
 }
 
@@ -82,7 +82,7 @@ const isErrorBody = (wire: unknown) => isObject(wire) && isObject(wire['error'])
 const errorIn = (body: unknown) => decodeError({ status: 0, headers: {}, body }).value
 
 export function decodeTier(word: string | null | undefined): string | undefined {
-  return word == null ? undefined : (replyTier.toOurs(word) ?? word)
+  return word == null ? undefined : (responseTier.toOurs(word) ?? word)
 }
 
 /** Undefined: the reply has no stop reason. */
@@ -101,7 +101,7 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
  * The first candidate as a reply.
  * @throws TranslationError `truncated` for a reply without a finish reason, unless `truncated` is `length`
  */
-export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<MessagesReply | MessagesErrorBody> {
+export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<MessagesWrittenResponse | MessagesErrorBody> {
   const report = createMessagesReport(options.fieldNames)
   const { id, model, createdAt, completedAt, candidates, usage, promptBlocked, serviceTier, transformations, error, ext, ...rest } = response
   if (error) {
@@ -133,7 +133,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   const named = model ?? options.context?.request?.model
   if (id === undefined && !native) report.add('response.id', '/id')
   if (named === undefined && !native) report.add('response.model', '/model')
-  const wire: MessagesReply = {
+  const wire: MessagesWrittenResponse = {
     container: null,
     diagnostics: null,
     ...ownOf(ext),
@@ -163,21 +163,21 @@ function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Wr
   const { role, parts, origin: _, id, status, phase, name, at, ext, ...rest } = message
   report.rest({ ...rest, ...defined({ name }) }, at)
   if (phase && !hasWords(parts)) report.add('field.unsupported', at, 'phase')
-  if (isOtherVoice(role, parts)) report.add('message.role', at, 'role')
+  if (isOtherSpeaker(role, parts)) report.add('message.role', at, 'role')
   report.onceEach('message.envelope', at, { itemId: id, ...(status !== 'completed' && { status }) })
   report.ext(ext, at)
-  return encodeParts(withPhase(message), { ...layout, ...replyWriting(report) }, role)
+  return encodeParts(withPhase(message), { ...layout, ...responseWriting(report) }, role)
 }
 
 /** How parts of a reply are written. */
-export function replyWriting(report: MessagesReport): Writing {
+export function responseWriting(report: MessagesReport): Writing {
   return {
     report,
     to: 'client',
     opens: true,
     native: false,
-    callId: part => replyCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
-    toolName: (name, namespace, at) => replyToolName(name, namespace, at, report),
+    callId: part => responseCallId(idOf(part), part.at, report, part.type === 'tool-call' ? 'id' : 'callId'),
+    toolName: (name, namespace, at) => responseToolName(name, namespace, at, report),
     unsigned: 'drop',
     newest: false,
     unresolvable: part => report.add('state.unresolvable', part.at),
@@ -186,7 +186,7 @@ export function replyWriting(report: MessagesReport): Writing {
   }
 }
 
-export function replyCallId(id: string, at: Place | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
+export function responseCallId(id: string, at: Place | undefined, report: MessagesReport, field: 'id' | 'callId' = 'id'): string {
   const fitting = mapCallId(id, validCallId)
   if (fitting !== id) report.add('tool-call.id', at, field)
   return fitting

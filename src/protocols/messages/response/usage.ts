@@ -2,11 +2,11 @@ import type { Usage } from '../../../canonical/response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject, setOwn } from '../../../kit/json/json.ts'
-import { countOf } from '../../../kit/reply/usage.ts'
+import { countOf } from '../../../kit/response/usage.ts'
 import { keep, wireOf } from '../content/own.ts'
 import type { MessagesReport } from '../notes.ts'
 import type { MessagesWrittenUsage } from '../schema.ts'
-import { replyTier } from '../vocabulary.ts'
+import { responseTier } from '../vocabulary.ts'
 
 /** Reads the counts with these names. `unknown`: the other keys, and those with another value. */
 function takeCounts<Key extends string>(wire: JsonObject, keys: readonly Key[]): { counts: Partial<Record<Key, number>>; unknown: JsonObject | undefined } {
@@ -115,7 +115,7 @@ export function encodeUsage(usage: Usage = {}, serviceTier: string | undefined, 
 
 function encodeTier(tier: string | undefined, report: MessagesReport): string | undefined {
   if (tier === undefined) return undefined
-  const word = replyTier.toWire(tier) ?? (tier === 'batch' ? tier : undefined)
+  const word = responseTier.toWire(tier) ?? (tier === 'batch' ? tier : undefined)
   if (word === undefined) report.add('tier.nearest', undefined, 'serviceTier')
   return word ?? 'standard'
 }

@@ -20,7 +20,7 @@ import { decodeError } from '../errors.ts'
 import { createMessagesReport } from '../notes.ts'
 import type { MessagesOptions, Options } from '../options.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import { decodeFinish, decodeTier, replyKeys } from '../response/response.ts'
+import { decodeFinish, decodeTier, responseKeys } from '../response/response.ts'
 import { decodeUsage } from '../response/usage.ts'
 import { MessagesBlock, type MessagesRawBlock, type MessagesResponse } from '../schema.ts'
 import { deltaKeys, eventKeys, fault, noteUnknown, type OpenBlock, readDelta, reportOf, unknownOfDelta } from './deltas.ts'
@@ -38,7 +38,7 @@ export type DecoderState = MachineState & {
   /** The part whose block has stopped on the wire. Its `part.end` waits, because a carrier block may still bring its signature. */
   closing: { part: number; final?: Part; isEmpty?: boolean } | undefined
   /** Numbers of the reasoning parts, in order. */
-  thoughts: number[]
+  reasoning: number[]
   /** The signature of a carrier block, for the part after it. */
   waiting: { signature: Signature; at: Place } | undefined
   phases: PhasesInFront
@@ -65,7 +65,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     open: {},
     nextPart: 0,
     closing: undefined,
-    thoughts: [],
+    reasoning: [],
     waiting: undefined,
     phases: noPhases(),
     finish: undefined,
@@ -145,7 +145,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   state.model = asString(model)
   const serviceTier = isObject(usage) && typeof usage['service_tier'] === 'string' ? decodeTier(usage['service_tier']) : undefined
   const { list: transformations, strange } = decodeTransformations(input_transformations, reportOf(state))
-  const fields = withInput(unknownOf(message, replyKeys), strange)
+  const fields = withInput(unknownOf(message, responseKeys), strange)
   begin(state, keep(defined({ id: state.id, model: state.model, serviceTier, transformations }), fields), emit)
   takeUsage(state, usage, emit)
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
@@ -210,7 +210,7 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   if (whole.type === 'tool-call' && state.allowed?.includes(whole.name) === false) reportOf(state).add('tool-choice.not-allowed', at)
   state.waiting = undefined
   const part = state.nextPart++
-  if (whole.type === 'reasoning') state.thoughts.push(part)
+  if (whole.type === 'reasoning') state.reasoning.push(part)
   const open: OpenBlock = { part, type: block.type, raw: block, json: '', thinking: '', signature: '' }
   state.open[index] = open
   if (whole.type === 'tool-call') {
@@ -227,9 +227,9 @@ function openBlock(state: DecoderState, index: string, block: MessagesRawBlock, 
   }
 }
 
-function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: Place, emit: EmitEvent): void {
-  const { signature } = proof
-  const proven = state.thoughts[ordinalOf(attach) ?? -1]
+function takeCarrier(state: DecoderState, { attach, ...placed }: Carried, at: Place, emit: EmitEvent): void {
+  const { signature } = placed
+  const proven = state.reasoning[ordinalOf(attach) ?? -1]
   if (attach === 'text') {
     enter(state, emit)
     flushClosing(state, emit)
@@ -239,7 +239,7 @@ function takeCarrier(state: DecoderState, { attach, ...proof }: Carried, at: Pla
   } else if (attach === 'next') {
     loseWaiting(state)
     state.waiting = { signature, at }
-  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...proof } })
+  } else if (proven !== undefined) emit({ type: 'part.delta', candidate: 0, part: proven, delta: { kind: 'signature', ...placed } })
   else if (attach === 'prev' && state.closing) emit({ type: 'part.delta', candidate: 0, part: state.closing.part, delta: { kind: 'signature', signature } })
   else reportOf(state).add('reasoning.signature-orphaned', at)
 }

@@ -73,13 +73,13 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
     case 'text_delta': {
       const text = textIn(delta, 'text')
       if (type !== 'text') return null
-      return tells(text, delta) ? { kind: 'text', text } : undefined
+      return hasContent(text, delta) ? { kind: 'text', text } : undefined
     }
     case 'input_json_delta': {
       const text = textIn(delta, 'partial_json')
       if (type === 'tool_use') {
         open.json ||= text.trim() && 'told'
-        return tells(text, delta) ? { kind: 'input', text } : undefined
+        return hasContent(text, delta) ? { kind: 'input', text } : undefined
       }
       if (!type.endsWith('_use')) return null
       open.json += text
@@ -89,7 +89,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
       const text = textIn(delta, 'thinking')
       if (type !== 'thinking') return null
       open.thinking += text
-      return tells(text, delta) ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
+      return hasContent(text, delta) ? { kind: 'reasoning', segment: 0, of: 'summary', text } : undefined
     }
     case 'signature_delta': {
       const value = textIn(delta, 'signature')
@@ -117,7 +117,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
 }
 
 /** Should the delta be emitted? An empty one only if it has unknown keys. */
-const tells = (text: string, delta: JsonObject) => text !== '' || unknownOfDelta(delta) !== undefined
+const hasContent = (text: string, delta: JsonObject) => text !== '' || unknownOfDelta(delta) !== undefined
 
 function textIn(delta: JsonObject, key: string): string {
   const text = delta[key]

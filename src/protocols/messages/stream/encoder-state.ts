@@ -3,7 +3,7 @@ import type { CanonicalEvent } from '../../../canonical/event.ts'
 import type { ExtMap, Part, Place, Role, Signature } from '../../../canonical/message.ts'
 import type { CanonicalResponse, Finish, Usage } from '../../../canonical/response.ts'
 import type { StreamedPhase } from '../../../kit/conversation/phases.ts'
-import { noteFinish } from '../../../kit/errors/failed-reply.ts'
+import { noteFinish } from '../../../kit/errors/failed-response.ts'
 import { type JsonObject, type JsonProgress, parseObject } from '../../../kit/json/json.ts'
 import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'
@@ -56,9 +56,9 @@ export type EncoderState = MachineState & {
   /** Blocks whose signature may still come: thinking, and calls that were closed as soon as their input was complete. */
   closed: Record<string, Block>
   /** The number of thinking blocks so far. */
-  thoughts: number
+  reasoning: number
   /** The option `lastSignature`: may a reply end in the carrier block for the signature of its text? */
-  lastProof: 'block' | 'drop'
+  lastSignature: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: MessagesWrittenBlock; at?: Place }[]
   /** A thinking block without a signature was written. */
@@ -71,7 +71,7 @@ export type EncoderState = MachineState & {
   /** The first counts, if they came before the reply began. */
   early: Usage | undefined
   /** The counts that were written in `message_start`. Undefined: they were not known then. */
-  toldUsage: Usage | undefined
+  sentUsage: Usage | undefined
   promptBlocked: CanonicalResponse['promptBlocked']
   ext: ExtMap | undefined
 }
@@ -107,14 +107,14 @@ export function fail(state: EncoderState, error: CanonicalError, emit: EmitWire)
 
 /** Notes the counts of a failed stream: it has no `message_delta` to hold them. */
 function noteUsage(state: EncoderState): void {
-  const { usage, toldUsage } = state
+  const { usage, sentUsage } = state
   if (!usage) return
-  if (!toldUsage) {
+  if (!sentUsage) {
     reportOf(state).rest({ usage }, '')
     return
   }
   const { ext, ...counts } = usage
-  const before = new Map<string, unknown>(Object.entries(toldUsage))
+  const before = new Map<string, unknown>(Object.entries(sentUsage))
   reportOf(state).rest(Object.fromEntries(Object.entries(counts).filter(([key, count]) => before.get(key) !== count)), '', 'usage.')
   reportOf(state).ext(ext, reportOf(state).placeOf('usage'))
 }

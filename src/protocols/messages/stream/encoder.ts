@@ -3,8 +3,8 @@ import type { EncoderEvent, PartStart } from '../../../canonical/event.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { type Finish, mergeUsage } from '../../../canonical/response.ts'
 import { markCarried } from '../../../kit/conversation/phases.ts'
-import { isOtherVoice } from '../../../kit/conversation/voice.ts'
-import { endedEarly } from '../../../kit/errors/failed-reply.ts'
+import { isOtherSpeaker } from '../../../kit/conversation/speaker.ts'
+import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { isLimit, isWholeInput } from '../../../kit/tools/cut-calls.ts'
 import type { StreamMachine } from '../../../protocol.ts'
@@ -32,8 +32,8 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
     nextIndex: 0,
     open: undefined,
     closed: {},
-    thoughts: 0,
-    lastProof: options.lastSignature ?? 'block',
+    reasoning: 0,
+    lastSignature: options.lastSignature ?? 'block',
     carriers: [],
     unsigned: false,
     seen: { calls: false, text: false },
@@ -41,7 +41,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
     finishAt: undefined,
     usage: undefined,
     early: undefined,
-    toldUsage: undefined,
+    sentUsage: undefined,
     promptBlocked: undefined,
     ext: undefined,
   }),
@@ -63,7 +63,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderSt
         return
       case 'part.start':
         begin(state, emit)
-        noteVoice(state, event)
+        noteSpeaker(state, event)
         startPart(state, `${event.part}`, withPhaseOf(state, event), emit)
         return
       case 'part.delta':
@@ -152,9 +152,9 @@ function notePhase(state: EncoderState, message: number): void {
   if (phase && !carried) reportOf(state).rest({ phase }, at)
 }
 
-function noteVoice(state: EncoderState, { message, head }: PartStart): void {
+function noteSpeaker(state: EncoderState, { message, head }: PartStart): void {
   const { role = 'assistant', at } = state.messages[message] ?? {}
-  if (isOtherVoice(role, [head])) reportOf(state).add('message.role', at, 'role')
+  if (isOtherSpeaker(role, [head])) reportOf(state).add('message.role', at, 'role')
 }
 
 // ---- the frame around the blocks
@@ -170,7 +170,7 @@ function begin(state: EncoderState, emit: EmitWire): void {
   const early = state.early?.input !== undefined
   if (!early) reportOf(state).add('usage.late', '/message/usage')
   const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0 } = early ? (state.early ?? {}) : {}
-  if (early) state.toldUsage = { input, output, cacheRead, cacheWrite }
+  if (early) state.sentUsage = { input, output, cacheRead, cacheWrite }
   emit({
     type: 'message_start',
     message: {

@@ -4,13 +4,13 @@ import type { Place, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { advanceJson, isObject, parseObject } from '../../../kit/json/json.ts'
 import { isNullInput } from '../../../kit/tools/object-input.ts'
-import { replyToolName } from '../../../kit/tools/tool-names.ts'
+import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import { encodeCitation } from '../content/citations.ts'
 import { encodeParts } from '../content/content.ts'
 import { ownOf, protocolName, wireOf } from '../content/own.ts'
 import { encodeCarrier, lengthOf, phaseBlock, seal } from '../content/reasoning.ts'
 import { marked } from '../content/writing.ts'
-import { replyCallId, replyWriting } from '../response/response.ts'
+import { responseCallId, responseWriting } from '../response/response.ts'
 import type { MessagesDelta, MessagesWrittenBlock, MessagesWrittenBlockOf } from '../schema.ts'
 import { isCaller } from '../vocabulary.ts'
 import { type Block, type EmitWire, type EncoderState, failByInput, reportOf } from './encoder-state.ts'
@@ -32,15 +32,15 @@ export function openBlock(state: EncoderState, block: Block, emit: EmitWire): vo
     const call = wireOf<MessagesWrittenBlockOf<'tool_use'>>(
       {
         type: 'tool_use',
-        id: replyCallId(head.id, head.at, report),
-        name: replyToolName(head.name, head.namespace, head.at, report),
+        id: responseCallId(head.id, head.at, report),
+        name: responseToolName(head.name, head.namespace, head.at, report),
         input: {},
         caller: (isCaller(caller) ? caller : undefined) ?? { type: 'direct' },
         toolset_name: toolset,
       },
       head.ext,
     )
-    startBlock(state, block, marked(call, head, replyWriting(report)), emit)
+    startBlock(state, block, marked(call, head, responseWriting(report)), emit)
     if (block.kind === 'freeform') writeDelta(block, { type: 'input_json_delta', partial_json: '{"input":"' }, emit)
   } else if (head.type === 'media') report.add(block.kind === 'text' ? 'media.transcript' : 'media.unsupported', head.at)
   else if (block.kind === 'text' || block.kind === 'thinking') report.ext(head.ext, head.at)
@@ -58,8 +58,8 @@ function startBlock(state: EncoderState, block: Block, content: MessagesWrittenB
 }
 
 /** `said`: the canonical delta with the unknown keys to write, if it was made from one. */
-function writeDelta({ index }: Block, delta: MessagesDelta, emit: EmitWire, said?: Delta): void {
-  if (index !== undefined) emit({ type: 'content_block_delta', index, delta: wireOf<MessagesDelta>(delta, said?.ext) })
+function writeDelta({ index }: Block, delta: MessagesDelta, emit: EmitWire, canonical?: Delta): void {
+  if (index !== undefined) emit({ type: 'content_block_delta', index, delta: wireOf<MessagesDelta>(delta, canonical?.ext) })
 }
 
 /**
@@ -67,7 +67,7 @@ function writeDelta({ index }: Block, delta: MessagesDelta, emit: EmitWire, said
  * block follows, because a reply without calls must not end in it.
  */
 export function writeWhole(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire, at?: Place): void {
-  const mayBeLast = state.lastProof === 'drop' && state.seen.text && !state.seen.calls
+  const mayBeLast = state.lastSignature === 'drop' && state.seen.text && !state.seen.calls
   if (mayBeLast && content['type'] === 'redacted_thinking') state.carriers.push({ raw: content, ...defined({ at }) })
   else {
     writeCarriers(state, emit)
@@ -132,7 +132,7 @@ export function write(state: EncoderState, block: Block, delta: Delta, emit: Emi
 
 function textStart(state: EncoderState, { head }: Block): MessagesWrittenBlockOf<'text'> {
   const text: MessagesWrittenBlockOf<'text'> = { type: 'text', text: '' }
-  return head.type === 'text' ? marked(wireOf<typeof text>(text, head.ext), head, replyWriting(reportOf(state))) : text
+  return head.type === 'text' ? marked(wireOf<typeof text>(text, head.ext), head, responseWriting(reportOf(state))) : text
 }
 
 function writeCitation(state: EncoderState, block: Block, delta: Extract<Delta, { kind: 'citation' }>, emit: EmitWire): void {
@@ -167,7 +167,7 @@ function writeReasoning(state: EncoderState, block: Block, delta: Extract<Delta,
 }
 
 function startThinking(state: EncoderState, block: Block, emit: EmitWire): void {
-  if (block.index === undefined) block.thought = state.thoughts++
+  if (block.index === undefined) block.thought = state.reasoning++
   startBlock(state, block, wireOf<MessagesWrittenBlockOf<'thinking'>>({ type: 'thinking', thinking: '', signature: '' }, block.head.ext), emit)
 }
 
@@ -243,7 +243,7 @@ export function closeOpen(state: EncoderState, emit: EmitWire): void {
       if (signature && signature !== head.signature) writeWhole(state, encodeCarrier({ signature }, 'prev'), emit)
       return
     case 'whole': {
-      const writing = replyWriting(reportOf(state))
+      const writing = responseWriting(reportOf(state))
       for (const content of encodeParts([signature ? { ...head, signature } : head], writing, 'assistant')) {
         writing.report.settle(content, '/content_block')
         writeRaw(state, content, emit, head.at)
@@ -285,7 +285,7 @@ function closeThinking(state: EncoderState, block: Block, emit: EmitWire): void 
 }
 
 function writeRedacted(state: EncoderState, block: Block, signature: Signature, emit: EmitWire): void {
-  state.thoughts++
+  state.reasoning++
   writeWhole(
     state,
     wireOf<MessagesWrittenBlockOf<'redacted_thinking'>>({ type: 'redacted_thinking', data: sealed(block, signature) }, block.head.ext),

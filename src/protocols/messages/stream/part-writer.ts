@@ -1,10 +1,10 @@
-import type { Delta, Proof } from '../../../canonical/event.ts'
+import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import { deltasOf } from '../../../canonical/explode.ts'
 import type { Part } from '../../../canonical/message.ts'
 import { startJson } from '../../../kit/json/json.ts'
 import { encodeCarrier } from '../content/reasoning.ts'
 import { createMessagesReport } from '../notes.ts'
-import { replyCallId } from '../response/response.ts'
+import { responseCallId } from '../response/response.ts'
 import { type Block, type BlockKind, type EmitWire, type EncoderState, failByInput, isCall, isDone, isWhole } from './encoder-state.ts'
 import { closeOpen, openBlock, write, writeWhole } from './open-block.ts'
 
@@ -65,11 +65,11 @@ export function takeDelta(state: EncoderState, key: string, delta: Delta, emit: 
 }
 
 /** A signature for a block that is already closed: a carrier block says which call or thinking block it belongs to. */
-function lateSignature(state: EncoderState, closed: Block | undefined, proof: Proof, emit: EmitWire): void {
+function lateSignature(state: EncoderState, closed: Block | undefined, signature: PlacedSignature, emit: EmitWire): void {
   if (!closed) return
   const { head, thought } = closed
-  const attach = head.type === 'tool-call' ? `c:${replyCallId(head.id, head.at, createMessagesReport())}` : `r${thought}`
-  writeWhole(state, encodeCarrier(proof, attach), emit, head.at)
+  const attach = head.type === 'tool-call' ? `c:${responseCallId(head.id, head.at, createMessagesReport())}` : `r${thought}`
+  writeWhole(state, encodeCarrier(signature, attach), emit, head.at)
 }
 
 export function endPart(state: EncoderState, key: string, emit: EmitWire): void {

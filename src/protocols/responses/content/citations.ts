@@ -2,7 +2,7 @@ import type { Citation, Place, TokenLogprob } from '../../../canonical/message.t
 import { defined } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../../kit/reply/logprobs.ts'
+import { bytesOf, isBytes, isTokens, leastLogprob, unreadOfToken } from '../../../kit/response/logprobs.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { isOffset, lengthOf } from '../../../kit/text/text.ts'

@@ -1,7 +1,7 @@
 import type { Message, Part, Place, RefusalPart, TextPart } from '../../../canonical/message.ts'
 import { keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { below } from '../../../kit/notes/path.ts'
-import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type {

@@ -7,7 +7,7 @@ import { clientCallIds, expandItem, isWithTools } from '../request/client-tools.
 import type { ResponsesItem, ResponsesReasoning, ResponsesWrittenContent, ResponsesWrittenItem } from '../schema.ts'
 import { decodeCall, decodeResult, encodeCall, encodeResult } from './calls.ts'
 import { itemOf, typeOf } from './item-head.ts'
-import { imageItem, isPicture } from './media.ts'
+import { imageItem, isInlineImage } from './media.ts'
 import { decodeMessage, encodeContainer, encodeContent, isContent } from './message-item.ts'
 import { protocolName } from './own.ts'
 import { decodeRaw, encodeRaw } from './raw-items.ts'
@@ -82,7 +82,7 @@ export function encodeMessage(message: Message, writing: Writing): ResponsesWrit
   const isOwn = writing.native && message.origin === 'message'
   if (isOwn && message.parts.length === 0) items.push(encodeContainer(message, [], writing))
   for (const part of message.parts) {
-    if (part.type === 'media' && !isOwn && (writing.target === 'output' || message.role === 'assistant') && isPicture(part)) {
+    if (part.type === 'media' && !isOwn && (writing.target === 'output' || message.role === 'assistant') && isInlineImage(part)) {
       flush()
       items.push(imageItem(part, writing))
       if (part.signature && opensEnvelopes(writing)) items.push(carrierItem(part.signature, 'prev', writing))
@@ -138,7 +138,7 @@ function encodeItem(part: Exclude<Part, { type: 'text' | 'refusal' | 'media' | '
   switch (part.type) {
     case 'reasoning': {
       const item = encodeReasoning(part, message, writing)
-      if (item && !writing.native) writing.thoughts.set(item, part)
+      if (item && !writing.native) writing.reasoning.set(item, part)
       return item ? [item] : []
     }
     case 'tool-call':

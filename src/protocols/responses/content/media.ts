@@ -176,13 +176,13 @@ function leave(part: MediaPart, { report, moved }: Writing): void {
 
 // ---- images made by the model
 
-export type Picture = MediaPart & { source: { type: 'base64' } }
+export type InlineImage = MediaPart & { source: { type: 'base64' } }
 
 /** An image with inline data. */
-export const isPicture = (part: MediaPart): part is Picture => part.kind === 'image' && part.source.type === 'base64'
+export const isInlineImage = (part: MediaPart): part is InlineImage => part.kind === 'image' && part.source.type === 'base64'
 
 /** An image made by the model, as an `image_generation_call` item. */
-export function imageItem({ source, at }: Picture, writing: Writing): ResponsesItemOf<'image_generation_call'> {
+export function imageItem({ source, at }: InlineImage, writing: Writing): ResponsesItemOf<'image_generation_call'> {
   writing.report.add('media.as-image-call', at)
   const format = source.mime?.startsWith('image/') ? { output_format: source.mime.slice(6).replace(/^svg\+xml$/, 'svg') } : {}
   return {
@@ -195,8 +195,8 @@ export function imageItem({ source, at }: Picture, writing: Writing): ResponsesI
 }
 
 /** The image of an image generation call. Absent: there is none, or its data is not whole base64, because logs and stores shorten it. */
-export function pictureOf({ result, output_format: format }: JsonObject, at: Place): { picture?: MediaPart } {
+export function imageOf({ result, output_format: format }: JsonObject, at: Place): { image?: MediaPart } {
   if (typeof result !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(result)) return {}
   const mime = `image/${typeof format === 'string' && format !== '' ? format.replace(/^svg$/, 'svg+xml') : 'png'}`
-  return { picture: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }
+  return { image: { type: 'media', kind: 'image', source: { type: 'base64', data: result, mime }, at } }
 }

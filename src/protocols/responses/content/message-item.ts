@@ -19,8 +19,8 @@ const known = keysOf<ResponsesMessage>()('type', 'role', 'content', 'id', 'statu
 
 /** A `message` item, whole or in its short form. */
 export function decodeMessage(wire: JsonObject, at: Place, report?: ResponsesReport): Message {
-  const { role: said, content, id, phase } = wire
-  const role = (roles.has(said) ? said : 'assistant') as Role
+  const { role: wireRole, content, id, phase } = wire
+  const role = (roles.has(wireRole) ? wireRole : 'assistant') as Role
   const message: Message = { role, parts: decodeParts(content, below(at, 'content'), role, report), origin: 'message', at }
   const isPhase = phase === 'commentary' || phase === 'final_answer'
   if (isPhase) message.phase = phase
@@ -106,15 +106,15 @@ export function encodeContent(part: Part, role: Role, writing: Writing): Respons
   report.ext(ext, at)
   report.rest({ signature, ...(citations?.enabled && { citations }), ...(part.type === 'media' && { filename: part.filename, detail: part.detail }) }, at)
   const heading = [title, part.type === 'search-result' ? part.source : part.context].filter(Boolean).join('\n')
-  const pieces: Part[] = [...(heading ? [{ type: 'text' as const, text: heading }] : []), ...inner]
-  const last = pieces.at(-1)
+  const parts: Part[] = [...(heading ? [{ type: 'text' as const, text: heading }] : []), ...inner]
+  const last = parts.at(-1)
   const markAt = moved.has(part) ? moved.get(part) : at
   if (cache && (writing.target === 'output' || role === 'assistant')) report.add('cache.unsupported', markAt, 'cache')
   else if (cache && last) {
     const marked = { ...last, cache }
     moved.set(marked, markAt)
-    pieces.splice(-1, 1, marked)
+    parts.splice(-1, 1, marked)
     if (uncached.has(part)) uncached.add(marked)
   }
-  return flatMap(pieces, piece => encodeContent(piece, role, writing))
+  return flatMap(parts, one => encodeContent(one, role, writing))
 }

@@ -8,7 +8,7 @@ import { decodeAddedTools, encodeTools } from '../request/tools.ts'
 import type { ResponsesWrittenItem } from '../schema.ts'
 import { builtInItem } from '../vocabulary.ts'
 import { itemOf } from './item-head.ts'
-import { pictureOf } from './media.ts'
+import { imageOf } from './media.ts'
 import { encodeContainer } from './message-item.ts'
 import { protocolName } from './own.ts'
 import { unresolvable, type Writing } from './writing.ts'
@@ -44,7 +44,7 @@ export function decodeRaw(wire: JsonObject, type: string, at: Place, report?: Re
     raw: wire,
     ...(awaitsClient(wire, type) && { awaitsClient: true }),
     ...(tools && { tools }),
-    ...(type === 'image_generation_call' && pictureOf(wire, at)),
+    ...(type === 'image_generation_call' && imageOf(wire, at)),
     at,
   }
   return itemOf(type.endsWith('_output') && known.phase === 'result' && type !== 'program_output' ? 'tool' : 'assistant', part, at)

@@ -1,5 +1,5 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Proof } from '../../../canonical/event.ts'
+import type { PlacedSignature } from '../../../canonical/event.ts'
 import type { Message, Part, Place, ReasoningPart, ReasoningSegment, Signature } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { keysOf } from '../../../kit/fields/keys.ts'
@@ -29,7 +29,7 @@ export function forgetMadeUpId(message: Message, { encrypted_content: encrypted 
 /** `proven`: id and segment kinds of the reasoning that the carried signature belongs to. */
 export type DecodedItem = { message: Message; attach?: Attachment; proven?: Proven }
 
-export type Proven = Omit<Proof, 'signature'>
+export type Proven = Omit<PlacedSignature, 'signature'>
 
 const known = keysOf<ResponsesReasoning>()('type', 'id', 'summary', 'content', 'encrypted_content', 'status')
 
@@ -59,8 +59,8 @@ const rawTypes: readonly unknown[] = ['reasoning_text', 'output_text']
 
 function decodeSegments(list: readonly JsonObject[], types: readonly unknown[], kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
   const segments: ReasoningSegment[] = []
-  for (const { type: said, text, ...rest } of list) {
-    if (!types.includes(said) || typeof text !== 'string' || !Object.values(rest).every(value => said === 'output_text' && same(value, []))) return undefined
+  for (const { type: segmentType, text, ...rest } of list) {
+    if (!types.includes(segmentType) || typeof text !== 'string' || !Object.values(rest).every(value => segmentType === 'output_text' && same(value, []))) return undefined
     segments.push({ kind, text })
   }
   return segments

@@ -24,7 +24,7 @@ export type Writing = {
   /** Parts with a cache breakpoint beyond the allowed number. */
   uncached: Set<Part>
   /** Written reasoning item → its part. */
-  thoughts: Map<ResponsesWrittenItem, Part>
+  reasoning: Map<ResponsesWrittenItem, Part>
   /** The names of functions that are built-in tools of the client, see `client-tools.ts`: calls of them are written as calls of these. */
   expanded: readonly string[]
   /** How the reply's text is wrapped, see `EncodingContext`. */
@@ -39,7 +39,7 @@ export function startWriting(target: Writing['target'], native: boolean, options
     native,
     moved: new Map(),
     uncached: new Set(),
-    thoughts: new Map(),
+    reasoning: new Map(),
     expanded: [],
   }
 }

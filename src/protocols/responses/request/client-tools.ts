@@ -183,8 +183,8 @@ export function expandItem(wire: JsonObject, type: string, { at, ids, report }: 
   const message = itemOf('tool', result, at)
   if (name !== 'tool_search') {
     const { output, status } = wire
-    const said = typeof output === 'string' ? output : output == null ? String(status ?? '') : JSON.stringify(output)
-    if (said !== '') result.content = [{ type: 'text', text: said, at: below(at, 'output') }]
+    const text = typeof output === 'string' ? output : output == null ? String(status ?? '') : JSON.stringify(output)
+    if (text !== '') result.content = [{ type: 'text', text: text, at: below(at, 'output') }]
     const isError = status === 'failed'
     if (isError) result.isError = true
     return withHead(message, isError ? { ...wire, status: undefined } : wire, outputKeys)
@@ -197,8 +197,8 @@ export function expandItem(wire: JsonObject, type: string, { at, ids, report }: 
 }
 
 /** The arguments of a call. */
-function inputOf({ type, arguments: asked, action, operation }: JsonObject): unknown {
-  if (type === 'tool_search_call') return asked ?? {}
+function inputOf({ type, arguments: args, action, operation }: JsonObject): unknown {
+  if (type === 'tool_search_call') return args ?? {}
   if (isObject(operation)) return Object.fromEntries(Object.entries(operation).filter(([, value]) => value !== null))
   return Object.fromEntries(Object.entries(isObject(action) ? action : {}).filter(([key, value]) => key !== 'type' && value !== null))
 }

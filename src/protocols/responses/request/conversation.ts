@@ -12,17 +12,17 @@ export function encodeItems(messages: readonly Message[], writing: Writing): Res
   if (!writing.native) limitMarks(marked, writing)
   const items: ResponsesWrittenItem[] = []
   for (const message of marked) items.push(...encodeMessage(message, writing))
-  const led = writing.native || opensEnvelopes(writing) || writing.thoughts.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
+  const led = writing.native || opensEnvelopes(writing) || writing.reasoning.size === 0 ? items : withoutRepeated(withoutLoose(items, writing), writing)
   writing.report.settle(led, '/input')
   return led
 }
 
 /** Leaves out reasoning that no item of its turn follows, which the server refuses: the turn was cut off there, or its text is empty. */
-function withoutLoose(items: ResponsesWrittenItem[], { thoughts, report }: Writing): ResponsesWrittenItem[] {
+function withoutLoose(items: ResponsesWrittenItem[], { reasoning, report }: Writing): ResponsesWrittenItem[] {
   const led: ResponsesWrittenItem[] = []
   let loose = true
   for (const item of items.toReversed()) {
-    const thought = thoughts.get(item)
+    const thought = reasoning.get(item)
     if (thought && loose) report.leave('reasoning.loose', thought)
     else {
       led.push(item)
@@ -36,10 +36,10 @@ function withoutLoose(items: ResponsesWrittenItem[], { thoughts, report }: Writi
  * Leaves out reasoning items that repeat an id, which the server refuses: clients repeat the signature of a turn on several
  * of its parts. Only the first item stays; one with another signature stays too, but without the id.
  */
-function withoutRepeated(items: ResponsesWrittenItem[], { thoughts, report }: Writing): ResponsesWrittenItem[] {
+function withoutRepeated(items: ResponsesWrittenItem[], { reasoning, report }: Writing): ResponsesWrittenItem[] {
   const firsts = new Map<string, ResponsesItemOf<'reasoning'>>()
   return flatMap<ResponsesWrittenItem, ResponsesWrittenItem>(items, item => {
-    const thought = thoughts.get(item)
+    const thought = reasoning.get(item)
     const { id } = item
     if (!thought || item.type !== 'reasoning' || id === undefined) return [item]
     const first = firsts.get(id)
@@ -52,10 +52,10 @@ function withoutRepeated(items: ResponsesWrittenItem[], { thoughts, report }: Wr
       const { id: _, ...nameless } = item
       return [nameless]
     }
-    const said = saidIn(item)
-    if (said.length > 0 && !same(said, saidIn(first))) report.leave('reasoning.repeated', thought)
+    const texts = segmentsIn(item)
+    if (texts.length > 0 && !same(texts, segmentsIn(first))) report.leave('reasoning.repeated', thought)
     return []
   })
 }
 
-const saidIn = ({ summary, content }: JsonObject): unknown[] => [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))
+const segmentsIn = ({ summary, content }: JsonObject): unknown[] => [summary, content].flatMap(list => (Array.isArray(list) ? (list as unknown[]) : []))

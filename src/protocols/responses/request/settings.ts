@@ -2,7 +2,7 @@ import type { CanonicalRequest, OutputFormat, OutputSpec, StateSpec } from '../.
 import { defined, some, someOf } from '../../../kit/fields/defined.ts'
 import { type Keys, keysIn, keysOf, unknownOf } from '../../../kit/fields/keys.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { wrapRoot } from '../../../kit/reply/wrapped-output.ts'
+import { wrapRoot } from '../../../kit/response/wrapped-output.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import type { FieldNames } from '../../../protocol.ts'
 import { protocolName } from '../content/own.ts'

@@ -268,9 +268,9 @@ function encodeFunction(tool: FunctionTool, writing: Writing): ResponsesWrittenT
   if (tool.cache) report.add('cache.unsupported', at, 'cache')
   if (isObject(tool.builtIn)) return asRead(tool.builtIn)
   // Without `strict`, the server rewrites the schema.
-  const said = native ? (strictImplied && strict === true ? undefined : strict) : (strict ?? false)
+  const strictHere = native ? (strictImplied && strict === true ? undefined : strict) : (strict ?? false)
   return wireOf<Written<ResponsesFunctionTool>>(
-    { type: 'function', ...encodeCalling(tool, writing), output_schema: tool.output, parameters, strict: said },
+    { type: 'function', ...encodeCalling(tool, writing), output_schema: tool.output, parameters, strict: strictHere },
     tool.ext,
   )
 }

@@ -7,7 +7,7 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { fieldsOf, protocolName } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import type { ResponsesFailure, ResponsesReply, ResponsesWrittenItem, ResponsesWrittenUsage } from '../schema.ts'
+import type { ResponsesFailure, ResponsesWrittenResponse, ResponsesWrittenItem, ResponsesWrittenUsage } from '../schema.ts'
 import { tiers } from '../vocabulary.ts'
 import { echoOf } from './echo.ts'
 
@@ -80,9 +80,9 @@ type Outcome = {
 }
 
 /** A `response` object. */
-export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): ResponsesReply {
+export function snapshot(envelope: Envelope, { status, output, error = null, incomplete = null, usage = null }: Outcome): ResponsesWrittenResponse {
   const { id, createdAt, model, ext, echo, serviceTier = 'default', completedAt = null } = envelope
-  const known: ResponsesReply = {
+  const known: ResponsesWrittenResponse = {
     object: 'response',
     ...echo,
     id,
@@ -99,7 +99,7 @@ export function snapshot(envelope: Envelope, { status, output, error = null, inc
   const fields = fieldsOf(ext)
   if (!fields) return known
   // A known field may hold what only this protocol can express, such as an error of a response that did not fail.
-  const wire: ResponsesReply = asRead(merge(known, fields))
+  const wire: ResponsesWrittenResponse = asRead(merge(known, fields))
   if (error !== null) wire.error = error
   if (incomplete !== null) wire.incomplete_details = incomplete
   return wire

@@ -17,7 +17,7 @@ import { failureOf, noteFailure, readError, readFailure } from '../errors.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { clientCalls, expandedIn } from '../request/client-tools.ts'
-import { type ResponsesReply, ResponsesResponse, ResponsesUsage, type ResponsesWrittenItem } from '../schema.ts'
+import { type ResponsesWrittenResponse, ResponsesResponse, ResponsesUsage, type ResponsesWrittenItem } from '../schema.ts'
 import { decodeFinish, encodeFinish } from '../vocabulary.ts'
 import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
@@ -122,10 +122,10 @@ export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(e
 /** Is there a call that only the client can answer, and that has no result yet? */
 export function awaitsClient(messages: readonly Message[]): boolean {
   const parts = flatMap(messages, message => message.parts)
-  const answered = new Set(
+  const withResult = new Set(
     flatMap(parts, part => (part.type === 'tool-result' ? [part.callId] : part.type === 'server-tool' && part.phase === 'result' ? [part.id] : [])),
   )
-  return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !answered.has(part.id))
+  return parts.some(part => (part.type === 'tool-call' || (part.type === 'server-tool' && part.awaitsClient === true)) && !withResult.has(part.id))
 }
 
 const handled = keysOf<CanonicalResponse>()(
@@ -145,7 +145,7 @@ const handled = keysOf<CanonicalResponse>()(
 )
 
 /** @throws TranslationError `truncated` when the answer does not say how it ended */
-export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<ResponsesReply> {
+export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<ResponsesWrittenResponse> {
   const { candidates, usage, error, promptBlocked, completedAt, ext } = value
   const native = value.source?.protocol === protocolName
   const writing = startWriting('output', native, options)
@@ -176,7 +176,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
     noteFailure(error, true, report)
     return { wire: snapshot(envelope, { output, ...counts, status: 'failed', error: failureOf(error) }), notes: report.notes }
   }
-  const ending = encodeEnding(candidate, toldOf(candidate, { output, promptBlocked }), writing)
+  const ending = encodeEnding(candidate, outputTextOf(candidate, { output, promptBlocked }), writing)
   if (!native && ending.status === 'incomplete') markLast(output)
   if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
@@ -202,7 +202,7 @@ function separateCalls(output: ResponsesWrittenItem[], candidate: Candidate | un
 }
 
 /** What of an answer decides how its ending is read. */
-type Told = {
+type EndingContext = {
   /** The prompt was refused. */
   blocked?: NonNullable<CanonicalResponse['promptBlocked']>
   /** There is a call. Without one, clients cannot tell `tool_calls` from `stop`: both are `completed`. */
@@ -230,9 +230,9 @@ export const isRefusal = ({ reason, protocol }: Finish, output: readonly JsonObj
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
 /** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
-export function encodeEnding(candidate: Candidate | undefined, told: Told, { report, options }: Writing): EncodedEnding {
-  const { blocked } = told
-  noteMisread(candidate, told, report)
+export function encodeEnding(candidate: Candidate | undefined, context: EndingContext, { report, options }: Writing): EncodedEnding {
+  const { blocked } = context
+  noteMisread(candidate, context, report)
   const finish: Finish | undefined =
     candidate?.finish ?? (blocked && { reason: 'content_filter', message: blocked.message ?? `Prompt blocked: ${blocked.reason}` })
   const fields = fieldsOf(candidate?.ext) ?? {}
@@ -249,23 +249,23 @@ export function encodeEnding(candidate: Candidate | undefined, told: Told, { rep
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
   if (blocked) report.add('finish.approximated', undefined, 'promptBlocked')
-  const isRefused = isRefusal(finish, told.output)
+  const isRefused = isRefusal(finish, context.output)
   const { status, reason, exact } = encodeFinish(isRefused ? { ...finish, reason: 'refusal' } : finish, options.strictEnums ?? false)
-  const refusal = refusalOf(finish, isRefused, told.output)
+  const refusal = refusalOf(finish, isRefused, context.output)
   noteUnwritten(finish, candidate, { isExact: exact, hasMessage: refusal !== undefined || status === 'failed' }, report)
   const details = some({ reason, ...(isObject(unread) && unread) })
   return { status, ...defined({ details, refusal }) }
 }
 
 /** Clients tell `tool_calls` from `stop` by whether a call waits for its result. */
-function noteMisread(candidate: Candidate | undefined, { called, waits }: Told, report: ResponsesReport): void {
+function noteMisread(candidate: Candidate | undefined, { called, waits }: EndingContext, report: ResponsesReport): void {
   const reason = candidate?.finish?.reason
   const isMisread = reason === 'tool_calls' ? !called : reason === 'stop' && waits
   if (isMisread) report.add('finish.approximated', candidate?.at, 'finish.reason')
 }
 
 /** The text of a refusal part that has to be added. */
-function refusalOf({ reason, message }: Finish, isRefused: boolean, output: Told['output']): string | undefined {
+function refusalOf({ reason, message }: Finish, isRefused: boolean, output: EndingContext['output']): string | undefined {
   if (isRefused) return output.some(hasRefusal) ? undefined : (message ?? refusalText)
   return reason === 'content_filter' && !output.some(hasText) ? message : undefined
 }
@@ -281,14 +281,14 @@ function noteUnwritten(
   if (sequence !== undefined) report.add('field.unsupported', candidate?.at, 'finish.sequence')
   if (details !== undefined) report.add('field.unsupported', candidate?.at, 'finish.details')
   if (category !== undefined && details === undefined && isExact) report.add('finish.approximated', candidate?.at, 'finish.reason')
-  const isSaid = hasMessage || details !== undefined || protocol === protocolName
-  if (!isSaid && message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
+  const hasOutput = hasMessage || details !== undefined || protocol === protocolName
+  if (!hasOutput && message !== undefined) report.add('field.unsupported', candidate?.at, 'finish.message')
 }
 
-function toldOf(
+function outputTextOf(
   candidate: Candidate | undefined,
   { output, promptBlocked }: { output: ResponsesWrittenItem[]; promptBlocked: CanonicalResponse['promptBlocked'] },
-): Told {
+): EndingContext {
   const messages = candidate?.messages ?? []
   const parts = flatMap(messages, message => message.parts)
   return {

@@ -3,22 +3,22 @@ import { TranslationError } from '../../../errors.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { unescaped } from '../../../kit/text/text.ts'
-import type { StoredReplies, StoredReply } from '../../../protocol.ts'
+import type { StoredResponses, StoredResponse } from '../../../protocol.ts'
 import { typeOf } from '../content/item-head.ts'
 import { protocolName } from '../content/own.ts'
 
 /** Path segments in the place of an id that are operations. */
 const calls: ReadonlySet<string> = new Set(['input_tokens', 'compact'])
 
-const paths = { reply: '', input: '/input_items', cancel: '/cancel' }
+const paths = { response: '', input: '/input_items', cancel: '/cancel' }
 
 /** `GET` and `DELETE /v1/responses/{id}`, `GET …/input_items`, `POST …/cancel`. */
-export function storedAt(path: string): StoredReplies {
+export function storedAt(path: string): StoredResponses {
   return {
-    match(asked) {
-      if (!asked.startsWith(`${path}/`)) return undefined
-      const rest = asked.slice(path.length + 1)
-      const part = rest.endsWith(paths.input) ? 'input' : rest.endsWith(paths.cancel) ? 'cancel' : 'reply'
+    match(requestPath) {
+      if (!requestPath.startsWith(`${path}/`)) return undefined
+      const rest = requestPath.slice(path.length + 1)
+      const part = rest.endsWith(paths.input) ? 'input' : rest.endsWith(paths.cancel) ? 'cancel' : 'response'
       const id = unescaped(rest.slice(0, rest.length - paths[part].length))
       return id === '' || id.includes('/') || calls.has(id) ? undefined : { id, part }
     },
@@ -26,7 +26,7 @@ export function storedAt(path: string): StoredReplies {
     mayRefer,
     wantsToKeep: request => isObject(request) && request['store'] !== false,
     inputOf,
-    show: (reply, part, query) => (part === 'input' ? pageOf(reply.input.filter(isObject), query) : whole(reply, query)),
+    show: (response, part, query) => (part === 'input' ? pageOf(response.input.filter(isObject), query) : whole(response, query)),
     finished: {
       status: 400,
       kind: 'invalid_request',
@@ -37,8 +37,8 @@ export function storedAt(path: string): StoredReplies {
       protocol: protocolName,
     },
     deleted: id => ({ id, object: 'response', deleted: true }),
-    itemsOf: reply => outputOf(reply).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
-    itemOf: (reply, wanted) => outputOf(reply).find(({ id }) => id === wanted),
+    itemsOf: response => outputOf(response).flatMap(({ id }) => (typeof id === 'string' ? [id] : [])),
+    itemOf: (response, wanted) => outputOf(response).find(({ id }) => id === wanted),
     inFull(request, find) {
       if (!isObject(request) || !Array.isArray(request['input'])) return request
       const inPlaceOf = (item: unknown) => (isReference(item) && typeof item['id'] === 'string' ? find(item['id']) : undefined)
@@ -60,8 +60,8 @@ const isReference = (item: unknown): item is JsonObject => isObject(item) && typ
 type Words = Pick<CanonicalError, 'status' | 'kind' | 'code' | 'param'> & { message(id: string): string }
 
 /** As on the reference server: an unknown `previous_response_id` is a bad request (400), anything else is not found (404). */
-const unknown: Record<'reply' | 'previous' | 'item', Words> = {
-  reply: { status: 404, kind: 'not_found', code: null, param: null, message: id => `Response with id '${short(id)}' not found.` },
+const unknown: Record<'response' | 'previous' | 'item', Words> = {
+  response: { status: 404, kind: 'not_found', code: null, param: null, message: id => `Response with id '${short(id)}' not found.` },
   previous: {
     status: 400,
     kind: 'invalid_request',
@@ -74,8 +74,8 @@ const unknown: Record<'reply' | 'previous' | 'item', Words> = {
 
 const short = (id: string) => id.slice(0, 100)
 
-function outputOf(reply: unknown): JsonObject[] {
-  const output = isObject(reply) ? reply['output'] : undefined
+function outputOf(response: unknown): JsonObject[] {
+  const output = isObject(response) ? response['output'] : undefined
   return Array.isArray(output) ? output.filter(isObject) : []
 }
 
@@ -105,7 +105,7 @@ function partsOf({ role, content }: JsonObject): unknown {
   return role === 'assistant' ? [{ type: 'output_text', text: content, annotations: [] }] : [{ type: 'input_text', text: content }]
 }
 
-function whole({ body }: StoredReply, query: URLSearchParams): unknown {
+function whole({ body }: StoredResponse, query: URLSearchParams): unknown {
   if (query.get('stream') === 'true') throw strange('stream', 'only replies made in the background can be streamed again')
   return body
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../canonical/response.ts'
 import { defined, some } from '../../../kit/fields/defined.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
-import { countOf } from '../../../kit/reply/usage.ts'
+import { countOf } from '../../../kit/response/usage.ts'
 import { fieldsOf, keep } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { ResponsesOptions } from '../options.ts'
@@ -51,8 +51,8 @@ export function encodeUsage(usage: Usage = {}, { missingUsage }: ResponsesOption
   report.rest(Object.fromEntries(Object.entries(rest).filter(([, count]) => count !== 0)), '', 'usage.')
   const ttl = encodeTtl(cacheWriteByTtl, report)
   const own = fieldsOf(ext) ?? {}
-  const isTold = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
-  if (!isTold && missingUsage === 'null') return undefined
+  const hasCounts = [input, output, cacheRead, cacheWrite, reasoning].some(count => count !== undefined) || some({ ...own, ...ttl }) !== undefined
+  if (!hasCounts && missingUsage === 'null') return undefined
   if (input === undefined || output === undefined) report.once('usage.missing', '/usage')
   const { input_tokens_details: inDetails, output_tokens_details: outDetails, ...fields } = own
   return {

@@ -41,8 +41,8 @@ export function endCall(state: EncoderState, part: OpenPart, value: ToolCallPart
   writing.itemId = () => String(before?.id)
   const wire = encodeCall(unsigned(value), head, writing)
   writing.report.settle(wire, `/output/${part.item}`)
-  const told: JsonObject = wire
-  const due = String(told[inputKey(value)] ?? '')
+  const fields: JsonObject = wire
+  const due = String(fields[inputKey(value)] ?? '')
   if (value.input.trim() === '' && value.input !== due) giveInput(state, part, value, due, emit)
   // White space streamed before an empty input became `{}` stays in the input: the item must equal the sum of its deltas.
   const input = due !== '' && value.input.trim() === due ? value.input : due

@@ -1,5 +1,5 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { CanonicalEvent, Delta, Proof } from '../../../canonical/event.ts'
+import type { CanonicalEvent, Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { EmitEvent } from '../../../protocol.ts'
 import { type Attachment, accepts, ordinalOf } from '../content/reasoning.ts'
 import { type Carried, type DecoderState, type OpenItem, reportOf } from './decoder-state.ts'
@@ -25,20 +25,20 @@ export function carry(state: DecoderState, attach: Attachment, carried: Carried)
   if (attach === 'next') {
     orphan(state, state.carried)
     state.carried = carried
-  } else if (attach !== 'prev' || !giveBack(state, carried)) orphan(state, carried)
+  } else if (attach !== 'prev' || !restoreSignature(state, carried)) orphan(state, carried)
 }
 
 /** Adds a signature to earlier reasoning. False: it belongs to something else, or there is no such reasoning. */
-export function prove({ items }: DecoderState, attach: Attachment, proof: Proof, emit: EmitEvent): boolean {
+export function prove({ items }: DecoderState, attach: Attachment, signature: PlacedSignature, emit: EmitEvent): boolean {
   const nth = ordinalOf(attach)
-  const thoughts = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
-  const part = nth === undefined ? undefined : thoughts[nth]?.parts['']
-  if (part) emit({ type: 'part.delta', candidate: 0, part: part.part, delta: { kind: 'signature', ...proof } })
+  const reasoning = Object.values(items).filter(({ type, carrier }) => type === 'reasoning' && !carrier)
+  const part = nth === undefined ? undefined : reasoning[nth]?.parts['']
+  if (part) emit({ type: 'part.delta', candidate: 0, part: part.part, delta: { kind: 'signature', ...signature } })
   return part !== undefined
 }
 
 /** Adds a signature to the part before it. False: that part cannot have one, or its end was emitted already. */
-function giveBack({ items, ending }: DecoderState, carried: Carried): boolean {
+function restoreSignature({ items, ending }: DecoderState, carried: Carried): boolean {
   const { signature, index } = carried
   let before = index - 1
   while (items[before]?.carrier) before--

@@ -13,7 +13,7 @@ export type OpenPart = {
   value: Part
   ended: boolean
   /** Its text is complete. */
-  told?: boolean
+  isReported?: boolean
 }
 
 export type OpenItem = {

@@ -50,9 +50,9 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     carried: undefined,
   }),
 
-  step(state, wire, tell) {
+  step(state, wire, emitWire) {
     if (state.phase === 'ended') return
-    const emit = patient(state, tell)
+    const emit = patient(state, emitWire)
     if (wire === '[DONE]') return breakOff(state, emit)
     const event = isObject(wire) ? wire : {}
     const type = typeof event['type'] === 'string' ? event['type'] : event['error'] != null ? 'error' : ''
@@ -71,8 +71,8 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     else reportOf(state).once('event.unknown', undefined)
   },
 
-  end(state, tell) {
-    if (state.phase !== 'ended') breakOff(state, patient(state, tell))
+  end(state, emitWire) {
+    if (state.phase !== 'ended') breakOff(state, patient(state, emitWire))
   },
 }
 
@@ -169,8 +169,8 @@ function takeError(state: DecoderState, event: JsonObject): void {
 /** The last event: emits what the snapshot has beyond the stream, then the ending. */
 function finish(state: DecoderState, event: JsonObject, meant: string, emit: EmitEvent): void {
   const body = snapshotOf(event)
-  const { status: said } = body
-  const status = said === undefined || said === null || said === 'in_progress' || said === 'queued' ? meant : said
+  const { status: wireStatus } = body
+  const status = wireStatus === undefined || wireStatus === null || wireStatus === 'in_progress' || wireStatus === 'queued' ? meant : wireStatus
   const usage = body.usage ? decodeUsage(body.usage) : undefined
   if (status === 'failed') {
     const { id: _id, model: _model, createdAt: _createdAt, ...head } = decodeHead(body, reportOf(state))

@@ -72,7 +72,7 @@ export type EncoderState = MachineState &
     /** Index of the item whose end is not written yet, because a limit may have cut it off. */
     held: number | undefined
     /** Reasoning items, by part: a signature may still come for them. `nth`: their number, from 0. */
-    thoughts: Record<number, { nth: number; message: number }>
+    reasoning: Record<number, { nth: number; message: number }>
     /** There was a call of any kind. */
     called: boolean
     finish: Finish | undefined

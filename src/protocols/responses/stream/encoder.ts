@@ -45,7 +45,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, ResponsesWire['event'], 
     messages: {},
     parts: {},
     held: undefined,
-    thoughts: {},
+    reasoning: {},
     called: false,
     finish: undefined,
     finishExt: undefined,
@@ -168,7 +168,7 @@ function startPart(state: EncoderState, { message, part, head }: PartStart, emit
       return
     case 'reasoning':
       startReasoning(state, opened, head, emit)
-      if (opened.item !== undefined) state.thoughts[part] = { nth: Object.keys(state.thoughts).length, message }
+      if (opened.item !== undefined) state.reasoning[part] = { nth: Object.keys(state.reasoning).length, message }
       return
     case 'tool-call':
       // The item of a built-in tool is written whole.

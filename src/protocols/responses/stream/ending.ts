@@ -2,7 +2,7 @@ import { copyOf } from '../../../canonical/copy.ts'
 import type { CanonicalError } from '../../../canonical/error.ts'
 import type { RefusalPart } from '../../../canonical/message.ts'
 import type { Candidate } from '../../../canonical/response.ts'
-import { endedEarly } from '../../../kit/errors/failed-reply.ts'
+import { endedEarly } from '../../../kit/errors/failed-response.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { flatMap } from '../../../kit/text/flat-map.ts'
 import { encodeWords } from '../content/message-item.ts'
@@ -118,8 +118,8 @@ function endAsLength(state: EncoderState, emit: EmitWire): void {
 function terminate(state: EncoderState, emit: EmitWire): void {
   const candidate: Candidate = { index: 0, messages: [], ...defined({ finish: state.finish, ext: state.finishExt, at: state.finishAt }) }
   const { blocked, called, items } = state
-  const told = { called, waits: waits(items), output: items.map(({ wire }) => wire), ...(blocked && { blocked }) }
-  const { status, details, refusal } = encodeEnding(candidate, told, writingOf(state))
+  const context = { called, waits: waits(items), output: items.map(({ wire }) => wire), ...(blocked && { blocked }) }
+  const { status, details, refusal } = encodeEnding(candidate, context, writingOf(state))
   if (refusal !== undefined) explain(state, refusal, emit)
   const usage = finalUsageOf(state)
   const response = snapshot(envelopeOf(state), {
@@ -138,8 +138,8 @@ const callIdIn = (wire: ResponsesWrittenItem) => ('call_id' in wire ? wire.call_
 
 /** Is there a call without a result? */
 function waits(items: Item[]): boolean {
-  const answered = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire.type) ? [] : [callIdIn(wire)])))
-  return items.some(({ wire }) => callTypes.has(wire.type) && !answered.has(callIdIn(wire)))
+  const withResult = new Set(flatMap(items, ({ wire }) => (callTypes.has(wire.type) ? [] : [callIdIn(wire)])))
+  return items.some(({ wire }) => callTypes.has(wire.type) && !withResult.has(callIdIn(wire)))
 }
 
 /** Writes the refusal, where the output has none. */

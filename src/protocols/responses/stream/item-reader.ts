@@ -24,12 +24,12 @@ function itemOf(event: JsonObject): ResponsesItem & JsonObject {
 
 export function addItem(state: DecoderState, event: JsonObject, emit: EmitEvent): void {
   const item = itemOf(event)
-  const { output_index: told } = event
-  const given = told === undefined || told === null ? undefined : indexOf(state, event)
+  const { output_index: outputIndex } = event
+  const given = outputIndex === undefined || outputIndex === null ? undefined : indexOf(state, event)
   const there = given === undefined ? undefined : state.items[given]
   if (there && !isAnother(there, item)) return
   const index = there || given === undefined ? nextIndex(state) : given
-  if (there && typeof told === 'number') state.moved[told] = index
+  if (there && typeof outputIndex === 'number') state.moved[outputIndex] = index
   if (item['type'] === 'reasoning' && isWordless(item)) state.items[index] = { ...unopened(item), waiting: item }
   else beginItem(state, index, item, emit)
 }
@@ -126,21 +126,21 @@ export function endPart(open: OpenPart, final: Part | undefined, emit: EmitEvent
   if (open.ended) return
   open.ended = true
   const { signature } = open.value
-  const said = final && notUnsaid(final, open.value)
-  const whole = said?.type !== open.value.type ? undefined : signature && !said.signature ? { ...said, signature } : said
+  const finalPart = final && onlyReported(final, open.value)
+  const whole = finalPart?.type !== open.value.type ? undefined : signature && !finalPart.signature ? { ...finalPart, signature } : finalPart
   if (whole) open.value = whole
   emit({ type: 'part.end', candidate: 0, part: open.part, ...(whole && { final: whole }) })
 }
 
 /** The final part. If its content is empty, as with some servers, the streamed content is kept. */
-function notUnsaid(final: Part, told: Part): Part {
-  if (final.type === 'tool-call' && told.type === 'tool-call' && final.input === '') return { ...final, input: told.input }
-  if (final.type === 'text' && told.type === 'text')
-    return { ...final, text: final.text || told.text, ...defined({ citations: final.citations ?? told.citations, logprobs: final.logprobs ?? told.logprobs }) }
-  if (final.type === 'refusal' && told.type === 'refusal') return final.text === '' ? { ...final, text: told.text } : final
-  if (final.type === 'reasoning' && told.type === 'reasoning' && final.segments.length === 0 && told.segments.length > 0) {
+function onlyReported(final: Part, open: Part): Part {
+  if (final.type === 'tool-call' && open.type === 'tool-call' && final.input === '') return { ...final, input: open.input }
+  if (final.type === 'text' && open.type === 'text')
+    return { ...final, text: final.text || open.text, ...defined({ citations: final.citations ?? open.citations, logprobs: final.logprobs ?? open.logprobs }) }
+  if (final.type === 'refusal' && open.type === 'refusal') return final.text === '' ? { ...final, text: open.text } : final
+  if (final.type === 'reasoning' && open.type === 'reasoning' && final.segments.length === 0 && open.segments.length > 0) {
     const { redacted: _, ...rest } = final
-    return { ...rest, segments: told.segments }
+    return { ...rest, segments: open.segments }
   }
   return final
 }
@@ -169,7 +169,7 @@ function onlyOpen(state: DecoderState, type: string): number | undefined {
 
 /** Ends a part of a message with its final content; what was not streamed yet is emitted first. */
 export function completeContent(state: DecoderState, item: OpenItem, place: string, whole: Part, emit: EmitEvent): void {
-  const open = item.parts[place] ?? goingOn(item, whole)
+  const open = item.parts[place] ?? openPartOf(item, whole)
   if (!open) {
     endPart(openPart(state, item, place, whole, emit), undefined, emit)
     return
@@ -184,10 +184,10 @@ export function completeContent(state: DecoderState, item: OpenItem, place: stri
  * The open part that an event for a place never announced continues: some servers increase the index with every delta.
  * With `text`, the event has the whole text, so the text so far must be its beginning.
  */
-export function goingOn({ parts }: OpenItem, { type, ...told }: Part | { type: 'text' | 'refusal' }): OpenPart | undefined {
+export function openPartOf({ parts }: OpenItem, { type, ...rest }: Part | { type: 'text' | 'refusal' }): OpenPart | undefined {
   const last = Object.values(parts).at(-1)
   if (!last || last.ended || last.value.type !== type || (last.value.type !== 'text' && last.value.type !== 'refusal')) return undefined
-  const isNext = 'text' in told ? beginsWith(String(told.text), last.value.text) : !last.told
+  const isNext = 'text' in rest ? beginsWith(String(rest.text), last.value.text) : !last.isReported
   return isNext ? last : undefined
 }
 
@@ -306,9 +306,9 @@ const nearby = 32
 /** What only the last event says of an item: a proof can still be told; anything else comes too late. */
 function takeLate(state: DecoderState, index: number, whole: Message, emit: EmitEvent): void {
   const there = state.items[index]
-  const [said] = whole.parts
+  const [only] = whole.parts
   const open = there?.parts['']
-  if (said?.type === 'reasoning' && said.signature && open && !open.value.signature) give(open, { kind: 'signature', signature: said.signature }, emit)
+  if (only?.type === 'reasoning' && only.signature && open && !open.value.signature) give(open, { kind: 'signature', signature: only.signature }, emit)
   // Under another id, an item may have been taken for one near it.
   for (let near = index - nearby; near <= index + nearby; near++) {
     const item = state.items[near]
@@ -329,9 +329,9 @@ const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
 function saysMore(one: unknown, other: unknown): boolean {
   if (typeof one !== 'object' || one === null) return one !== other && one != null && one !== '' && one !== 'completed'
   for (const key in one) {
-    const said: unknown = one[key as never]
-    const told = (other as JsonObject | null | undefined)?.[key]
-    if (said !== told && !incomparable.has(key) && !(told && sealed.has(key)) && saysMore(said, told)) return true
+    const value: unknown = one[key as never]
+    const earlier = (other as JsonObject | null | undefined)?.[key]
+    if (value !== earlier && !incomparable.has(key) && !(earlier && sealed.has(key)) && saysMore(value, earlier)) return true
   }
   return false
 }
@@ -385,6 +385,6 @@ function closeItem(state: DecoderState, open: OpenItem, status: Message['status'
   if (open.carried) arrived(state, open, false)
   giveBegun(open, emit)
   for (const part of Object.values(open.parts)) endPart(part, undefined, emit)
-  const told = status === 'completed' || status === 'incomplete' ? { status } : {}
-  emit({ type: 'message.end', candidate: 0, message: open.message, ...told, ...defined({ at: told.status || ext ? open.whole.at : undefined, ext }) })
+  const finalStatus = status === 'completed' || status === 'incomplete' ? { status } : {}
+  emit({ type: 'message.end', candidate: 0, message: open.message, ...finalStatus, ...defined({ at: finalStatus.status || ext ? open.whole.at : undefined, ext }) })
 }

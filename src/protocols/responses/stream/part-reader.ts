@@ -8,7 +8,7 @@ import { decodeContent } from '../content/content.ts'
 import { protocolName } from '../content/own.ts'
 import { ResponsesContent } from '../schema.ts'
 import { type DecoderState, indexOf, malformed, type OpenItem, type OpenPart, placeOf, reportOf, textOf } from './decoder-state.ts'
-import { completeContent, give, giveSegment, goingOn, itemFor, missing, openPart, segmentText } from './item-reader.ts'
+import { completeContent, give, giveSegment, openPartOf, itemFor, missing, openPart, segmentText } from './item-reader.ts'
 
 function contentOf(event: JsonObject): ResponsesContent {
   return check(protocolName, ResponsesContent, event['part'])
@@ -50,7 +50,7 @@ function textPart(
   const kind = type === 'refusal' ? 'refusal' : 'text'
   const open =
     item.parts[`c${index}`] ??
-    goingOn(item, whole === undefined ? { type: kind } : { type: kind, text: whole }) ??
+    openPartOf(item, whole === undefined ? { type: kind } : { type: kind, text: whole }) ??
     openPart(state, item, `c${index}`, { type: kind, text: '', at }, emit)
   return open.ended || open.value.type !== kind ? stray(state, event, whole) : open
 }
@@ -82,7 +82,7 @@ export function textDone(state: DecoderState, event: JsonObject, type: 'output_t
   if (!open || (open.value.type !== 'text' && open.value.type !== 'refusal')) return
   const text = missing(open.value.text, whole)
   if (text) give(open, { kind: 'text', text }, emit)
-  open.told = true
+  open.isReported = true
 }
 
 export function addAnnotation(state: DecoderState, event: JsonObject, emit: EmitEvent): void {

@@ -1,5 +1,5 @@
 import { addDelta } from '../../../canonical/collect.ts'
-import type { Delta, Proof } from '../../../canonical/event.ts'
+import type { Delta, PlacedSignature } from '../../../canonical/event.ts'
 import type { ReasoningPart } from '../../../canonical/message.ts'
 import { defined } from '../../../kit/fields/defined.ts'
 import { carrierItem, encodeReasoning, shownAs } from '../content/reasoning.ts'
@@ -23,10 +23,10 @@ export function startReasoning(state: EncoderState, part: OpenPart, head: Reason
 }
 
 /** Writes a delta of a segment, and announces the segments up to it. A delta for a segment that has ended is added to the last one. */
-export function giveReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, told: Delta & { kind: 'reasoning' }, emit: EmitWire): void {
-  if (told.segment >= value.segments.length + 64) return
-  const of = state.envelope?.native ? told.of : shownAs(told.of, value.at, { report: reportOf(state), options: state.options })
-  const delta = { ...told, of, segment: Math.max(told.segment, part.segments - 1) }
+export function giveReasoning(state: EncoderState, part: OpenPart, value: ReasoningPart, streamed: Delta & { kind: 'reasoning' }, emit: EmitWire): void {
+  if (streamed.segment >= value.segments.length + 64) return
+  const of = state.envelope?.native ? streamed.of : shownAs(streamed.of, value.at, { report: reportOf(state), options: state.options })
+  const delta = { ...streamed, of, segment: Math.max(streamed.segment, part.segments - 1) }
   addDelta(value, delta)
   while (part.segments < value.segments.length) {
     if (part.segments > 0) endSegment(state, part, value, part.segments - 1, emit)
@@ -74,7 +74,7 @@ export function endReasoning(state: EncoderState, part: OpenPart, value: Reasoni
 }
 
 /** Writes the signature of reasoning whose item has ended, in an item that has the number of that reasoning. */
-export function proveLate(state: EncoderState, part: number, { signature, id, kinds }: Proof, emit: EmitWire): void {
-  const thought = state.thoughts[part]
+export function proveLate(state: EncoderState, part: number, { signature, id, kinds }: PlacedSignature, emit: EmitWire): void {
+  const thought = state.reasoning[part]
   if (thought) wholeItem(state, thought.message, carrierItem(signature, `r${thought.nth}`, writingOf(state), defined({ id, kinds })), emit)
 }

@@ -1,6 +1,6 @@
 import { addDelta } from '../../../canonical/collect.ts'
 import type { Citation, Part, RefusalPart, TextPart, TokenLogprob } from '../../../canonical/message.ts'
-import { noteTokens } from '../../../kit/reply/logprobs.ts'
+import { noteTokens } from '../../../kit/response/logprobs.ts'
 import { encodeCitation, encodeLogprob } from '../content/citations.ts'
 import { encodeWords } from '../content/message-item.ts'
 import { protocolName } from '../content/own.ts'

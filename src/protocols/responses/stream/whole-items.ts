@@ -4,7 +4,7 @@ import type { Part } from '../../../canonical/message.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { asRead } from '../../../kit/schema/written.ts'
 import { encodeMessage } from '../content/items.ts'
-import { isPicture } from '../content/media.ts'
+import { isInlineImage } from '../content/media.ts'
 import { encodeContent, encodeContentPart, isContent } from '../content/message-item.ts'
 import { protocolName } from '../content/own.ts'
 import { encodeRaw } from '../content/raw-items.ts'
@@ -114,10 +114,10 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
     return
   }
   const writing = writingOf(state)
-  const isDrawn = whole.type === 'media' && isPicture(whole)
+  const isDrawn = whole.type === 'media' && isInlineImage(whole)
   if (!isDrawn && whole.type === 'media' && whole.signature) writing.report.add('field.unsupported', whole.at, 'signature')
   if (!isDrawn && isContent(whole)) {
-    for (const wire of encodeContent(whole, 'assistant', writing)) tellContent(state, part, wire, emit)
+    for (const wire of encodeContent(whole, 'assistant', writing)) emitContent(state, part, wire, emit)
     return
   }
   const items = encodeMessage({ ...headOf(state, part.message), parts: [whole] }, writing)
@@ -127,7 +127,7 @@ export function endWhole(state: EncoderState, part: OpenPart, whole: Part, emit:
 }
 
 /** Writes whole content. Text gets a delta too, for readers that know only deltas. */
-function tellContent(state: EncoderState, part: OpenPart, wire: ResponsesWrittenContent, emit: EmitWire): void {
+function emitContent(state: EncoderState, part: OpenPart, wire: ResponsesWrittenContent, emit: EmitWire): void {
   const item = messageItem(state, part.message, emit)
   const content = contentOf(state.items[item])
   const place = { ...placeOf(state, { ...part, item }), content_index: content.length }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { blotted as blottedError, createBlot, withoutSecrets } from '../../src/gateway/upstream/blot.ts'
-import type { TransportAnswer } from '../../src/transports/transport.ts'
+import { redactText as blottedError, createRedactor, withoutSecrets } from '../../src/gateway/upstream/redact.ts'
+import type { TransportResponse } from '../../src/transports/transport.ts'
 
 const key = 'sk-sk-0123456789'
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
 function redacted(secret: string, chunks: readonly Uint8Array[]): string {
-  const blot = createBlot(secret)
-  return Buffer.concat([...chunks.map(blot.push), blot.end()]).toString()
+  const redactor = createRedactor(secret)
+  return Buffer.concat([...chunks.map(redactor.push), redactor.end()]).toString()
 }
 
 /** The text as one piece, letter by letter, and cut in two and in three at every place. */
@@ -36,7 +36,7 @@ describe('a key in a reply', () => {
   })
 
   test('that is not there costs no copy, and what cannot be its beginning is not held back', () => {
-    const { push, end } = createBlot(key)
+    const { push, end } = createRedactor(key)
     const chunk = bytesOf('data: {"text":"sk-"}\n\n')
     expect(push(chunk)).toBe(chunk)
     expect(push(bytesOf('Hello sk-sk-'))).toEqual(bytesOf('Hello '))
@@ -46,7 +46,7 @@ describe('a key in a reply', () => {
 })
 
 describe('an answer', () => {
-  const response = (chunks: (string | Uint8Array)[], left = () => {}): TransportAnswer => ({
+  const response = (chunks: (string | Uint8Array)[], left = () => {}): TransportResponse => ({
     status: 200,
     headers: { 'x-note': `for ${key}` },
     body: (async function* () {
@@ -57,7 +57,7 @@ describe('an answer', () => {
       }
     })(),
   })
-  const read = async ({ body }: TransportAnswer) => {
+  const read = async ({ body }: TransportResponse) => {
     let text = ''
     for await (const chunk of body) text += typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk)
     return text

@@ -18,15 +18,15 @@ export type Kept = {
 }
 
 /** The store for data between exchanges. Entries can be read only by the client that stored them. */
-export type ReplyStore = {
+export type ResponseStore = {
   /** Are reasoning signatures stored too, for clients that do not send them back? */
   readonly signatures: boolean
   /** The last call of the store failed. */
   isAway(): boolean
   /** @throws Refusal 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
-  reply(owner: Identity, id: string): Promise<Kept | undefined>
+  response(owner: Identity, id: string): Promise<Kept | undefined>
   /** The id of the reply that contains the item. @throws Refusal 503 */
-  replyOf(owner: Identity, item: string): Promise<string | undefined>
+  responseOf(owner: Identity, item: string): Promise<string | undefined>
   signature(owner: Identity, callId: string): Promise<string | undefined>
   /** `items`: their ids. @throws Refusal 503 */
   keep(owner: Identity, id: string, kept: Kept, items: readonly string[]): Promise<void>
@@ -49,7 +49,7 @@ type Warn = { isAway(error: unknown): void; isBroken(key: string): void }
  * Undefined: nothing is stored.
  * @throws ConfigError when neither the configuration nor a hook has a store
  */
-export function createReplyStore(config: Settled['store'], hook: Store | undefined, warn: Warn): ReplyStore | undefined {
+export function createResponseStore(config: Settled['store'], hook: Store | undefined, warn: Warn): ResponseStore | undefined {
   if (!config && !hook) return undefined
   const settings = config ?? storeDefaults
   const { ttlMs, signatures } = settings
@@ -64,10 +64,10 @@ export function createReplyStore(config: Settled['store'], hook: Store | undefin
 
   const ask = async (access: Access, what: (store: Store) => unknown): Promise<unknown> => {
     try {
-      const answer = await inTime(opened.open().then(what))
+      const response = await inTime(opened.open().then(what))
       away.delete(access)
       away.delete('connection')
-      return answer
+      return response
     } catch (cause) {
       warnOnce(access, cause)
       throw refuse(503, 'unavailable', 'the store of replies cannot be reached')
@@ -85,7 +85,7 @@ export function createReplyStore(config: Settled['store'], hook: Store | undefin
   return {
     signatures,
     isAway: () => away.size > 0,
-    async reply(owner, id) {
+    async response(owner, id) {
       const text = await get(owner, 'response', id)
       if (text === undefined) return undefined
       const kept = keptOf(text)
@@ -93,7 +93,7 @@ export function createReplyStore(config: Settled['store'], hook: Store | undefin
       hasBroken ||= !kept
       return kept
     },
-    replyOf: (owner, item) => get(owner, 'item', item),
+    responseOf: (owner, item) => get(owner, 'item', item),
     signature: (owner, callId) => get(owner, 'signature', callId),
     async keep(owner, id, kept, items) {
       await Promise.all([set(owner, 'response', id, JSON.stringify(kept)), ...items.map(item => set(owner, 'item', item, id))])

@@ -2,4 +2,4 @@
 const broken = /invalid `signature` in `thinking`/i
 
 /** The code by which clients know that a request would pass without its earlier reasoning. Null: the message tells of something else. */
-export const proofCode = (message: string): 'invalid_encrypted_content' | null => (broken.test(message) ? 'invalid_encrypted_content' : null)
+export const signatureErrorCode = (message: string): 'invalid_encrypted_content' | null => (broken.test(message) ? 'invalid_encrypted_content' : null)

@@ -14,18 +14,18 @@ import { protocolName } from './own.ts'
  */
 
 /** The text length in UTF-16 units and the thoughts since the last call. Plain data, because streams keep it in their state. */
-export type Gathered = { units: number; thoughts: [after: number, thought: JsonObject][] }
+export type Gathered = { units: number; reasoning: [after: number, thought: JsonObject][] }
 
-export const nothingGathered = (): Gathered => ({ units: 0, thoughts: [] })
+export const nothingGathered = (): Gathered => ({ units: 0, reasoning: [] })
 
 /** `attach` of an envelope that carries thoughts. */
 const attach = 'thoughts'
 
 /** Puts the gathered thoughts into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
-export function carryThoughts(gathered: Gathered, part: Part, written: readonly GeminiWrittenPart[]): void {
+export function carryReasoning(gathered: Gathered, part: Part, written: readonly GeminiWrittenPart[]): void {
   if (part.type === 'reasoning') {
     const { segments, redacted, signature, id } = part
-    gathered.thoughts.push([gathered.units, defined({ segments, redacted, signature, id })])
+    gathered.reasoning.push([gathered.units, defined({ segments, redacted, signature, id })])
     return
   }
   const [call] = written
@@ -33,38 +33,38 @@ export function carryThoughts(gathered: Gathered, part: Part, written: readonly 
     for (const { text, thought } of written) if (typeof text === 'string' && thought !== true) gathered.units += text.length
     return
   }
-  const { thoughts } = gathered
-  if (thoughts.length > 0) {
-    const value = JSON.stringify(defined({ thoughts, own: call.thoughtSignature ?? undefined }))
+  const { reasoning } = gathered
+  if (reasoning.length > 0) {
+    const value = JSON.stringify(defined({ thoughts: reasoning, own: call.thoughtSignature ?? undefined }))
     call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: protocolName }, attach })
   }
   Object.assign(gathered, nothingGathered())
 }
 
 /** The thoughts that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
-export function carriedBy(envelope: Envelope | undefined): { thoughts: Gathered['thoughts']; own?: string } | undefined {
+export function carriedBy(envelope: Envelope | undefined): { reasoning: Gathered['reasoning']; own?: string } | undefined {
   if (envelope?.attach !== attach) return undefined
   const { thoughts, own } = asObject(parseJson(envelope.signature.value))
   const isCarried = (one: unknown): one is [number, JsonObject] => Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
-  return { thoughts: Array.isArray(thoughts) ? thoughts.filter(isCarried) : [], ...defined({ own: asText(own) }) }
+  return { reasoning: Array.isArray(thoughts) ? thoughts.filter(isCarried) : [], ...defined({ own: asText(own) }) }
 }
 
 /**
  * Puts the carried thoughts of a call back at their positions, replacing those that the client kept. `before`: the parts of the
  * same answer before the call; changed.
  */
-export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: Place): void {
+export function restoreReasoning(carried: Gathered['reasoning'], before: Part[], at: Place): void {
   const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1
-  const said = before.slice(from).filter(({ type }) => type !== 'reasoning')
+  const content = before.slice(from).filter(({ type }) => type !== 'reasoning')
   before.length = from
   let units = 0
   let next = 0
-  for (const [after, thought] of thoughts) {
-    let part = said[next]
+  for (const [after, thought] of carried) {
+    let part = content[next]
     while (part && units < after && units + lengthOf(part) <= after) {
       units += lengthOf(part)
       before.push(part)
-      part = said[++next]
+      part = content[++next]
     }
     // Without the thought between them, clients join two texts into one.
     const cut = part?.type === 'text' ? cutIn(part.text, after - units) : 0
@@ -72,13 +72,13 @@ export function giveBack(thoughts: Gathered['thoughts'], before: Part[], at: Pla
       // The signature is for the whole text, so it stays on the last piece.
       const { signature: _, ext: __, ...head } = part
       before.push({ ...head, text: part.text.slice(0, cut) })
-      said[next] = { ...part, text: part.text.slice(cut) }
+      content[next] = { ...part, text: part.text.slice(cut) }
       units += cut
     }
     const again = readThought(thought, at)
     if (!isRepeatedThought(again, before)) before.push(again)
   }
-  for (const part of said.slice(next)) before.push(part)
+  for (const part of content.slice(next)) before.push(part)
 }
 
 const lengthOf = (part: Part) => (part.type === 'text' ? part.text.length : 0)
@@ -91,8 +91,8 @@ function readThought({ segments, redacted, signature, id }: JsonObject, at: Plac
   return { type: 'reasoning', segments: valid, ...(redacted === true && { redacted }), ...defined({ signature: readSignature(signature), id: asText(id) }), at }
 }
 
-function readSignature(told: unknown): Signature | undefined {
-  const { value, issuer, model, form: made } = asObject(told)
+function readSignature(encoded: unknown): Signature | undefined {
+  const { value, issuer, model, form: made } = asObject(encoded)
   if (typeof value !== 'string' || typeof issuer !== 'string') return undefined
   return { value, issuer, ...defined({ model: asText(model), form: asText(made) as Signature['form'] }) }
 }

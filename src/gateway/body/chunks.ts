@@ -8,10 +8,10 @@ import { keyOf, type Member } from './outline.ts'
  */
 
 /** The number of items that are written at once. */
-const pieceItems = 8
+const chunkItems = 8
 
 /** Parses a JSON object whose outermost members are known. @throws SyntaxError */
-export function readInPieces(bytes: Uint8Array, members: readonly Member[]): unknown {
+export function parseInChunks(bytes: Uint8Array, members: readonly Member[]): unknown {
   const lists = members.filter(({ cuts }) => cuts && cuts.length > 0)
   const keys = new Set(members.map(member => keyOf(bytes, member)))
   // Of duplicate keys, the last one counts.
@@ -38,16 +38,16 @@ export function readInPieces(bytes: Uint8Array, members: readonly Member[]): unk
 }
 
 /** As `JSON.stringify`, but returns bytes and ignores `toJSON`. `expected`: the number of bytes to allocate. */
-export function writtenInPieces(value: JsonObject, expected: number): Uint8Array<ArrayBuffer> {
-  const out = new Pieces(expected)
+export function serializeInChunks(value: JsonObject, expected: number): Uint8Array<ArrayBuffer> {
+  const out = new ChunkedJson(expected)
   let isFirst = true
   for (const key of Object.keys(value)) {
     const member = value[key]
     const rest = Array.isArray(member) ? member : undefined
-    const text = JSON.stringify(rest ? rest.slice(0, pieceItems) : member)
+    const text = JSON.stringify(rest ? rest.slice(0, chunkItems) : member)
     if (text === undefined) continue
     out.add(`${isFirst ? '{' : ','}${JSON.stringify(key)}:${text}`)
-    if (rest) for (let i = pieceItems; i < rest.length; i += pieceItems) out.continue(JSON.stringify(rest.slice(i, i + pieceItems)))
+    if (rest) for (let i = chunkItems; i < rest.length; i += chunkItems) out.continue(JSON.stringify(rest.slice(i, i + chunkItems)))
     isFirst = false
   }
   out.add(isFirst ? '{}' : '}')
@@ -56,7 +56,7 @@ export function writtenInPieces(value: JsonObject, expected: number): Uint8Array
 
 const encoder = new TextEncoder()
 
-class Pieces {
+class ChunkedJson {
   #bytes: Uint8Array<ArrayBuffer>
   #length = 0
 

@@ -3,22 +3,22 @@ import type { Protocol } from '../../protocol.ts'
 import { encoded, join, textOf } from '../../sse/bytes.ts'
 import { createTextReader } from '../../sse/text.ts'
 import type { Stopper } from '../../transports/stopper.ts'
-import type { TransportAnswer } from '../../transports/transport.ts'
+import type { TransportResponse } from '../../transports/transport.ts'
 import { brokenOff, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
 /** The bound of a reply that has to be in memory as a whole. */
-export const maxReplyBytes = 256 * 1024 * 1024
+export const maxResponseBytes = 256 * 1024 * 1024
 
 /** An answer, with its body as an iterator that has an idle timeout: that of the channel, or `idleMs`. */
 export type Watched = {
-  answer: TransportAnswer
-  watched(body: TransportAnswer['body'], idleMs?: () => number): AsyncIterable<Uint8Array | string>
+  response: TransportResponse
+  watched(body: TransportResponse['body'], idleMs?: () => number): AsyncIterable<Uint8Array | string>
 }
 
 /** The chunks of an upstream's answer. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
 export function watch(
-  body: TransportAnswer['body'],
+  body: TransportResponse['body'],
   idleMs: number | (() => number),
   controller: Stopper,
 ): AsyncIterableIterator<Uint8Array | string, undefined> {
@@ -47,10 +47,10 @@ export function watch(
 }
 
 /** The complete body of an answer. @throws Refusal 502, 504 */
-export async function readWhole({ answer, watched }: Watched): Promise<Uint8Array<ArrayBuffer>> {
+export async function readWhole({ response, watched }: Watched): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of watched(answer.body)) {
+  for await (const chunk of watched(response.body)) {
     const bytes = encoded(chunk)
     length = bounded(length + bytes.length)
     chunks.push(bytes)
@@ -90,12 +90,12 @@ function statusIn(body: JsonObject, from: Protocol): number {
 
 /** Checks the length of a reply that has to be in memory as a whole. @throws Refusal 502 */
 export function bounded(length: number): number {
-  if (length > maxReplyBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
+  if (length > maxResponseBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
   return length
 }
 
 /** The beginning of an error body; more is not needed. */
-export async function readSome(body: TransportAnswer['body']): Promise<string> {
+export async function readSome(body: TransportResponse['body']): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   try {

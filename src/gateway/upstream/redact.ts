@@ -1,5 +1,5 @@
 import { encoded, join } from '../../sse/bytes.ts'
-import type { TransportAnswer } from '../../transports/transport.ts'
+import type { TransportResponse } from '../../transports/transport.ts'
 import { isPrivate } from '../headers.ts'
 import type { ChannelEntry } from '../options.ts'
 
@@ -45,7 +45,7 @@ function spellingsOf(secret: string): string[] {
 }
 
 /** An error message of an upstream, with all secrets of the channel replaced. */
-export function blotted(text: string, channel: Channel): string {
+export function redactText(text: string, channel: Channel): string {
   return secretsOf(channel).reduce((shown, secret) => (secret ? shown.replaceAll(sightOf(secret), instead) : shown), text)
 }
 
@@ -56,21 +56,21 @@ function sightOf(secret: string): string | RegExp {
 }
 
 /** The answer with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
-export function withoutSecrets(answer: TransportAnswer, channel: Channel): TransportAnswer {
-  return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), answer)
+export function withoutSecrets(response: TransportResponse, channel: Channel): TransportResponse {
+  return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), response)
 }
 
-function without(secret: string, { status, headers, body }: TransportAnswer): TransportAnswer {
-  const clean: TransportAnswer['headers'] = {}
+function without(secret: string, { status, headers, body }: TransportResponse): TransportResponse {
+  const clean: TransportResponse['headers'] = {}
   for (const name in headers) clean[name] = headers[name]?.replaceAll(secret, instead) ?? ''
   return { status, headers: clean, body: { [Symbol.asyncIterator]: () => blotting(body[Symbol.asyncIterator](), secret) } }
 }
 
 function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<Chunk> {
-  const blot = createBlot(secret)
+  const redactor = createRedactor(secret)
   const clean = ({ done, value }: IteratorResult<Chunk>): IteratorResult<Chunk, undefined> => {
-    if (!done) return { value: blot.push(encoded(value)), done: false }
-    const rest = blot.end()
+    if (!done) return { value: redactor.push(encoded(value)), done: false }
+    const rest = redactor.end()
     return rest.length > 0 ? { value: rest, done: false } : { value: undefined, done: true }
   }
   return {
@@ -83,7 +83,7 @@ function blotting(chunks: AsyncIterator<Chunk>, secret: string): AsyncIterator<C
 }
 
 /** Replaces a secret in a stream of bytes, also where it is cut. Only bytes that may be the beginning of the secret are held back. */
-export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array } {
+export function createRedactor(secret: string): { push(chunk: Uint8Array): Uint8Array; end(): Uint8Array } {
   const wanted = new TextEncoder().encode(secret)
   const cover = new TextEncoder().encode(instead)
   const { length } = wanted
@@ -92,19 +92,19 @@ export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Arra
   for (let i = 0; i < length - 1; i++) leaps[wanted[i] as number] = length - 1 - i
   let held = nothing
 
-  const stands = (bytes: Uint8Array, at: number, upTo = length): boolean => {
+  const isSecretAt = (bytes: Uint8Array, at: number, upTo = length): boolean => {
     for (let i = 0; i < upTo; i++) if (bytes[at + i] !== wanted[i]) return false
     return true
   }
   const find = (bytes: Uint8Array, from: number): number => {
     for (let last = from + length - 1; last < bytes.length; last += leaps[bytes[last] as number] as number)
-      if (stands(bytes, last - length + 1)) return last - length + 1
+      if (isSecretAt(bytes, last - length + 1)) return last - length + 1
     return -1
   }
   /** Where a suffix begins that may be the beginning of the secret. The end: there is none. */
   const mayBegin = (bytes: Uint8Array, from: number): number => {
     if (leaps[bytes.at(-1) as number] === length) return bytes.length
-    for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++) if (stands(bytes, at, bytes.length - at)) return at
+    for (let at = Math.max(from, bytes.length - length + 1); at < bytes.length; at++) if (isSecretAt(bytes, at, bytes.length - at)) return at
     return bytes.length
   }
 
@@ -112,19 +112,19 @@ export function createBlot(secret: string): { push(chunk: Uint8Array): Uint8Arra
     push(chunk) {
       const bytes = held.length > 0 ? join([held, chunk], held.length + chunk.length) : chunk
       let from = 0
-      const pieces: Uint8Array[] = []
+      const parts: Uint8Array[] = []
       for (let at = find(bytes, 0); at >= 0; at = find(bytes, from)) {
-        pieces.push(bytes.subarray(from, at), cover)
+        parts.push(bytes.subarray(from, at), cover)
         from = at + length
       }
       const end = mayBegin(bytes, from)
       held = end === bytes.length ? nothing : bytes.slice(end)
       const rest = from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end)
-      if (pieces.length === 0) return rest
-      pieces.push(rest)
+      if (parts.length === 0) return rest
+      parts.push(rest)
       return join(
-        pieces,
-        pieces.reduce((sum, piece) => sum + piece.length, 0),
+        parts,
+        parts.reduce((sum, part) => sum + part.length, 0),
       )
     },
     end() {

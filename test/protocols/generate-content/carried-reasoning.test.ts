@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
-import { carryThoughts, giveBack, nothingGathered } from '../../../src/protocols/generate-content/content/carried-thoughts.ts'
+import { carryReasoning, restoreReasoning, nothingGathered } from '../../../src/protocols/generate-content/content/carried-reasoning.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 
@@ -8,8 +8,8 @@ import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/
 function historyOf(texts: readonly string[], reasoning: [after: number, thought: string][]) {
   const call: GeminiWrittenPart = { functionCall: { id: 'c1', name: 'look', args: {} } }
   const gathered = nothingGathered()
-  for (const [after, text] of reasoning) gathered.thoughts.push([after, { segments: [{ kind: 'raw', text }] }])
-  carryThoughts(gathered, { type: 'tool-call', id: 'c1', idOrigin: 'wire', name: 'look', kind: 'function', input: '{}' }, [call])
+  for (const [after, text] of reasoning) gathered.reasoning.push([after, { segments: [{ kind: 'raw', text }] }])
+  carryReasoning(gathered, { type: 'tool-call', id: 'c1', idOrigin: 'wire', name: 'look', kind: 'function', input: '{}' }, [call])
   return generateContent
     .decodeRequest({ contents: [{ role: 'model', parts: [...texts.map(text => ({ text })), call] }] })
     .value.messages.flatMap(({ parts }) => parts)
@@ -22,7 +22,7 @@ test('no character is cut where the client has edited the text', () => {
 
 test('a proof of a text stays with its end, once', () => {
   const before: Part[] = [{ type: 'text', text: 'onetwo', signature: { value: 'proof', issuer: 'generate-content' } }]
-  giveBack([[3, { segments: [] }]], before, '/contents/0/parts/1')
+  restoreReasoning([[3, { segments: [] }]], before, '/contents/0/parts/1')
   expect(before).toMatchObject([{ text: 'one' }, { type: 'reasoning' }, { text: 'two', signature: { value: 'proof' } }])
   expect(before[0]).not.toHaveProperty('signature')
 })

@@ -7,8 +7,8 @@ import { flatMap } from '../../../kit/text/flat-map.ts'
 import { cutIn } from '../../../kit/text/text.ts'
 import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
-import type { ChatProof } from '../schema.ts'
-import { hasPhase, piecesOf } from './carriers.ts'
+import type { ChatSignatureFields } from '../schema.ts'
+import { hasPhase, layoutPartsOf } from './carriers.ts'
 import { arrange, cutOut, record, type Slots } from './layout.ts'
 import { decodeReasoning, encodeDetails, listIn, needsDetails, reasoningText } from './reasoning.ts'
 import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './signatures.ts'
@@ -17,14 +17,14 @@ import { carriedIssuer, encodeLoaded, type Load, pathIn, readCarried } from './s
  * Some clients keep only the plain text of reasoning, but also the signatures of calls. For them the signature of a call carries the
  * reasoning details of the parts between the previous call and this one.
  */
-export function carriesThoughts({ signedReasoning, signatures = 'field', reasoningField }: ChatCompletionsOptions): boolean {
+export function carriesReasoning({ signedReasoning, signatures = 'field', reasoningField }: ChatCompletionsOptions): boolean {
   return signedReasoning === 'calls' && signatures === 'field' && reasoningField !== 'omit'
 }
 
 /** The fields to write beside `call`, with the details of the parts since the previous call. Undefined: plain text carries everything. */
-export function carryThoughts(since: readonly Part[], call: Part): ChatProof | undefined {
+export function carryReasoning(since: readonly Part[], call: Part): ChatSignatureFields | undefined {
   const parts = since.filter((part): part is ReasoningPart => part.type === 'reasoning' && says(part))
-  const recorded = record(piecesOf(since, { native: true }))
+  const recorded = record(layoutPartsOf(since, { native: true }))
   if (!needsDetails(parts) && recorded.textSignatures.length === 0 && !hasPhase(since)) return undefined
   const units = since.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
   return encodeLoaded({ details: encodeDetails({ parts, ...recorded }), units }, call.signature)
@@ -48,7 +48,7 @@ export function carriersIn(calls: readonly JsonObject[] | null | undefined, mess
 }
 
 /** The parts of a message whose calls carry the reasoning, in their order. Plain reasoning is kept as far as no call carries it. */
-export function giveBack({ reasoning: plain, body, others, calls }: Slots, carriers: Map<number, Carrier>, report: ChatReport): Part[] {
+export function restoreOrder({ reasoning: plain, body, others, calls }: Slots, carriers: Map<number, Carrier>, report: ChatReport): Part[] {
   const parts: Part[] = []
   let left = body
   let last = 0
@@ -57,9 +57,9 @@ export function giveBack({ reasoning: plain, body, others, calls }: Slots, carri
     if (carrier) {
       const { load, at } = carrier
       const { parts: reasoning, ...recorded } = decodeReasoning({ reasoning_details: load.details }, at, 'client')
-      const [said, rest] = divide(left, load.units)
+      const [content, rest] = divide(left, load.units)
       left = rest
-      const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: said, others: [], calls: [] }, recorded, { report, at, told: at })
+      const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: content, others: [], calls: [] }, recorded, { report, at, layoutAt: at })
       parts.push(...placed.filter(part => !isRepeatedThought(part, parts)))
       last = parts.length + 1
     }

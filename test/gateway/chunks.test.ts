@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { membersOf } from '../../src/gateway/body/outline.ts'
-import { readInPieces, writtenInPieces } from '../../src/gateway/body/pieces.ts'
+import { parseInChunks, serializeInChunks } from '../../src/gateway/body/chunks.ts'
 import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'
@@ -22,7 +22,7 @@ test('read in pieces of any size, an object is what it is when it is read at onc
     fc.property(objects, spaces, fc.nat(100), (object, space, apart) => {
       const text = JSON.stringify(object, undefined, space)
       const bytes = bytesOf(text)
-      same(readInPieces(bytes, membersOf(bytes, { apart }) ?? []), JSON.parse(text))
+      same(parseInChunks(bytes, membersOf(bytes, { apart }) ?? []), JSON.parse(text))
     }),
     { numRuns: 1000 },
   )
@@ -36,7 +36,7 @@ test.each([
   '{"a":[ ],"b":[\n\n\n\n\n\n\n\n\n]}',
 ])('so is %s', text => {
   const bytes = bytesOf(text)
-  same(readInPieces(bytes, membersOf(bytes, { apart: 2 }) ?? []), JSON.parse(text))
+  same(parseInChunks(bytes, membersOf(bytes, { apart: 2 }) ?? []), JSON.parse(text))
 })
 
 test('what JSON.parse refuses is refused', () => {
@@ -49,7 +49,7 @@ test('what JSON.parse refuses is refused', () => {
       const members = membersOf(bytes, { apart })
       if (members)
         same(
-          attempt(() => readInPieces(bytes, members)),
+          attempt(() => parseInChunks(bytes, members)),
           attempt(() => JSON.parse(damaged) as unknown),
         )
     }),
@@ -60,7 +60,7 @@ test('what JSON.parse refuses is refused', () => {
 test('written in pieces, an object is what JSON.stringify makes of it, however long it was expected to be', () => {
   fc.assert(
     fc.property(objects, fc.nat(300), (object, expected) => {
-      expect(textOf(writtenInPieces(object as JsonObject, expected))).toBe(JSON.stringify(object))
+      expect(textOf(serializeInChunks(object as JsonObject, expected))).toBe(JSON.stringify(object))
     }),
     { numRuns: 1000 },
   )
@@ -68,8 +68,8 @@ test('written in pieces, an object is what JSON.stringify makes of it, however l
 
 test('what JSON has no word for is left out, and null in lists', () => {
   const value = { a: undefined, b: [undefined, ...Array.from({ length: 20 }, (_, i) => (i % 2 ? undefined : '\ud800'))], c: [], d: undefined }
-  expect(textOf(writtenInPieces(value, 0))).toBe(JSON.stringify(value))
-  expect(textOf(writtenInPieces({ a: undefined }, 0))).toBe('{}')
+  expect(textOf(serializeInChunks(value, 0))).toBe(JSON.stringify(value))
+  expect(textOf(serializeInChunks({ a: undefined }, 0))).toBe('{}')
 })
 
 const turns = Array.from({ length: 300 }, (_, i) => `${i}: „${'ä'.repeat(i)}“ \\ "\u2028`)

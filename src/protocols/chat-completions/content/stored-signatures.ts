@@ -8,10 +8,10 @@ import type { ChatWrittenAssistant } from '../schema.ts'
  * sure to be unique among conversations. Nothing is stored here: the caller gets the text and passes it in again, so that translation
  * stays pure, whatever the store is and however slow.
  */
-export type StoredProofs = Record<string, string>
+export type StoredSignatures = Record<string, string>
 
 /** Moves the signatures of a complete message into `stored`. Changes the message. False: it has signatures, but no call whose id could be the key. */
-export function takeOut(message: ChatWrittenAssistant, stored: StoredProofs): boolean {
+export function takeOut(message: ChatWrittenAssistant, stored: StoredSignatures): boolean {
   const { reasoning_details: details, tool_calls } = message
   const calls = callsOf(tool_calls)
   const extra = Object.fromEntries(flatMap(calls, call => ('extra_content' in call ? [[String(call['id']), call['extra_content']]] : [])))
@@ -21,7 +21,7 @@ export function takeOut(message: ChatWrittenAssistant, stored: StoredProofs): bo
 }
 
 /** Puts signatures into `stored`, with the same result as `takeOut`. */
-export function keep(stored: StoredProofs, id: unknown, { details, extra }: { details: unknown; extra: JsonObject }): boolean {
+export function keep(stored: StoredSignatures, id: unknown, { details, extra }: { details: unknown; extra: JsonObject }): boolean {
   const some = Array.isArray(details) && details.length > 0
   if (!some && Object.keys(extra).length === 0) return true
   if (typeof id !== 'string') return false
@@ -37,19 +37,19 @@ export function putBack<T extends JsonObject>(message: T, lookUp: ((callId: stri
   const stored = found === undefined ? undefined : parseObject(found)
   if (!stored) return message
   const { details, extra } = stored
-  const proofs = new Map(Object.entries(isObject(extra) ? extra : {}))
+  const signatures = new Map(Object.entries(isObject(extra) ? extra : {}))
   return {
     ...message,
     ...(message['reasoning_details'] == null && details !== undefined && { reasoning_details: details }),
     tool_calls: calls.map(call => {
-      const proof = proofs.get(String(call['id']))
-      return call['extra_content'] == null && proof !== undefined ? { ...call, extra_content: proof } : call
+      const signature = signatures.get(String(call['id']))
+      return call['extra_content'] == null && signature !== undefined ? { ...call, extra_content: signature } : call
     }),
   }
 }
 
 /** The call ids that `putBack` will ask for. */
-export function proofKeys(request: unknown): string[] {
+export function storedSignatureKeys(request: unknown): string[] {
   const messages = isObject(request) ? request['messages'] : undefined
   return flatMap(callsOf(messages), message => {
     const id = callsOf(message['tool_calls'])[0]?.['id']

@@ -1,8 +1,0 @@
-import type { Part, Role } from '../../canonical/message.ts'
-
-/** Does this message of a reply contain text of somebody other than the model? Most wires cannot express that. */
-export function isOtherVoice(role: Role, parts: readonly Part[]): boolean {
-  return role !== 'assistant' && role !== 'tool' && parts.some(isSaid)
-}
-
-const isSaid = ({ type }: Part) => type === 'text' || type === 'refusal' || type === 'media'
