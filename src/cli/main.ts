@@ -145,7 +145,8 @@ async function translateStream(options: TranslateOptions): Promise<void> {
   const isReported = finished || error?.protocol !== undefined
   if (!isReported) refuseIfStrict(notes, options.strict, options.to)
   printNotes(notes)
-  if (!isReported) throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the reply did')
+  if (!isReported)
+    throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the reply did')
 }
 
 async function readContext(file: string): Promise<TranslationContext> {

@@ -89,7 +89,10 @@ export type ClientConfig = {
  * const { snippets } = clientConfig('claude-code', { base: 'http://127.0.0.1:4000', model: 'demo' })
  * console.log(snippets[0]?.text) // … http://127.0.0.1:4000 …
  */
-export function clientConfig(client: ClientName, { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv }: ClientConfigOptions): ClientConfig {
+export function clientConfig(
+  client: ClientName,
+  { base, models = [], model = models[0] ?? 'MODEL', keyEnv = defaultKeyEnv }: ClientConfigOptions,
+): ClientConfig {
   if (!isClientName(client)) throw new RangeError(`no client «${String(client)}»; there are ${clientNames.join(', ')}`)
   if (!isEnvName(keyEnv)) throw new RangeError('the key is told by the name of an environment variable, like WIREGLOT_KEY: letters, digits and _')
   const { title, remarks = [], snippets }: Client = clients[client]

@@ -2,7 +2,7 @@ import type { Protocol } from '../protocol.ts'
 import type { ProtocolName } from '../protocols/index.ts'
 import { protocolNames } from '../protocols/index.ts'
 import { vendors } from '../vendors/index.ts'
-import { type RequestTraits, endpointOf, endpointsAt, protocolFor, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
+import { endpointOf, endpointsAt, protocolFor, type RequestTraits, type VendorSettings, vendorAt, vendorSettings } from '../vendors/settings.ts'
 import type { Auth, Vendor } from '../vendors/vendor.ts'
 
 /** Where a channel sends requests of one protocol. `auth`: how its key is sent. */

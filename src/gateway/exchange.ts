@@ -21,10 +21,10 @@ import { relayed } from './relayed.ts'
 import type { GatewayResponse } from './request.ts'
 import { keep, keepingOf } from './stored/keeping.ts'
 import { recall } from './stored/recall.ts'
-import { bounded, objectOf, readWhole } from './upstream/response.ts'
 import { openFirst } from './upstream/attempts.ts'
 import type { Candidate } from './upstream/catalog.ts'
 import type { Opened } from './upstream/opened.ts'
+import { bounded, objectOf, readWhole } from './upstream/response.ts'
 
 /** Answers a generation request. @throws Refusal, TranslationError */
 export async function generate(service: Service, incoming: Ask, trace: Trace): Promise<GatewayResponse> {

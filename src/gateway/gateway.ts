@@ -20,7 +20,7 @@ import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { report, wordsOf } from './record.ts'
-import type { ClientRequest, GatewayResponse, GatewayRequest } from './request.ts'
+import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
 import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
 import { createRunning } from './running.ts'
 import { createResponseStore } from './stored/response-store.ts'
@@ -31,11 +31,11 @@ import { createCatalog } from './upstream/catalog.ts'
 import { createLearned } from './upstream/learned.ts'
 
 export type { Signal } from '../transports/stopper.ts'
-export type { Transport, TransportResponse, TransportCall } from '../transports/transport.ts'
+export type { Transport, TransportCall, TransportResponse } from '../transports/transport.ts'
 export { type Refusal, refuse } from './error.ts'
 export type { Attempt, BodyCall, BodyChange, Exchange, FailureKind, HookRequest, Hooks, Identity, Logger, Store, UsageRecord } from './hooks.ts'
 export { ConfigError, type ConfigFault, type GatewayConfig } from './options.ts'
-export type { ClientRequest, GatewayResponse, GatewayRequest, RequestBody } from './request.ts'
+export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from './request.ts'
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {

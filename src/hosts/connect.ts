@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isAscii } from '../gateway/body/bytes.ts'
 import { createGateway, type GatewayConfig, type GatewayState, type Hooks, type Identity } from '../gateway/gateway.ts'
-import type { GatewayResponse, GatewayRequest, RequestBody } from '../gateway/request.ts'
+import type { GatewayRequest, GatewayResponse, RequestBody } from '../gateway/request.ts'
 import { Chunks } from '../transports/chunks.ts'
 import { plainHeaders } from '../transports/plain-headers.ts'
 import { type Signal, Stopper } from '../transports/stopper.ts'

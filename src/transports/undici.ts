@@ -5,7 +5,7 @@ import { Chunks } from './chunks.ts'
 import { fetchTransport } from './fetch.ts'
 import { plainHeaders } from './plain-headers.ts'
 import type { Signal } from './stopper.ts'
-import type { Transport, TransportResponse, TransportCall } from './transport.ts'
+import type { Transport, TransportCall, TransportResponse } from './transport.ts'
 
 /**
  * Undici, with connections kept alive between calls. Redirects are not followed: they would leak the API key. Bun replaces undici

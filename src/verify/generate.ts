@@ -14,7 +14,7 @@ import { isGrave } from '../testing/strict/faults.ts'
 import { strictOf } from '../testing/strict/index.ts'
 import { encodeRequest } from '../translate/encode.ts'
 import { createStreamReader } from '../translate/stream-reader.ts'
-import { type Sender, gist, type Received, isHtml, mendOf, speaksOfModel } from './ask.ts'
+import { gist, isHtml, mendOf, type Received, type Sender, speaksOfModel } from './ask.ts'
 import type { Point, ReportPoint } from './point.ts'
 
 export type Probe = {
@@ -207,7 +207,8 @@ function checkRefusal({ protocol, report }: Probe, received: Received): Point {
       mend: 'A mistyped model goes unnoticed: let the service refuse ids that it does not know.',
     })
   const faults = strictOf(protocol.name).checkError(parseJson(received.text)).filter(isGrave)
-  if (faults.length > 0) return report(name, 'failed', `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`, { ms, mend })
+  if (faults.length > 0)
+    return report(name, 'failed', `${gist(isHtml(received) ? { ...received, text: 'a web page' } : received)} (${firstOf(faults)})`, { ms, mend })
   return report(name, 'passed', `an unknown model is refused with status ${received.status}`, { ms })
 }
 

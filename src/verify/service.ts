@@ -4,7 +4,7 @@ import { isVersion, urlOf } from '../address/paths.ts'
 import { isObject, type JsonObject, parseJson } from '../kit/json/json.ts'
 import type { Protocol } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
-import { type Sender, gist, type Received, isHtml, mendOf } from './ask.ts'
+import { gist, isHtml, mendOf, type Received, type Sender } from './ask.ts'
 import type { Point, ReportPoint } from './point.ts'
 
 type Offer = {
@@ -69,7 +69,10 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
   report('JSON, not a page', 'passed', received.type || 'JSON')
   const hasError = isObject(body['error']) || typeof body['detail'] === 'string' || body['type'] === 'error' || typeof body['message'] === 'string'
   if (received.status < 300 === hasError)
-    failed('status and body agree', received.status < 300 ? `status ${received.status} with an error in it` : `status ${received.status} without an error that says why`)
+    failed(
+      'status and body agree',
+      received.status < 300 ? `status ${received.status} with an error in it` : `status ${received.status} without an error that says why`,
+    )
   else report('status and body agree', 'passed', hasError ? `status ${received.status}, and the body says why` : `status ${received.status}`)
   if (received.status === 404)
     return report('the listing', 'warned', gist(received), { mend: 'This service lists no models: clients that offer a choice of models will have none.' })
@@ -98,7 +101,8 @@ async function checkWrongKey(offer: Offer, report: ReportPoint): Promise<Point> 
 export async function listed(offer: Offer): Promise<string[]> {
   const { received, shownAs } = await askListing(offer)
   const body = parseJson(received.text)
-  if (received.status !== 200 || !isObject(body)) throw new Error(`${received.requestedUrl}: ${gist({ ...received, text: isHtml(received) ? '' : received.text })}. ${mendOf(received)}`)
+  if (received.status !== 200 || !isObject(body))
+    throw new Error(`${received.requestedUrl}: ${gist({ ...received, text: isHtml(received) ? '' : received.text })}. ${mendOf(received)}`)
   return idsOf(body, { ...offer, protocol: shownAs })
 }
 

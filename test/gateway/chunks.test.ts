@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { membersOf } from '../../src/gateway/body/outline.ts'
 import { parseInChunks, serializeInChunks } from '../../src/gateway/body/chunks.ts'
+import { membersOf } from '../../src/gateway/body/outline.ts'
 import { translateRequest } from '../../src/index.ts'
 import type { JsonObject } from '../../src/kit/json/json.ts'
 import { attempt } from '../../src/testing/bodies.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { translateError } from '../../src/index.ts'
-import { outputOverflowIn, isOverflowMessage } from '../../src/kit/errors/full-context.ts'
+import { isOverflowMessage, outputOverflowIn } from '../../src/kit/errors/full-context.ts'
 
 describe('a full context', () => {
   test.each([

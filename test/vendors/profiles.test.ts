@@ -26,7 +26,7 @@ describe.each(all)('the profile of $name', vendor => {
   })
 
   test('names only options that exist, and facts that change something', () => {
-    for (const { fact, options = {}, responseOptions: answers: responses = {}, refuses, speak } of vendor.facts as readonly Fact[]) {
+    for (const { fact, options = {}, responseOptions: responses = {}, refuses, speak } of vendor.facts as readonly Fact[]) {
       expect(
         [options, responses].flatMap(one => optionFaults(one, ungroupedOptions)),
         fact,

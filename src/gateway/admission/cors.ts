@@ -1,6 +1,6 @@
 import type { Headers } from '../../protocol.ts'
 import type { Settled } from '../options.ts'
-import type { GatewayResponse, GatewayRequest } from '../request.ts'
+import type { GatewayRequest, GatewayResponse } from '../request.ts'
 
 /** Which web pages of other origins may use the gateway (CORS). */
 export type Cors = {

@@ -5,9 +5,9 @@ import { join, searchable, textOf } from '../../sse/bytes.ts'
 import { refuse } from '../error.ts'
 import type { GatewayRequest, RequestBody } from '../request.ts'
 import { isUtf8, mayHoldAny, strictTextOf } from './bytes.ts'
+import { parseInChunks } from './chunks.ts'
 import { decompressorFor, tooLarge } from './decompress.ts'
 import { type Member, outlineOf, scan } from './outline.ts'
-import { parseInChunks } from './chunks.ts'
 
 export type ReadBody = {
   /** Its outermost level. In a long body, long members are replaced by placeholders: see `outlineOf`. */

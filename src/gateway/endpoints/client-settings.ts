@@ -1,7 +1,7 @@
-import { type ClientConfig, clientConfig, clientConfigText, clientNames, isClientName, isEnvName, defaultKeyEnv } from '../../clients/index.ts'
+import { type ClientConfig, clientConfig, clientConfigText, clientNames, defaultKeyEnv, isClientName, isEnvName } from '../../clients/index.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { refuse, unknownModel } from '../error.ts'
-import { type GatewayResponse, type GatewayRequest, jsonResponse } from '../request.ts'
+import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
 
 /** What a key sees. `learned`: by model, the fields that are left out of requests because an upstream has refused them. */
 type Seen = { models: readonly ModelInfo[]; learned: Record<string, string[]> }
@@ -16,7 +16,8 @@ export function clientSettings({ base = '', query, headers }: GatewayRequest, { 
   const model = query.get('model')
   const keyEnv = query.get('key-env') ?? defaultKeyEnv
   const ids = models.map(({ id }) => id)
-  if (requested !== null && !isClientName(requested)) throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
+  if (requested !== null && !isClientName(requested))
+    throw refuse(400, 'invalid_request', `the client is one of ${clientNames.join(', ')}`, { param: 'client' })
   if (model !== null && !ids.includes(model)) throw unknownModel(model)
   if (!isEnvName(keyEnv)) throw refuse(400, 'invalid_request', 'key-env is the name of an environment variable', { param: 'key-env' })
   // Without a `host` header, `base` is only the path that we are mounted at.

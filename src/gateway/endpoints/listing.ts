@@ -7,8 +7,8 @@ import { failureKind, Refusal, refuse } from '../error.ts'
 import { callHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, ModelEntry } from '../options.ts'
-import { withoutSecrets } from '../upstream/redact.ts'
 import { unreachable } from '../upstream/failure.ts'
+import { withoutSecrets } from '../upstream/redact.ts'
 
 /** How long an upstream's listing is cached. */
 const freshMs = 60_000

@@ -3,8 +3,8 @@ import { refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import { type GatewayResponse, jsonResponse } from '../request.ts'
 import { recall } from '../stored/recall.ts'
-import { objectOf, readWhole } from '../upstream/response.ts'
 import { openFirst } from '../upstream/attempts.ts'
+import { objectOf, readWhole } from '../upstream/response.ts'
 import { estimateTokens } from './estimate.ts'
 
 // Calls about a conversation that only a provider can answer.

@@ -7,12 +7,12 @@ import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
 import type { ChannelEntry, Settled } from '../options.ts'
 import { relayed } from '../relayed.ts'
-import { type GatewayResponse, type GatewayRequest, jsonResponse } from '../request.ts'
+import { type GatewayRequest, type GatewayResponse, jsonResponse } from '../request.ts'
 import type { StoredRoute } from '../route.ts'
-import { objectOf, readSome, readWhole, watch } from '../upstream/response.ts'
-import { withoutSecrets } from '../upstream/redact.ts'
 import { addressed, limitTotal, linked } from '../upstream/call.ts'
 import { failureOf, unreachable } from '../upstream/failure.ts'
+import { withoutSecrets } from '../upstream/redact.ts'
+import { objectOf, readSome, readWhole, watch } from '../upstream/response.ts'
 import type { Kept } from './response-store.ts'
 import { StoredStream } from './stream.ts'
 
@@ -43,7 +43,11 @@ export async function handleStored(service: Service, call: Call, trace: Trace): 
 }
 
 /** The channel whose provider stores the reply: known from the store, or the only possible one. */
-function channelFor({ config, catalog, responseStore }: Service, { protocol, stored, requested }: Call, { kept, owner }: { kept: Kept | undefined; owner: Identity }) {
+function channelFor(
+  { config, catalog, responseStore }: Service,
+  { protocol, stored, requested }: Call,
+  { kept, owner }: { kept: Kept | undefined; owner: Identity },
+) {
   const unknown = stored.unknown('response', requested.id)
   const speaking = config.channels.filter(channel => !channel.embedded && channel.protocols?.some(name => name === protocol.name))
   if (responseStore) {

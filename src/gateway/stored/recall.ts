@@ -26,7 +26,10 @@ export async function recall({ responseStore }: Service, came: Ask, owner: Ident
   const { protocol, candidates } = came
   const { stored } = protocol.address
   const signatures = responseStore?.signatures ? await storedSignaturesFor(responseStore, came, owner) : new Map<string, string>()
-  const always = { storedSignature: (callId: string) => signatures.get(callId), keeps: responseStore !== undefined && stored?.wantsToKeep(came.body.value) === true }
+  const always = {
+    storedSignature: (callId: string) => signatures.get(callId),
+    keeps: responseStore !== undefined && stored?.wantsToKeep(came.body.value) === true,
+  }
   const able = candidates.filter(candidate => keepsItself(candidate, protocol))
   // When the provider resolves everything, the request need not be decoded.
   const mayRefer = (responseStore || able.length < candidates.length) && stored?.mayRefer(came.body.value)
@@ -123,7 +126,8 @@ async function each<T>(ids: Iterable<string>, signal: Signal, find: (id: string)
 function unknownOf(reference: Reference | undefined, { address }: Protocol, responseStore: ResponseStore | undefined): Refusal {
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
   if (responseStore && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
-  const mend = kind !== 'conversation' && !responseStore ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
+  const mend =
+    kind !== 'conversation' && !responseStore ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
   return refuse(400, 'unsupported', `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
     param: dotted(path),
   })

@@ -6,8 +6,8 @@ import { parseFrames } from '../../sse/parse.ts'
 import type { TransportResponse } from '../../transports/transport.ts'
 import { isRetryableStatus, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
-import { redactText } from './redact.ts'
 import type { Candidate } from './catalog.ts'
+import { redactText } from './redact.ts'
 
 /**
  * A failed attempt. `again`: where the request may be retried: nowhere, only at another channel, or also at the same one. `waitMs`: how

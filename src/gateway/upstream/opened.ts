@@ -2,8 +2,8 @@ import type { Note } from '../../canonical/note.ts'
 import type { TranslationContext } from '../../protocol.ts'
 import type { Settings } from '../../translate/settings.ts'
 import type { freshIds } from '../ids.ts'
-import type { Watched } from './response.ts'
 import type { Candidate } from './catalog.ts'
+import type { Watched } from './response.ts'
 
 /** The request for a candidate, ready to be sent. */
 export type Prepared = {

@@ -96,7 +96,9 @@ function agrees(kind: ErrorKind, status: number): boolean {
 function impliesKind(type: string, kind: ErrorKind): boolean {
   const { type: defaultType } = errorWords[kind]
   const status = statusOfKind[kind]
-  return type === defaultType || kindsByWord.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
+  return (
+    type === defaultType || kindsByWord.get(type) === kind || (type === 'invalid_request_error' && status < 500) || (type === 'server_error' && status >= 500)
+  )
 }
 
 function readBody(body: unknown): ReadError {
@@ -190,7 +192,9 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { err
   const ours = protocol === protocolName
   // Codes of other protocols are kept if this protocol has them, too.
   const shown =
-    ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code))) ? (code ?? words.code) : (words.code ?? signatureErrorCode(message))
+    ours || (typeof code === 'string' && (kindsByWord.get(code) === kind || plainCodes.has(code)))
+      ? (code ?? words.code)
+      : (words.code ?? signatureErrorCode(message))
   const source = ours || errorDetails !== 'write' ? undefined : defined({ protocol, type, code, details })
   report.ext(ext, bodyOf(pointerOf(at)))
   const { shared, others } = splitDetails(details)

@@ -284,4 +284,9 @@ export type GeminiErrorDetail = {
 }
 
 /** What the encoders of this protocol write. */
-export type GeminiWire = { request: GeminiBody; response: GeminiWrittenResponse | GeminiErrorBody; event: GeminiWrittenResponse | GeminiErrorBody; error: GeminiErrorBody }
+export type GeminiWire = {
+  request: GeminiBody
+  response: GeminiWrittenResponse | GeminiErrorBody
+  event: GeminiWrittenResponse | GeminiErrorBody
+  error: GeminiErrorBody
+}

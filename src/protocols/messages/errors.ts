@@ -1,6 +1,6 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
 import type { Place } from '../../canonical/message.ts'
-import { listed, losesStatus, impliesType } from '../../kit/errors/details.ts'
+import { impliesType, listed, losesStatus } from '../../kit/errors/details.ts'
 import { countsIn, outputOverflowIn } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'

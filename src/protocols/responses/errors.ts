@@ -1,5 +1,5 @@
 import type { CanonicalError, ErrorKind } from '../../canonical/error.ts'
-import { listed, losesStatus, splitDetails, impliesType, unreadOf } from '../../kit/errors/details.ts'
+import { impliesType, listed, losesStatus, splitDetails, unreadOf } from '../../kit/errors/details.ts'
 import { isOverflowMessage } from '../../kit/errors/full-context.ts'
 import { bodyOf, placeOf } from '../../kit/errors/place.ts'
 import { errorHeaders, headerOf, retryHint } from '../../kit/errors/retry-hint.ts'

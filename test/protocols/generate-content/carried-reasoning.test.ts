@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Part } from '../../../src/canonical/message.ts'
-import { carryReasoning, restoreReasoning, nothingGathered } from '../../../src/protocols/generate-content/content/carried-reasoning.ts'
+import { carryReasoning, nothingGathered, restoreReasoning } from '../../../src/protocols/generate-content/content/carried-reasoning.ts'
 import { generateContent } from '../../../src/protocols/generate-content/index.ts'
 import type { GeminiWrittenPart } from '../../../src/protocols/generate-content/schema.ts'
 

@@ -59,7 +59,11 @@ export function restoreOrder({ reasoning: plain, body, others, calls }: Slots, c
       const { parts: reasoning, ...recorded } = decodeReasoning({ reasoning_details: load.details }, at, 'client')
       const [content, rest] = divide(left, load.units)
       left = rest
-      const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: content, others: [], calls: [] }, recorded, { report, at, layoutAt: at })
+      const placed = arrange({ reasoning: reasoning.map(part => ({ ...part, at })), body: content, others: [], calls: [] }, recorded, {
+        report,
+        at,
+        layoutAt: at,
+      })
       parts.push(...placed.filter(part => !isRepeatedThought(part, parts)))
       last = parts.length + 1
     }

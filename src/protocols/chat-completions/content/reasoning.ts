@@ -276,7 +276,8 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
     segments.forEach(({ kind, text }, i) => {
       const last = onText && i === segments.length - 1
       const naming = !ours || last ? named : {}
-      if (kind === 'raw' || onText) entries.push({ type: 'reasoning.text', text, ...(last && sealed !== undefined && { signature: sealed }), ...naming, ...rest })
+      if (kind === 'raw' || onText)
+        entries.push({ type: 'reasoning.text', text, ...(last && sealed !== undefined && { signature: sealed }), ...naming, ...rest })
       else entries.push({ type: 'reasoning.summary', summary: text, ...naming, ...rest })
     })
     if (sealed !== undefined && !onText) entries.push({ type: 'reasoning.encrypted', data: sealed, ...named, ...rest })

@@ -9,7 +9,7 @@ import { unknownOfAnnotations } from '../content/citations.ts'
 import { isInOrder } from '../content/layout.ts'
 import { keep, protocolName, withInner } from '../content/own.ts'
 import { isItems, listIn } from '../content/reasoning.ts'
-import { flushTags, type TaggedText, splitTags } from '../content/think-tags.ts'
+import { flushTags, splitTags, type TaggedText } from '../content/think-tags.ts'
 import { decodeErrorBody } from '../errors.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 import { isFailed, readTime } from '../response/response.ts'
@@ -355,7 +355,8 @@ function finishAll(state: DecoderState, isReported: boolean, emit: EmitEvent): v
   const choices = [...state.choices.values()]
   const { suspect } = state
   const ended = ({ finish, calls }: Choice) =>
-    finish !== undefined || (isReported && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
+    finish !== undefined ||
+    (isReported && !suspect && calls.every(({ json, kind, part }) => kind === 'freeform' || part === undefined || json.whole || !json.begun))
   const clean = choices.length > 0 && choices.every(ended)
   const report = reportOf(state)
   for (const choice of choices) for (const place of choice.strays) report.add('reasoning.joined', `${pointerOf(placeOf(choice))}/${pointerOf(place)}`)

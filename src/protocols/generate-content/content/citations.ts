@@ -21,7 +21,11 @@ export type Found = { textIndex: number; citation: Citation }
 export type Grounding = { found: Found[]; left: JsonObject; rounded: boolean }
 
 /** `chunks`: all sources so far; in a stream they come over several events and are indexed across all of them. */
-export function decodeGrounding(wire: JsonObject, textsAtParts: readonly TextAtPart[], chunks: readonly unknown[] = listIn(wire, 'groundingChunks')): Grounding {
+export function decodeGrounding(
+  wire: JsonObject,
+  textsAtParts: readonly TextAtPart[],
+  chunks: readonly unknown[] = listIn(wire, 'groundingChunks'),
+): Grounding {
   const { groundingChunks: ownChunks, groundingSupports: ownSupports, ...rest } = wire
   const texts = textsAtParts.map(({ text, place }) => ({ bytes: new TextEncoder().encode(text), place }))
   const found: Found[] = []

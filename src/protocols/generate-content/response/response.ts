@@ -18,7 +18,7 @@ import { markCut } from '../../../kit/tools/cut-calls.ts'
 import { responseToolName } from '../../../kit/tools/tool-names.ts'
 import type { Decoded, Encoded, FieldNames, Outcome } from '../../../protocol.ts'
 import { carryReasoning, type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
-import { type TextAtPart, decodeGrounding, encodeGrounding, type Found } from '../content/citations.ts'
+import { decodeGrounding, encodeGrounding, type Found, type TextAtPart } from '../content/citations.ts'
 import { decodeParts, encodePart } from '../content/content.ts'
 import { extOf, ownFields, ownObject, protocolName, withLeft } from '../content/own.ts'
 import type { Reading, Writing } from '../content/writing.ts'
@@ -32,10 +32,10 @@ import {
   type GeminiErrorBody,
   type GeminiGrounding,
   type GeminiLogprobs,
-  type GeminiWrittenResponse,
   GeminiResponse,
   type GeminiWrittenCandidate,
   type GeminiWrittenPart,
+  type GeminiWrittenResponse,
 } from '../schema.ts'
 import { decodeBlocked, decodeFinish, encodeBlocked, encodeFinish, isBrokenCall, isContent, isForeignFailure } from './finish.ts'
 import { decodeLogprobs, encodeLogprobs, hasOwnBytes } from './logprobs.ts'

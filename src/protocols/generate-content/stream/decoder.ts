@@ -20,7 +20,7 @@ import { readTime } from '../response/response.ts'
 import { decodeTier, decodeUsage } from '../response/usage.ts'
 import type { GeminiContent } from '../schema.ts'
 import { finishWord } from '../vocabulary.ts'
-import { type CandidateState, begin, closeParts, reportOf, startCandidate, takeParts, textSoFar } from './part-reader.ts'
+import { begin, type CandidateState, closeParts, reportOf, startCandidate, takeParts, textSoFar } from './part-reader.ts'
 
 export type DecoderState = MachineState & {
   wrapper: NonNullable<GeminiOptions['wrapper']>
@@ -208,7 +208,8 @@ function takeContent(state: DecoderState, candidateState: CandidateState, conten
   const unknown = unknownOf(content, knownContent)
   begin(candidateState, emit, unknown)
   // The start of the message holds unknown fields; later ones cannot be kept, so they are noted.
-  for (const key in unknown) if (!same(unknown[key], candidateState.around?.[key])) reportOf(state).once('field.unknown', below(below(candidateState.at, 'content'), key))
+  for (const key in unknown)
+    if (!same(unknown[key], candidateState.around?.[key])) reportOf(state).once('field.unknown', below(below(candidateState.at, 'content'), key))
   const { parts } = content
   if (parts === undefined || parts === null) return
   if (!Array.isArray(parts)) throw fault(below(path, 'parts'), 'expected the parts')

@@ -9,7 +9,7 @@ import type { Emit, FieldNames, MachineState } from '../../../protocol.ts'
 import { type Gathered, nothingGathered } from '../content/carried-reasoning.ts'
 import { createGeminiReport, type GeminiReport } from '../notes.ts'
 import { writeTime } from '../response/response.ts'
-import type { GeminiWrittenResponse, GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart } from '../schema.ts'
+import type { GeminiWire, GeminiWrittenCandidate, GeminiWrittenPart, GeminiWrittenResponse } from '../schema.ts'
 
 export type EmitWire = Emit<GeminiWire['event']>
 

@@ -237,7 +237,7 @@ function closeThought(
 /** Arguments in pieces: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such a part. */
 function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path: Place, response: ResponseHead, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
-  const { partialArgs: partialArgs, willContinue, ...head } = call
+  const { partialArgs, willContinue, ...head } = call
   const continues = willContinue === true
   const isNamed = typeof head['name'] === 'string' && head['name'] !== ''
   if (isNamed && !continues && partialArgs === undefined) return false
@@ -254,7 +254,8 @@ function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path:
     return true
   } else noteBeside(wire, path, response)
   const { call: open } = candidateState
-  if (open && Array.isArray(partialArgs) && !addPartialArgs(open, partialArgs)) reportOf(response).once('stream.partial-path', below(below(path, 'functionCall'), 'partialArgs'))
+  if (open && Array.isArray(partialArgs) && !addPartialArgs(open, partialArgs))
+    reportOf(response).once('stream.partial-path', below(below(path, 'functionCall'), 'partialArgs'))
   if (!continues) closeCall(candidateState, emit)
   return true
 }

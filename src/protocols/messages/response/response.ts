@@ -22,7 +22,7 @@ import { decodeError, encodeBareError, encodeErrorBody } from '../errors.ts'
 import { createMessagesReport, type MessagesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 import { allowedNames } from '../request/tool-choice.ts'
-import { type MessagesErrorBody, type MessagesWrittenResponse, MessagesResponse, type MessagesStop, type MessagesWrittenBlock } from '../schema.ts'
+import { type MessagesErrorBody, MessagesResponse, type MessagesStop, type MessagesWrittenBlock, type MessagesWrittenResponse } from '../schema.ts'
 import { finishWords, responseTier, stopReasons } from '../vocabulary.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 

@@ -60,7 +60,8 @@ const rawTypes: readonly unknown[] = ['reasoning_text', 'output_text']
 function decodeSegments(list: readonly JsonObject[], types: readonly unknown[], kind: ReasoningSegment['kind']): ReasoningSegment[] | undefined {
   const segments: ReasoningSegment[] = []
   for (const { type: segmentType, text, ...rest } of list) {
-    if (!types.includes(segmentType) || typeof text !== 'string' || !Object.values(rest).every(value => segmentType === 'output_text' && same(value, []))) return undefined
+    if (!types.includes(segmentType) || typeof text !== 'string' || !Object.values(rest).every(value => segmentType === 'output_text' && same(value, [])))
+      return undefined
     segments.push({ kind, text })
   }
   return segments

@@ -7,7 +7,7 @@ import { asRead } from '../../../kit/schema/written.ts'
 import { fieldsOf, protocolName } from '../content/own.ts'
 import type { ResponsesReport } from '../notes.ts'
 import type { Options } from '../options.ts'
-import type { ResponsesFailure, ResponsesWrittenResponse, ResponsesWrittenItem, ResponsesWrittenUsage } from '../schema.ts'
+import type { ResponsesFailure, ResponsesWrittenItem, ResponsesWrittenResponse, ResponsesWrittenUsage } from '../schema.ts'
 import { tiers } from '../vocabulary.ts'
 import { echoOf } from './echo.ts'
 

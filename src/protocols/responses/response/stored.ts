@@ -3,7 +3,7 @@ import { TranslationError } from '../../../errors.ts'
 import { hashId } from '../../../kit/conversation/ids.ts'
 import { isObject, type JsonObject } from '../../../kit/json/json.ts'
 import { unescaped } from '../../../kit/text/text.ts'
-import type { StoredResponses, StoredResponse } from '../../../protocol.ts'
+import type { StoredResponse, StoredResponses } from '../../../protocol.ts'
 import { typeOf } from '../content/item-head.ts'
 import { protocolName } from '../content/own.ts'
 

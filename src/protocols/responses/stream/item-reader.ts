@@ -386,5 +386,11 @@ function closeItem(state: DecoderState, open: OpenItem, status: Message['status'
   giveBegun(open, emit)
   for (const part of Object.values(open.parts)) endPart(part, undefined, emit)
   const finalStatus = status === 'completed' || status === 'incomplete' ? { status } : {}
-  emit({ type: 'message.end', candidate: 0, message: open.message, ...finalStatus, ...defined({ at: finalStatus.status || ext ? open.whole.at : undefined, ext }) })
+  emit({
+    type: 'message.end',
+    candidate: 0,
+    message: open.message,
+    ...finalStatus,
+    ...defined({ at: finalStatus.status || ext ? open.whole.at : undefined, ext }),
+  })
 }

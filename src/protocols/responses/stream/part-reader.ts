@@ -8,7 +8,7 @@ import { decodeContent } from '../content/content.ts'
 import { protocolName } from '../content/own.ts'
 import { ResponsesContent } from '../schema.ts'
 import { type DecoderState, indexOf, malformed, type OpenItem, type OpenPart, placeOf, reportOf, textOf } from './decoder-state.ts'
-import { completeContent, give, giveSegment, openPartOf, itemFor, missing, openPart, segmentText } from './item-reader.ts'
+import { completeContent, give, giveSegment, itemFor, missing, openPart, openPartOf, segmentText } from './item-reader.ts'
 
 function contentOf(event: JsonObject): ResponsesContent {
   return check(protocolName, ResponsesContent, event['part'])
