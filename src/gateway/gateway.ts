@@ -77,7 +77,7 @@ export type ChannelState = { name: string; breaker: 'closed' | 'open' | 'probing
  *
  * const gateway = createGateway()
  * const request = { method: 'GET', path: '/v1/models', query: new URLSearchParams(), headers: {}, body: { parsed: undefined }, local: true }
- * console.log((await gateway.answer({ ...request, signal: new AbortController().signal })).status) // 200
+ * console.log((await gateway.handle({ ...request, signal: new AbortController().signal })).status) // 200
  */
 export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, transport: () => Transport = fetchTransport): Gateway {
   const settled = settle(config, environment())

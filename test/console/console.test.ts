@@ -196,7 +196,7 @@ describe('the playground', () => {
       attempts: [{ channel: 'other', model: 'fast', protocol: 'messages', isCut: false, ms: expect.any(Number) }],
       requestNotes: expect.arrayContaining([expect.objectContaining({ path: '/logit_bias' })]),
       responseNotes: expect.arrayContaining([expect.objectContaining({ path: '/odd_field' })]),
-      record: { status: 200, key: '(operator)', modelAsked: 'fast' },
+      record: { status: 200, key: '(operator)', requestedModel: 'fast' },
     })
     const [{ body: sent } = { body: '' }] = body['attempts'] as { body: string }[]
     expect(JSON.parse(sent)).toMatchObject({ model: 'fast', max_tokens: expect.any(Number) })

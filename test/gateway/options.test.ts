@@ -227,7 +227,7 @@ test.each<[what: string, config: object, words: string]>([
   ['a secret', { keys: [{ name: 'k', key: 12345 }] }, 'at keys[0].key: expected a string'],
   ['a secret with spaces', { keys: [{ name: 'k', key: 'my secret' }] }, 'at keys[0].key: expected a key without spaces and line breaks'],
   ['a secret in a header', { channels: [{ ...channel, headers: { 'X-A': 1234 } }] }, 'at channels[0].headers.X-A: expected a string'],
-  ['keys without names', { keys: ['sk-secret'] }, 'at keys[0]: expected an object with name, key, group, requestsPerMinute, disabled'],
+  ['keys without names', { keys: ['sk-secret'] }, 'at keys[0]: expected an object with name, key, group, requestsPerMinute, concurrentRequests, disabled'],
   ['one key', { keys: 'sk-secret' }, 'at keys: expected a list'],
   ['a key for all', { auth: 'sk-secret' }, 'at auth: expected "none"'],
   ['a key in place of a group', { groups: { g: 'sk-secret' } }, 'at groups.g: expected an object with models, requestsPerMinute'],

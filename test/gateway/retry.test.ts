@@ -285,7 +285,12 @@ test.each(['chat-completions', 'messages'] as const)(
       [[first, channel('second', second.url)], 200],
     ] as const) {
       const url = await listen(
-        mounted({ auth: 'none', channels: [...channels], models: [{ id: 'm', channels: channels.map(({ name }) => ({ name })) }], defaults: { retries: 0 } }),
+        mounted({
+          auth: 'none',
+          channels: [...channels],
+          models: [{ id: 'm', channels: channels.map(({ name }, priority) => ({ name, priority })) }],
+          defaults: { retries: 0 },
+        }),
       )
       const [received, init] = asking(client)
       const response = await fetch(url + received, init)

@@ -86,8 +86,8 @@ export const mutants: Mutant[] = [
   {
     fault: 'a foreign signature is sent to a server',
     room: chat,
-    find: "if (towards === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(towards, options))) return part",
-    replace: "if (towards === 'server') return part",
+    find: "if (recipient === 'server' && (isTaken(signature, writing) || (native && proxyListOf(part)) || opensEnvelopes(recipient, options))) return part",
+    replace: "if (recipient === 'server') return part",
   },
   {
     fault: 'the order of parts is not recorded',
@@ -486,13 +486,13 @@ export const mutants: Mutant[] = [
   {
     fault: 'an interrupted call gets no result',
     room: 'translate',
-    find: 'for (const call of pairs.unanswered) answer(call, interrupted(call), pairs)',
+    find: 'for (const call of pairs.unanswered) pairResult(call, interrupted(call), pairs)',
     replace: '',
   },
   {
     fault: 'a default limit is not told',
     room: messages,
-    find: "if (given === undefined && asked !== undefined) report.add('max-tokens.default', '/max_tokens')",
+    find: "if (given === undefined && requestedLimit !== undefined) report.add('max-tokens.default', '/max_tokens')",
     replace: '',
   },
   {
@@ -626,7 +626,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a gateway that stores proofs loses those of calls',
     room: chat,
-    find: 'extra_content: proof } : call',
+    find: 'extra_content: signature } : call',
     replace: 'extra_content: undefined } : call',
   },
   { fault: 'steps of a path are not escaped', room: 'canonical', find: "key.replaceAll('~', '~0').replaceAll('/', '~1')", replace: 'key' },
@@ -642,7 +642,7 @@ export const mutants: Mutant[] = [
     find: "strict === true ? ['dropped', 'approximated'] : strict",
     replace: "strict === true ? ['dropped', 'approximated'] : ['dropped']",
   },
-  { fault: 'a body of another protocol is read anyway', room: 'translate', find: 'if (from !== to) refuseForeign(body, from, known)', replace: '' },
+  { fault: 'a body of another protocol is read anyway', room: 'translate', find: 'refuseForeign(body, from, known)', replace: '' },
   { fault: 'a resolved reference stays', room: 'translate', find: 'delete left[key]\n    history.push', replace: 'history.push' },
   {
     fault: 'history comes after what is said now',
@@ -673,7 +673,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a cut stream of the same protocol ends as if whole',
     room: 'translate',
-    find: 'const isWell = clean || isTold()',
+    find: 'const isWell = clean || isErrorPassed()',
     replace: 'const isWell = clean || left.length === 0',
   },
   {
@@ -708,7 +708,7 @@ export const mutants: Mutant[] = [
   },
   // ---- stream machines, totality, notes
   { fault: 'a stream that stopped early is done', room: chat, find: "(clean || settings.truncated === 'length')", replace: '(clean || true)' },
-  { fault: 'a reply whose stream only stopped is clean', room: chat, find: '(told && !suspect && calls.every(', replace: '(!suspect && calls.every(' },
+  { fault: 'a reply whose stream only stopped is clean', room: chat, find: '(isReported && !suspect && calls.every(', replace: '(!suspect && calls.every(' },
   {
     fault: 'what a stream failed with is passed over',
     room: chat,
@@ -834,7 +834,7 @@ export const mutants: Mutant[] = [
     replace: "(takesMidSystem(model) ? 'keep' : 'hoist')",
   },
   // ---- generate-content
-  { fault: 'thoughts are no tokens of the answer', room: generate, find: '(candidates ?? 0) + (thoughts ?? 0)', replace: '(candidates ?? 0)' },
+  { fault: 'thoughts are no tokens of the answer', room: generate, find: '(candidates ?? 0) + (reasoning ?? 0)', replace: '(candidates ?? 0)' },
   { fault: 'thoughts are counted among the candidates, too', room: generate, find: 'Math.max(0, output - (reasoning ?? 0))', replace: 'output' },
   { fault: 'tokens of tool results are no input', room: generate, find: '(prompt ?? 0) + (toolPrompt ?? 0)', replace: '(prompt ?? 0)' },
   { fault: 'spans are read in bytes', room: generate, find: 'if (!isContinuation(bytes[at])) points++', replace: 'points++' },
@@ -889,14 +889,14 @@ export const mutants: Mutant[] = [
   {
     fault: 'the last event has no parts',
     room: generate,
-    find: "parts: owed || proofs.length === 0 ? [owed?.part ?? { text: '' }, ...proofs] : proofs",
-    replace: 'parts: owed ? [owed.part, ...proofs] : proofs',
+    find: "parts: pending || signatures.length === 0 ? [pending?.part ?? { text: '' }, ...signatures] : signatures",
+    replace: 'parts: pending ? [pending.part, ...signatures] : signatures',
   },
   {
     fault: 'a streamed text loses its proof',
     room: generate,
-    find: 'if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.owed',
-    replace: 'if (Object.keys(beside).length > 0) lane.owed',
+    find: 'if (signed.thoughtSignature || Object.keys(beside).length > 0) lane.pending',
+    replace: 'if (Object.keys(beside).length > 0) lane.pending',
   },
   { fault: 'grounding that went out is told again at the end', room: generate, find: '!grounded && isSameGrounding', replace: 'isSameGrounding' },
   {

@@ -75,7 +75,7 @@ describe('the gateway', () => {
 
   test('a model that it does not have is told', async () => {
     const result = await run(await started({ auth: 'none' }, 'other'))
-    expect(found(result, 'the model is listed')).toMatchObject({ result: 'warned', told: expect.stringContaining('other') })
+    expect(found(result, 'the model is listed')).toMatchObject({ result: 'warned', detail: expect.stringContaining('other') })
     expect(found(result, 'whole reply', 'messages')).toMatchObject({ result: 'failed', mend: expect.stringContaining('no such model') })
   })
 })
