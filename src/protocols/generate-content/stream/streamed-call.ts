@@ -8,7 +8,7 @@ export function addPartialArgs(call: StreamedCall, partialArgs: readonly unknown
   let placed = true
   for (const entry of partialArgs) {
     const keys = isObject(entry) && typeof entry['jsonPath'] === 'string' ? keysOf(entry['jsonPath']) : undefined
-    const value = isObject(entry) ? valueOf(entry) : undefined
+    const value = isObject(entry) ? argumentOf(entry) : undefined
     if (!isObject(entry) || !keys || value === undefined || !put(call, { keys, path: String(entry['jsonPath']), value })) {
       placed = false
       continue
@@ -25,7 +25,7 @@ const valueKeys = [
   ['boolValue', 'boolean'],
 ] as const
 
-function valueOf(entry: JsonObject): unknown {
+function argumentOf(entry: JsonObject): unknown {
   for (const [key, type] of valueKeys) if (typeof entry[key] === type) return entry[key]
   return 'nullValue' in entry ? null : undefined
 }
