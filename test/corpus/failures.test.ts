@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { createStreamTranslator, translateError, translateRequest, translateResponse } from '../../src/api.ts'
+import { createStreamTranslator, type TranslateOptions, translateError, translateRequest, translateResponse } from '../../src/api.ts'
 import type { Note } from '../../src/canonical/note.ts'
 import type { WireError } from '../../src/protocol.ts'
 import { isProtocolName, type ProtocolName, protocols } from '../../src/protocols/index.ts'
@@ -22,7 +22,7 @@ const fewest = 60
 const foldNames: Record<string, string> = { 'chat-completions': 'chat' }
 
 /** Cases about content that is joined by default with other instructions. */
-const options: Record<string, { systemPlacement: 'keep' }> = { PC042: { systemPlacement: 'keep' } }
+const options: Record<string, Partial<TranslateOptions>> = { PC042: { chatCompletions: { systemPlacement: 'keep' } } }
 
 describe.skipIf(!shared)(`what goes wrong elsewhere (${skipReason})`, () => {
   test('every case is tried', () => {

@@ -24,12 +24,12 @@ describe.skipIf(!shared)(`requests of real clients (${skipReason})`, () => {
           const reference = references.find(key => body[key] != null)
           if (reference)
             expect(() => translateRequest(body, { from, to, path })).toThrow(expect.objectContaining({ code: 'inexpressible', path: `/${reference}` }))
-          const there = translateRequest(body, { from, to, path, ...(reference && { onUnresolvable: 'note' as const, repair: 'keep' as const }) })
+          const there = translateRequest(body, { from, to, path, ...(reference && { onUnresolvable: 'note' as const, tools: { repair: 'keep' as const } }) })
           if (reference) expect(there.notes).toContainEqual(expect.objectContaining({ kind: 'dropped', path: `/${reference}` }))
           const faults = strictOf(to).checkRequest(there.body)
           // What the reference stood for is missing, and with it the calls that results answer.
           expect(reference ? faults.filter(fault => !fault.includes('answers no call')) : faults).toEqual([])
-          const back = translateRequest(there.body, { from: to, to: from, ...sentTo(there.context), ...(reference && { repair: 'keep' as const }) })
+          const back = translateRequest(there.body, { from: to, to: from, ...sentTo(there.context), ...(reference && { tools: { repair: 'keep' as const } }) })
           expectKept(
             received(protocols[from].decodeRequest(body, { path }).value),
             received(protocols[from].decodeRequest(back.body, sentTo(back.context)).value),
