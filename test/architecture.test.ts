@@ -83,7 +83,10 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible'],
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
-  records: { rooms: ['canonical', 'gateway', 'kit'], packages: ['kysely', 'libsql', 'pg', 'zod', 'node:crypto', 'node:http'] },
+  records: {
+    rooms: ['canonical', 'gateway', 'kit'],
+    packages: ['node:module', 'node:worker_threads', 'kysely', 'libsql', 'pg', 'zod', 'node:crypto', 'node:http'],
+  },
   console: {
     rooms: ['canonical', 'clients', 'errors.ts', 'gateway', 'kit', 'notes.ts', 'protocol.ts', 'protocols/index.ts', 'records', 'sse', 'translate'],
     // The last one is made of `browser/` when the package is built.

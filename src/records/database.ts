@@ -1,4 +1,5 @@
 import type { CompiledQuery, Dialect, Kysely } from 'kysely'
+import { embeddedDialect, pathOfLibsql } from './embedded.ts'
 
 /**
  * A finished request. Times are Unix milliseconds; `cost` is in US dollars, null if the price is unknown. `noteCodes`: the first ones, with
@@ -150,39 +151,7 @@ function isAway(error: unknown): boolean {
 }
 
 async function embedded(file: string): Promise<Dialect> {
-  const { SqliteDialect } = await import('kysely')
-  const { default: Sqlite } = await load('libsql', () => import('libsql'))
-  const database = new Sqlite(file)
-  // Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
-  // Waiting for another process stops this one, so it is short: records are written a moment later.
-  database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 250')
-  return new SqliteDialect({ database: asKyselyExpects(database) })
-}
-
-type Sqlite = import('libsql').Database
-
-type Statement = Record<'all' | 'run' | 'iterate', (...values: unknown[]) => unknown>
-
-/** The statements that are kept. To prepare that of a whole batch takes as long as half of its insertion. */
-const mostStatements = 50
-
-/** libsql tells by `columns()` whether a statement returns rows; kysely asks `reader`. kysely runs one statement at a time. */
-function asKyselyExpects(database: Sqlite) {
-  const prepared = new Map<string, Statement>()
-  return {
-    close: () => void database.close(),
-    prepare(sql: string) {
-      const statement: Statement = prepared.get(sql) ?? database.prepare<unknown[]>(sql)
-      if (prepared.size >= mostStatements) prepared.clear()
-      prepared.set(sql, statement)
-      return {
-        reader: /^\s*(select|with)\b|\breturning\b/i.test(sql),
-        all: (values: readonly unknown[]) => statement.all(...values) as unknown[],
-        run: (values: readonly unknown[]) => statement.run(...values) as { changes: number | bigint; lastInsertRowid: number | bigint },
-        iterate: (values: readonly unknown[]) => statement.iterate(...values) as IterableIterator<unknown>,
-      }
-    },
-  }
+  return embeddedDialect(file, await load('libsql', async () => pathOfLibsql()))
 }
 
 async function postgres(url: string): Promise<Dialect> {

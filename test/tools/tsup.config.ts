@@ -29,6 +29,10 @@ const shared = {
   platform: 'neutral',
   external: [/^node:/],
   esbuildPlugins: [bundleForBuild],
+  esbuildOptions(options) {
+    // Where a file is, in the two formats.
+    options.logOverride = { 'empty-import-meta': 'silent' }
+  },
   noExternal: [
     // An ES module only: `require` of it fails in Jest and in Node without `require(esm)`.
     '@noble/hashes',

@@ -1,0 +1,136 @@
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from 'kysely'
+
+/**
+ * libsql in a thread of its own, so that neither a batch nor a sum stops the requests. It starts with the first statement. `libsql`: the
+ * path of its module.
+ */
+export async function embeddedDialect(file: string, libsql: string): Promise<Dialect> {
+  const { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } = await import('kysely')
+  const thread = createThread(file, libsql)
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => createDriver(thread),
+    createIntrospector: db => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  }
+}
+
+/** @throws Error if it is not installed */
+export const pathOfLibsql = () => createRequire(typeof __filename === 'string' ? __filename : import.meta.url).resolve('libsql')
+
+// Only the CommonJS build has it.
+declare const __filename: string | undefined
+
+/** What the thread runs. It keeps statements: to prepare that of a whole batch takes as long as half of its insertion. */
+const program = String.raw`
+const { parentPort, workerData } = require('node:worker_threads')
+const Database = require(workerData.libsql)
+const database = new Database(workerData.file)
+// Readers do not wait for the writer; a crash of the machine may lose the last second, a crash of the process nothing.
+database.exec('pragma journal_mode = wal; pragma synchronous = normal; pragma busy_timeout = 5000')
+const prepared = new Map()
+
+function run(sql, values) {
+  let statement = prepared.get(sql)
+  if (!statement) {
+    if (prepared.size >= 50) prepared.clear()
+    prepared.set(sql, (statement = database.prepare(sql)))
+  }
+  if (/^\s*(select|with)\b|\breturning\b/i.test(sql)) return { rows: statement.all(...values) }
+  const { changes } = statement.run(...values)
+  return { rows: [], changes: Number(changes) }
+}
+
+parentPort.on('message', ({ sql, values }) => {
+  try {
+    parentPort.postMessage({ result: run(sql, values) })
+  } catch (error) {
+    parentPort.postMessage({ failure: { message: String(error.message), code: error.code } })
+  }
+})
+`
+
+type Reply = { result: { rows: unknown[]; changes?: number } } | { failure: { message: string; code?: string } }
+
+/** Runs one statement after the other. */
+type Thread = { run(sql: string, values: readonly unknown[]): Promise<{ rows: unknown[]; changes?: number }>; close(): Promise<void> }
+
+function createThread(file: string, libsql: string): Thread {
+  let worker: Worker | undefined
+  let answered: ((reply: Reply) => void) | undefined
+
+  function started(): Worker {
+    const fresh = new Worker(program, { eval: true, workerData: { file, libsql } })
+    const ended = (message: string) => {
+      if (worker === fresh) worker = undefined
+      answered?.({ failure: { message } })
+    }
+    fresh.on('message', (reply: Reply) => answered?.(reply))
+    fresh.on('error', error => ended(error.message))
+    fresh.on('exit', () => ended('the database has ended'))
+    return fresh
+  }
+
+  return {
+    run(sql, values) {
+      worker ??= started()
+      const running = worker
+      // Nobody waits for a thread that does nothing.
+      running.ref()
+      return new Promise((resolve, reject) => {
+        answered = reply => {
+          answered = undefined
+          running.unref()
+          if ('result' in reply) resolve(reply.result)
+          else reject(Object.assign(new Error(reply.failure.message), { code: reply.failure.code }))
+        }
+        running.postMessage({ sql, values })
+      })
+    },
+    async close() {
+      await worker?.terminate()
+    },
+  }
+}
+
+/** There is one connection. Whoever wants it waits for those before. */
+function createDriver(thread: Thread): Driver {
+  let last: Promise<void> = Promise.resolve()
+  const releases = new Map<DatabaseConnection, () => void>()
+  const command = (sql: string) => async (connection: DatabaseConnection) => void (await connection.executeQuery(raw(sql)))
+  return {
+    async init() {},
+    async acquireConnection() {
+      const before = last
+      const connection = connectionTo(thread)
+      last = new Promise(resolve => releases.set(connection, resolve))
+      await before
+      return connection
+    },
+    beginTransaction: command('begin'),
+    commitTransaction: command('commit'),
+    rollbackTransaction: command('rollback'),
+    async releaseConnection(connection) {
+      releases.get(connection)?.()
+      releases.delete(connection)
+    },
+    destroy: () => thread.close(),
+  }
+}
+
+const raw = (sql: string) => ({ sql, parameters: [] }) as unknown as CompiledQuery
+
+function connectionTo(thread: Thread): DatabaseConnection {
+  return {
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+      const { rows, changes } = await thread.run(sql, parameters)
+      return { rows: rows as Row[], ...(changes !== undefined && { numAffectedRows: BigInt(changes) }) }
+    },
+    // biome-ignore lint/correctness/useYield: nothing here reads a stream of rows
+    async *streamQuery() {
+      throw new Error('rows cannot be streamed')
+    },
+  }
+}
