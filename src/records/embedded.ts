@@ -52,14 +52,14 @@ parentPort.on('message', ({ sql, values }) => {
 })
 `
 
-type Reply = { result: { rows: unknown[]; changes?: number } } | { failure: { message: string; code?: string } }
+type ThreadResult = { result: { rows: unknown[]; changes?: number } } | { failure: { message: string; code?: string } }
 
 /** Runs one statement after the other. */
 type Thread = { run(sql: string, values: readonly unknown[]): Promise<{ rows: unknown[]; changes?: number }>; close(): Promise<void> }
 
 function createThread(file: string, libsql: string): Thread {
   let worker: Worker | undefined
-  let answered: ((reply: Reply) => void) | undefined
+  let answered: ((reply: ThreadResult) => void) | undefined
 
   function started(): Worker {
     const fresh = new Worker(program, { eval: true, workerData: { file, libsql } })
@@ -67,7 +67,7 @@ function createThread(file: string, libsql: string): Thread {
       if (worker === fresh) worker = undefined
       answered?.({ failure: { message } })
     }
-    fresh.on('message', (reply: Reply) => answered?.(reply))
+    fresh.on('message', (reply: ThreadResult) => answered?.(reply))
     fresh.on('error', error => ended(error.message))
     fresh.on('exit', () => ended('the database has ended'))
     return fresh
