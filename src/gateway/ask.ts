@@ -52,8 +52,18 @@ export type Ask = {
   /** The caller wants the stream as one JSON list. */
   asList?: boolean
   candidates: Candidate[]
+  /** Present: the request passes through unchanged. */
+  passing?: Passing
   /** The data that it refers to. Absent: not looked up yet. */
   recalled?: Recalled
+}
+
+/** A request that passes through unchanged. `type`: its content type. `bytes`: the body for a candidate. Undefined: it has no body. */
+export type Passing = {
+  path: string
+  method: 'POST' | 'GET' | 'DELETE'
+  type?: string
+  bytes(candidate: Candidate): string | Uint8Array<ArrayBuffer> | undefined
 }
 
 /** Stored data that a request refers to. Loaded beforehand, because translation is synchronous. */
@@ -79,6 +89,8 @@ export type Trace = {
   identity?: Identity
   stream: boolean
   requestedModel?: string
+  /** The entry of `passThrough` that lists the path. Absent: the request does not pass through. */
+  passed?: string
   candidate?: Candidate
   attempts: number
   /** Channels whose `totalMs` timer is running. */

@@ -12,6 +12,7 @@ import { Refusal, refuse, unknownModel } from './error.ts'
 import { generate } from './exchange.ts'
 import type { Identity } from './hooks.ts'
 import { holdUntilEnd } from './in-flight.ts'
+import { passThrough } from './passing/pass.ts'
 import { type GatewayRequest, type GatewayResponse, jsonResponse } from './request.ts'
 import type { Route } from './route.ts'
 import { handleStored } from './stored/calls.ts'
@@ -91,6 +92,8 @@ async function handleKnown(
     }
     case 'client-config':
       return clientSettings(request, { models: (await list(identity)).models, learned: learnedFor(service, identity) })
+    case 'pass':
+      return passThrough(service, route, { request, identity, trace })
     case 'stored':
       return handleStored(service, { ...route, request }, trace)
     case 'generate':

@@ -19,6 +19,7 @@ import { createInFlight } from './in-flight.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
 import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
+import { createPassPaths } from './passing/paths.ts'
 import { report, wordsOf } from './record.ts'
 import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
 import { isClaimed, matchPath, type PathMatch, type Route, routeOf } from './route.ts'
@@ -85,13 +86,15 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
   const admission = createAdmission(service)
   const dispatch = createDispatch(service, admission)
   const cors = createCors(settled.cors)
+  const passPaths = createPassPaths(settled.channels)
+  const matched = (path: string) => matchPath(path, passPaths)
   const telemetry = createTelemetry()
   const running = createRunning()
   const hasHooks = [hooks.onRequest, hooks.onResponse, hooks.onUsage, hooks.onNotes, hooks.onAttempt, hooks.route].some(Boolean)
 
   return {
     localOnly: admission.localOnly,
-    match: matchPath,
+    match: matched,
     state: () => ({
       isClosing: running.isClosing(),
       inProgress: running.count(),
@@ -104,7 +107,7 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
     }),
     identify: request => admission.identify(request, firstProtocol),
     claims: (match, method, mounted) => isClaimed(match, method, { mounted }),
-    async handle(request, match = matchPath(request.path)) {
+    async handle(request, match = matched(request.path)) {
       const preflight = cors?.preflight(request)
       if (preflight) return { ...preflight, headers: safeHeaders(preflight.headers) }
       const shared = cors?.headers(request)

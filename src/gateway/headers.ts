@@ -11,7 +11,7 @@ export type Calling = {
   /** How the key is sent. Absent: as the protocol does. */
   auth?: Auth
   accept: string
-  type?: 'application/json'
+  type?: string
 }
 
 /**

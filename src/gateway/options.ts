@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isVersion, matchListing, matchOf } from '../address/paths.ts'
+import { isEndpoint, isVersion, matchListing, matchOf } from '../address/paths.ts'
 import { isObject } from '../kit/json/json.ts'
 import { similar } from '../kit/text/similar.ts'
 import { optionFaults, optionSchemas, ungroupedOptions } from '../protocols/check-options.ts'
@@ -9,6 +9,7 @@ import { longestCredential } from './admission/credential.ts'
 import { faultOfName } from './body/model-name.ts'
 import { openPartsOf, vendorOf, withVendor } from './channel.ts'
 import { isOfConnection, isPrivate, isSafe } from './headers.ts'
+import { isPlain } from './passing/plain-path.ts'
 
 /** In milliseconds. JavaScript timers with a longer delay fire at once. */
 export const longestMs = 2 ** 31 - 1
@@ -116,6 +117,13 @@ const Fields = z.record(z.string(), z.json()).superRefine((fields, context) => {
   }
 })
 
+/** A path with its version, for instance `/v1/embeddings`, that the gateway does not serve itself. */
+const passPath = z
+  .string()
+  .regex(/^\/v\d+[a-z\d]*(\/[\w.:-]+)*(\/\*?)?$/, 'expected a path such as /v1/embeddings or /v1/images/*')
+  .refine(path => isPlain(path), 'expected a path without dots as a step')
+  .refine(path => !isEndpoint(path), 'expected a path that the gateway does not serve itself')
+
 const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
   name: name.optional(),
@@ -159,6 +167,11 @@ const Channel = entry({
   set: Fields.optional(),
   /** The same for requests that do not have the field. */
   setIfAbsent: Fields.optional(),
+  /**
+   * Paths of further endpoints of the upstream, such as `/v1/embeddings` and `/v1/audio/*`; a `*` at the end matches any rest. Requests to
+   * them pass unchanged, except for the name of the model. Default: none.
+   */
+  passThrough: z.array(passPath).default([]),
   /** When the upstream refuses a field of a request, leave it out, try once more, and remember it for an hour. Default true. */
   learnUnsupported: z.boolean().default(true),
   /** Ask for usage in every stream, also where the client did not. `false`: for upstreams that refuse `stream_options`. Default true. */

@@ -47,7 +47,7 @@ function discreet(error: unknown): unknown {
 }
 
 function recordOf(
-  { requestId, started, identity, stream, requestedModel, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
+  { requestId, started, identity, stream, requestedModel, passed, candidate, attempts, firstByte, notes, usage, upstreamRequestId }: Trace,
   { protocol, status, failure }: Ending,
 ): UsageRecord {
   return {
@@ -62,6 +62,7 @@ function recordOf(
     ...(identity?.name !== undefined && { key: identity.name }),
     ...(identity?.group !== undefined && { group: identity.group }),
     ...(requestedModel !== undefined && { requestedModel }),
+    ...(passed !== undefined && { path: passed }),
     ...(candidate && {
       modelServed: candidate.model,
       channel: candidate.channel.name,

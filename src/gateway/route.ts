@@ -1,6 +1,8 @@
 import { faultOf, faultOfListing, isVersion, matchListing, matchOf, matchStored, noSuch, ruleOf, tidied, versionOf } from '../address/paths.ts'
 import type { Headers, Operation, Protocol, RequestMatch, StoredMatch, StoredResponses } from '../protocol.ts'
 import { protocols } from '../protocols/index.ts'
+import type { PassRoute } from './passing/pass.ts'
+import type { PassPaths } from './passing/paths.ts'
 
 const all: readonly Protocol[] = Object.values(protocols)
 
@@ -9,6 +11,7 @@ export type Route =
   | { kind: 'list'; protocol: Protocol }
   | { kind: 'describe'; protocol: Protocol; model: string }
   | StoredRoute
+  | PassRoute
   | { kind: 'home' }
   | { kind: 'client-config'; protocol: Protocol }
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
@@ -28,10 +31,11 @@ export type PathMatch = { raw: string; path: string } & (
   | { kind: 'call'; protocol: Protocol; found: RequestMatch }
   | { kind: 'stored'; found: Omit<StoredRoute, 'kind' | 'method'> }
   | { kind: 'listing'; model?: string }
+  | { kind: 'pass'; listed: string }
 )
 
-/** Matches a path once, both for claiming the request and for routing it. */
-export function matchPath(raw: string): PathMatch {
+/** Matches a path once, both for claiming the request and for routing it. `passPaths`: of the configuration. */
+export function matchPath(raw: string, passPaths: PassPaths = () => undefined): PathMatch {
   const path = tidied(raw)
   const at = { raw, path }
   if (path === '/') return { ...at, kind: 'home' }
@@ -41,7 +45,9 @@ export function matchPath(raw: string): PathMatch {
   const listing = matchListing(path)
   if (listing) return { ...at, kind: 'listing', ...listing }
   const found = matchStored(path)
-  return found ? { ...at, kind: 'stored', found } : { ...at, kind: 'none' }
+  if (found) return { ...at, kind: 'stored', found }
+  const listed = passPaths(path)
+  return listed === undefined ? { ...at, kind: 'none' } : { ...at, kind: 'pass', listed }
 }
 
 /**
@@ -55,6 +61,7 @@ export function isClaimed(match: PathMatch, method: string, { mounted }: { mount
       return mounted && isRead
     case 'call':
     case 'stored':
+    case 'pass':
       return true
     case 'listing':
       // The model id is one segment: clients encode a slash in it.
@@ -88,6 +95,11 @@ export function routeOf(match: PathMatch, { method, query, headers, base }: Requ
     if (isForeignOperation(method, path)) return { kind: 'wrong-path', protocol, message: noSuch(path) }
     if (method !== 'GET' && method !== 'HEAD') return { kind: 'wrong-method', protocol, allow: 'GET, HEAD' }
     return model === undefined ? { kind: 'list', protocol } : { kind: 'describe', protocol, model }
+  }
+  if (match.kind === 'pass') {
+    const protocol = dialectNear(path, headers, query)
+    const wanted = passing.find(one => one === method)
+    return wanted ? { kind: 'pass', protocol, path, listed: match.listed, method: wanted } : { kind: 'wrong-method', protocol, allow: passing.join(', ') }
   }
   const fault = faultOf(path) ?? faultOfListing(path)
   if (!fault)
@@ -125,5 +137,7 @@ function storedOf(method: string, found: Omit<StoredRoute, 'kind' | 'method'>): 
   const allowed = methods[requested.part].find(one => one === method)
   return allowed ? { kind: 'stored', method: allowed, ...found } : { kind: 'wrong-method', protocol, allow: methods[requested.part].join(', ') }
 }
+
+const passing = ['POST', 'GET', 'DELETE'] as const
 
 const methods = { response: ['GET', 'DELETE'], input: ['GET'], cancel: ['POST'] } as const

@@ -35,9 +35,7 @@ export async function readJson(
     if (isDeeper(value, depthLimit)) throw tooDeep(depthLimit)
     return { value, outline: value }
   }
-  const decompress = decompressorFor(headers['content-encoding'])
-  const read = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
-  const bytes = decompress ? await decompress(read, limit) : read
+  const bytes = await readAll({ headers, body }, limit)
   // A body without an outline is invalid or unusual: parsing it completely finds the place of the fault.
   const found = bytes.length > long && isUtf8(bytes) ? scan(bytes, { deepest: depthLimit }) : undefined
   const outline = outlineOf(bytes, found?.members)
@@ -53,8 +51,19 @@ export async function readJson(
  * Is the body declared as JSON? Checked even if a body parser has read it: browsers let any web page send forms and plain text to any
  * server, and ask the server first (CORS preflight) only for JSON.
  */
-function isJson({ 'content-type': type, origin }: GatewayRequest['headers']): boolean {
+export function isJson({ 'content-type': type, origin }: GatewayRequest['headers']): boolean {
   return type === undefined ? origin === undefined : /^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(type.trim())
+}
+
+/** The bytes of a body, decompressed. @throws Refusal 400, 413, 415; 500 if the application has parsed it */
+export async function readAll({ headers, body }: Pick<GatewayRequest, 'headers' | 'body'>, limit: number): Promise<Uint8Array<ArrayBuffer>> {
+  if ('parsed' in body) {
+    if (typeof body.parsed === 'string') return new TextEncoder().encode(body.parsed)
+    throw refuse(500, 'internal', 'the application has parsed the body before the gateway, which needs its bytes')
+  }
+  const decompress = decompressorFor(headers['content-encoding'])
+  const read = await readBytes(body, limit, Number(headers['content-length'] ?? 0))
+  return decompress ? decompress(read, limit) : read
 }
 
 /** In bytes. Parsing a shorter body is faster than searching for its members. */

@@ -8,7 +8,7 @@ import { streamHeaders } from '../../sse/write.ts'
 import { type Signal, Stopper } from '../../transports/stopper.ts'
 import type { TransportCall, TransportResponse } from '../../transports/transport.ts'
 import { isKeyParameter } from '../admission/credential.ts'
-import type { Ask, Service, Trace } from '../ask.ts'
+import type { Ask, Passing, Service, Trace } from '../ask.ts'
 import { atEnd } from '../at-end.ts'
 import { endpointFor } from '../channel.ts'
 import { channelAtLimit, failureKind, Refusal, refusalOf, refuse } from '../error.ts'
@@ -41,7 +41,7 @@ export async function call(
   let prepared: Prepared
   let embedded: TransportResponse | undefined
   try {
-    prepared = prepare(service, ask, candidate)
+    prepared = ask.passing ? passed(service, ask.passing, candidate) : prepare(service, ask, candidate)
     // The parsed body takes ten times the memory of its text: released while the upstream works.
     ask.body.forget?.()
     if (channel.embedded)
@@ -87,7 +87,7 @@ function reportAttempt(
         channel: channel.name,
         model,
         protocol: protocol.name as ProtocolName,
-        body: bytes,
+        body: bytes ?? '',
         notes: notes as Attempt['notes'],
         ms,
         ...(failure && { failure }),
@@ -113,13 +113,15 @@ async function send(
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
-    const received = await service.transport.send(new Post({ url, headers, body: prepared.bytes, stop: own, connectMs }))
+    const received = await service.transport.send(new Post({ method: ask.passing?.method ?? 'POST', url, headers, body: prepared.bytes, stop: own, connectMs }))
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
-    if (response.status < 200 || response.status >= 300)
-      return withRefusedField(failureOf(await readSome(watch(response.body, idleMs, own)), response, { from: to, to: ask.protocol, channel }), prepared.bytes)
-    const result = await recognised(response, opened, prepared.stream)
+    if (response.status < 200 || response.status >= 300) {
+      const failure = failureOf(await readSome(watch(response.body, idleMs, own)), response, { from: to, to: ask.protocol, channel })
+      return ask.passing || prepared.bytes === undefined ? failure : withRefusedField(failure, prepared.bytes)
+    }
+    const result = await recognised(response, opened, ask.passing ? 'any' : prepared.stream)
     // Nobody will read this answer, and an unread body would block its connection.
     if ('again' in result) own.abort()
     return result
@@ -134,7 +136,7 @@ async function send(
 }
 
 /** Says which field of the request was refused. Servers may also name one that was not sent. */
-function withRefusedField(failure: Failure, sent: Prepared['bytes']): Failure {
+function withRefusedField(failure: Failure, sent: NonNullable<Prepared['bytes']>): Failure {
   const field = refusedField(failure.refusal.error)
   if (field === undefined) return failure
   const key = `"${field.slice(field.lastIndexOf('.') + 1)}"`
@@ -148,14 +150,15 @@ function openedBy({ candidate, settings }: Prepared, controller: Stopper): Openi
 }
 
 class Post implements TransportCall {
-  readonly method = 'POST'
+  readonly method: TransportCall['method']
   readonly url: string
   readonly headers: Record<string, string>
   readonly body: Prepared['bytes']
   readonly stop: Stopper
   readonly connectMs: number
 
-  constructor({ url, headers, body, stop, connectMs }: Pick<Post, 'url' | 'headers' | 'body' | 'stop' | 'connectMs'>) {
+  constructor({ method, url, headers, body, stop, connectMs }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'>) {
+    this.method = method
     this.url = url
     this.headers = headers
     this.body = body
@@ -182,15 +185,26 @@ function withoutFraming(response: TransportResponse, { frames: { framing } }: Pr
   return { ...response, headers: { ...response.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(response.body, framing) }
 }
 
-/** Is the answer JSON, a stream or neither? By its first bytes, because some servers send streams as JSON and JSON as streams; else by its content type. */
+/** The request for a candidate, with the original body except for the name of the model. */
+function passed({ config }: Service, passing: Passing, candidate: Candidate): Prepared {
+  const { name } = candidate.protocol
+  const settings = { context: { from: name, to: name }, maxEventLength: config.defaults.eventLimit, ...freshIds() }
+  return { candidate, bytes: passing.bytes(candidate), stream: false, notes: [], settings }
+}
+
+/**
+ * Is the response JSON, a stream or neither? Decided by its first bytes, because some servers send streams as JSON and JSON as streams; else
+ * by its content type. `any`: a request that passes through accepts everything but a web page.
+ */
 async function recognised(
   response: TransportResponse,
   opened: (response: TransportResponse, kind: Opened['kind']) => Opened,
-  stream: boolean,
+  stream: boolean | 'any',
 ): Promise<Opened | Failure> {
   const type = response.headers['content-type'] ?? ''
   const isJson = /^application\/([\w.+-]+\+)?json/i.test(type)
   if (!/html/i.test(type)) {
+    if (stream === 'any') return opened(response, 'json')
     const iterator = response.body[Symbol.asyncIterator]()
     const { start, read } = await beginningOf(iterator)
     const replayed = { ...response, body: replay(read, iterator) }
@@ -208,7 +222,11 @@ async function recognised(
 
 function target(ask: Ask, trace: Trace, { candidate, stream, settings }: Prepared): { url: string; headers: Record<string, string> } {
   const { channel, protocol, model } = candidate
-  const { request, operation, protocol: caller } = ask
+  const { request, operation, protocol: caller, passing } = ask
+  if (passing) {
+    const accept = request.headers['accept'] ?? '*/*'
+    return addressed({ channel, protocol, caller: protocol, path: passing.path, accept, ...(passing.type && { type: passing.type }) }, request, trace)
+  }
   const path = protocol.address.target({ operation, model, stream })
   if (path === undefined) throw refuse(404, 'not_found', 'the channel has no such call')
   const accept = stream ? (protocol.frames.framing?.contentType ?? 'text/event-stream') : 'application/json'

@@ -10,7 +10,7 @@ export type Prepared = {
   candidate: Candidate
   /** The value of `bytes`, for the demo model. */
   body?: unknown
-  bytes: string | Uint8Array<ArrayBuffer>
+  bytes: string | Uint8Array<ArrayBuffer> | undefined
   /** Is the upstream asked for a stream? */
   stream: boolean
   notes: Note[]

@@ -1,0 +1,142 @@
+import { defined } from '../../kit/fields/defined.ts'
+import { isObject } from '../../kit/json/json.ts'
+import { countOf } from '../../kit/response/usage.ts'
+import type { Protocol } from '../../protocol.ts'
+import { protocols } from '../../protocols/index.ts'
+import { streamHeaders } from '../../sse/write.ts'
+import { credentialsOf } from '../admission/credential.ts'
+import type { Ask, Service, Trace } from '../ask.ts'
+import { isJson } from '../body/body.ts'
+import { membersOf, outlineOf } from '../body/outline.ts'
+import { clientLeft, reasonOf, refusalOf, refuse, unknownModel } from '../error.ts'
+import { keptHeaders } from '../headers.ts'
+import type { Identity } from '../hooks.ts'
+import type { GatewayRequest, GatewayResponse } from '../request.ts'
+import { openFirst } from '../upstream/attempts.ts'
+import type { Candidate } from '../upstream/catalog.ts'
+import type { Opened } from '../upstream/opened.ts'
+import { readWhole } from '../upstream/response.ts'
+import { readPassed } from './body.ts'
+import { passes } from './paths.ts'
+
+/** `listed`: the entry of `passThrough`. `protocol`: for errors. */
+export type PassRoute = { kind: 'pass'; protocol: Protocol; path: string; listed: string; method: 'POST' | 'GET' | 'DELETE' }
+
+type PassRequest = { request: GatewayRequest; identity: Identity; trace: Trace }
+
+/**
+ * Sends a request unchanged, except for the name of its model, to a channel that lists its path, and returns the response unchanged.
+ * @throws Refusal
+ */
+export async function passThrough(service: Service, route: PassRoute, { request, identity, trace }: PassRequest): Promise<GatewayResponse> {
+  const { hooks, config, attempt } = service
+  const { protocol, path, listed, method } = route
+  refuseForms(request, protocol)
+  const body = await readPassed(request, config.defaults)
+  trace.passed = listed
+  trace.requestedModel = body.model ?? listed
+  const { model } = body
+  const routed =
+    model === undefined ? undefined : await attempt('route', () => hooks.route?.({ model, protocol: protocol.name, identity, request: trace.request }))
+  const candidates = model === undefined ? anyOf(service, route, identity) : ofModel(service, routed ?? model, { route, identity })
+  const type = request.headers['content-type']
+  const ask: Ask = {
+    request,
+    protocol,
+    operation: 'generate',
+    body: { outline: undefined, value: undefined },
+    model: model ?? '',
+    stream: false,
+    candidates,
+    passing: { path, method, ...(method === 'POST' && type !== undefined && { type }), bytes: ({ model: served }) => body.named(served) },
+  }
+  const opened = await openFirst(service, ask, trace).opened
+  trace.firstByte = Date.now()
+  return responseOf(opened, request, trace)
+}
+
+/** Browsers let any web page send a form without asking the server first, unless it has a header with a key. */
+function refuseForms({ method, headers }: GatewayRequest, { address }: Protocol): void {
+  if (method !== 'POST' || isJson(headers) || headers['origin'] === undefined) return
+  if (credentialsOf(address, headers, new URLSearchParams()).length === 0)
+    throw refuse(403, 'permission', 'a web page has to send a key in a header with a form')
+}
+
+function ofModel({ catalog }: Service, model: string, { route, identity }: { route: PassRoute; identity: Identity }): Candidate[] {
+  const candidates = catalog.candidates(model, route.protocol, identity)
+  if (!candidates) throw unknownModel(model)
+  const able = candidates.filter(({ channel }) => passes(channel, route.path))
+  if (able.length === 0) throw refuse(404, 'not_found', `no channel of the model '${model.slice(0, 200)}' serves ${route.path}`, { param: 'model' })
+  return able
+}
+
+/** The channels for a request that names no model: all that list its path and serve a model that the key sees. */
+function anyOf({ config, catalog }: Service, { path, protocol }: PassRoute, identity: Identity): Candidate[] {
+  const able = config.channels.filter(channel => passes(channel, path) && catalog.reaches(channel, identity))
+  if (able.length === 0) throw refuse(404, 'not_found', `no channel that this key may use serves ${path}`)
+  return able.flatMap(channel => {
+    const entry = config.models.find(({ channels }) => channels.some(({ name }) => name === channel.name))
+    const [first = protocol.name] = channel.protocols ?? []
+    const spoken = channel.protocols?.some(name => name === protocol.name)
+      ? protocol
+      : (Object.values(protocols).find(({ name }) => name === first) ?? protocol)
+    return entry ? [{ channel, entry, model: '', protocol: spoken }] : []
+  })
+}
+
+async function responseOf(opened: Opened, request: GatewayRequest, trace: Trace): Promise<GatewayResponse> {
+  const { response, candidate } = opened
+  const { status } = response
+  const type = response.headers['content-type'] ?? ''
+  const disposition = response.headers['content-disposition']
+  const headers = {
+    ...keptHeaders(response.headers, candidate.channel.returnHeaders),
+    'content-type': harmless(type),
+    'x-content-type-options': 'nosniff',
+    ...(disposition !== undefined && { 'content-disposition': disposition }),
+  }
+  if (/^application\/([\w.+-]+\+)?json/i.test(type)) {
+    const bytes = await readWhole(opened)
+    takeUsage(outlineOf(bytes, membersOf(bytes)), trace)
+    return { status, headers, body: bytes }
+  }
+  const isStream = /^text\/event-stream/i.test(type)
+  trace.stream = isStream
+  const { signal } = request
+  const left = () => trace.ended(499, reasonOf(signal))
+  if (signal.aborted) left()
+  else signal.addEventListener('abort', left, { once: true })
+  return { status, headers: isStream ? { ...headers, ...streamHeaders } : headers, body: ended(opened, request.signal, trace) }
+}
+
+/** Types that browsers do not run: as HTML, a script of an upstream could use the gateway with the rights of its page. */
+const harmless = (type: string) =>
+  /^(application\/([\w.-]+\+)?json|application\/(octet-stream|x-ndjson|pdf)|text\/(plain|event-stream|vtt|csv)|(audio|video)\/[\w.+-]+|image\/(?!svg)[\w.+-]+)\s*(;|$)/i.test(
+    type,
+  )
+    ? type
+    : 'application/octet-stream'
+
+/** The tokens, under whichever names the upstream has for them. */
+function takeUsage(outline: unknown, trace: Trace): void {
+  const usage = isObject(outline) ? outline['usage'] : undefined
+  if (!isObject(usage)) return
+  const input = countOf(usage['prompt_tokens'] ?? usage['input_tokens'])
+  const output = countOf(usage['completion_tokens'] ?? usage['output_tokens'])
+  trace.usage = defined({ input, output })
+}
+
+/** The chunks of a response. The exchange ends with them. */
+async function* ended({ response, watched }: Opened, signal: GatewayRequest['signal'], trace: Trace): AsyncGenerator<Uint8Array | string> {
+  try {
+    for await (const chunk of watched(response.body)) yield chunk
+    trace.ended(response.status)
+  } catch (error) {
+    const refusal = signal.aborted ? reasonOf(signal) : refusalOf(error, 'upstream')
+    trace.ended(refusal.error.kind === 'cancelled' ? 499 : response.status, refusal)
+    throw error
+  } finally {
+    // Nothing happens where it has ended already.
+    trace.ended(499, clientLeft())
+  }
+}
