@@ -58,7 +58,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
     packages: [],
   },
   stores: { rooms: ['canonical', 'errors.ts', 'kit'], packages: ['@redis/client', 'lru-cache', 'rate-limiter-flexible'] },
-  transports: { rooms: ['errors.ts'], packages: ['undici', 'node:stream', 'node:zlib'] },
+  transports: { rooms: ['errors.ts'], packages: ['undici', 'fetch-socks', 'node:stream', 'node:zlib'] },
   testing: { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'protocols/index.ts', 'sse', 'translate'], packages: ['fast-check', 'zod'] },
   verify: { rooms: ['address', 'canonical', 'errors.ts', 'kit', 'protocol.ts', 'protocols/index.ts', 'sse', 'testing', 'translate'], packages: [] },
   clients: { rooms: ['address', 'canonical', 'kit', 'protocols/index.ts', 'translate'], packages: [] },

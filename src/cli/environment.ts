@@ -1,5 +1,6 @@
 import { createGateway, type GatewayConfig } from '../gateway/gateway.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
+import { undiciTransport } from '../transports/undici.ts'
 import type { Vendor } from '../vendors/index.ts'
 import { vendors } from '../vendors/index.ts'
 
@@ -41,7 +42,11 @@ type List = (channel: GatewayConfig['channels'][number]) => Promise<string[]>
 
 /** The ids that the upstream of a channel lists. @throws Error with the reason */
 async function modelsOf(channel: GatewayConfig['channels'][number]): Promise<string[]> {
-  const gateway = createGateway({ auth: 'none', channels: [channel], models: [{ id: '*', channels: [{ name: String(channel.name) }] }] }, { logger: false })
+  const gateway = createGateway(
+    { auth: 'none', proxy: 'env', channels: [channel], models: [{ id: '*', channels: [{ name: String(channel.name) }] }] },
+    { logger: false },
+    undiciTransport,
+  )
   try {
     const request = { method: 'GET', path: '/v1/models', query: new URLSearchParams(), headers: {}, signal: new AbortController().signal, local: true }
     const { status, body } = await gateway.handle({ ...request, body: { parsed: undefined }, raw: undefined })

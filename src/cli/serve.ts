@@ -255,7 +255,7 @@ async function createLive(
 
 function gatewayOf(config: GatewayConfig, { host, logger, hooks = {} }: { host: string; logger: Logger; hooks?: Hooks | undefined }): ConnectGateway {
   // A file may not contain an object: the gateway has the better message for that.
-  const handler = gateway(config, { ...hooks, logger })
+  const handler = gateway(isObject(config) ? { proxy: 'env', ...config } : config, { ...hooks, logger })
   if (!handler.localOnly || isLoopback(host)) return handler
   void handler.close(0)
   throw new Error(`listening on ${host} without keys would serve everybody: configure "keys", say "auth": "none" in the configuration, or listen on 127.0.0.1`)

@@ -82,6 +82,9 @@ export function vendorRules({ vendor }: Pick<Chosen, 'vendor'>, { name }: Protoc
 
 const noRules: VendorSettings = { options: {}, responseOptions: {}, unsupported: [] }
 
+/** The proxy of a channel, as a field of a call. */
+export const proxyOf = ({ proxy }: { proxy?: string | false | undefined }): { proxy?: string } => (proxy ? { proxy } : {})
+
 /** Undefined: the channel has no calls of this protocol. */
 export function endpointFor({ endpoints }: { endpoints: Endpoints }, { name }: Protocol): Endpoint | undefined {
   const protocol = protocolNames.find(one => one === name)

@@ -18,7 +18,7 @@ import { createRepeats, newId } from './ids.ts'
 import { createInFlight } from './in-flight.ts'
 import { createLimits } from './limits.ts'
 import { loggerTo } from './log.ts'
-import { demo, type GatewayConfig, type Settled, settle } from './options.ts'
+import { ConfigError, demo, type GatewayConfig, type Settled, settle } from './options.ts'
 import { createPassPaths } from './passing/paths.ts'
 import { report, wordsOf } from './record.ts'
 import type { ClientRequest, GatewayRequest, GatewayResponse } from './request.ts'
@@ -178,6 +178,8 @@ function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): S
   const logger = hooks.logger ?? toConsole
   const bytes = hooks.transport ? spreadable(hooks.transport) : transport()
   let released: Promise<unknown> | undefined
+  const through = hooks.transport || bytes.usesProxies ? undefined : config.channels.find(({ proxy }) => proxy && proxy !== 'env')
+  if (through) throw new ConfigError('proxy', `expected none for the channel ${through.name}: this host sends requests with \`fetch\`, which has no proxies`)
 
   async function attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined> {
     try {

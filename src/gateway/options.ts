@@ -124,6 +124,9 @@ const passPath = z
   .refine(path => isPlain(path), 'expected a path without dots as a step')
   .refine(path => !isEndpoint(path), 'expected a path that the gateway does not serve itself')
 
+const proxyFault = 'expected false, "env", or the URL of a proxy such as http://host:8080 or socks5://host:1080'
+const proxyUrl = z.union([z.literal(false), z.literal('env'), z.url({ protocol: /^(https?|socks(4a?|5h?)?)$/, hostname: /./, error: proxyFault })], proxyFault)
+
 const Channel = entry({
   /** Identifies the channel in `models`, logs and limits. Default: the name of the vendor. */
   name: name.optional(),
@@ -153,6 +156,11 @@ const Channel = entry({
   forwardHeaders: z.array(headerPattern).default([]),
   /** Names of further upstream headers to send to the client; a `*` at the end matches any rest. */
   returnHeaders: z.array(headerPattern).default([]),
+  /**
+   * The proxy for calls to this channel: a URL (`http:`, `https:`, `socks5:` or `socks4:`, with user and password if needed), `env`: that of the
+   * environment variables `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`, or `false`. SOCKS needs the package `fetch-socks`. Default: that of the gateway.
+   */
+  proxy: proxyUrl.optional(),
   /** Further calls go to the next channel. Default 0: no limit. */
   requestsPerMinute: perMinute.default(0),
   /**
@@ -348,6 +356,8 @@ const Config = entry({
       entry({ input: z.number().min(0), output: z.number().min(0), cacheRead: z.number().min(0).optional(), cacheWrite: z.number().min(0).optional() }),
     )
     .optional(),
+  /** The proxy for calls to all channels without one of their own. Default: `env` for `wireglot serve`, else none. */
+  proxy: proxyUrl.optional(),
   /** Only for `wireglot serve`: whether the console is at `/console`. Default true. */
   console: z.boolean().optional(),
 }).superRefine(({ auth, keys, groups, channels, models }, context) => {
@@ -467,6 +477,7 @@ export function settle(config: unknown, environment: Record<string, string | und
   if (first) throw new ConfigError(first.path, first.message, more)
   if (!result.success) throw new ConfigError('', 'cannot be read')
   const { models, ...rest } = result.data
+  for (const channel of rest.channels) channel.proxy ??= rest.proxy
   return { ...rest, models: models ?? [Model.parse({ id: '*', channels: rest.channels.map(channel => ({ name: channel.name })) })] }
 }
 
@@ -532,7 +543,7 @@ const types: Record<string, string> = {
   record: 'an object',
 }
 
-const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'headers', 'redis'])
+const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'headers', 'redis', 'proxy'])
 
 /** What stands there as it was written, so with `env:NAME` and not what that stands for. `''`: it may be a secret, or says nothing. */
 function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {

@@ -12,6 +12,11 @@ export type TransportCall = {
   stop?: Signal
   /** Timeout for connecting, in milliseconds; 0: no limit. */
   connectMs: number
+  /**
+   * The URL of the proxy for this call (`http:`, `https:` or `socks…:`), or `env`: that of `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. Absent:
+   * none.
+   */
+  proxy?: string
 }
 
 /** An HTTP response. Header names are lower case. The body is decompressed; read it to its end, or call `return()` of its iterator. */
@@ -25,6 +30,8 @@ export type TransportResponse = {
 export type Transport = {
   /** Sends a request to an upstream. */
   send(call: TransportCall): Promise<TransportResponse>
+  /** Does it use the `proxy` of a call? Default false. */
+  usesProxies?: boolean
   /** Releases the sockets. */
   close?(): Promise<void>
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate, constants as zlib } from 'node:zlib'
 import { Agent, type Dispatcher } from 'undici'
+import { createAgents } from './agents.ts'
 import { Chunks } from './chunks.ts'
 import { fetchTransport } from './fetch.ts'
 import { plainHeaders } from './plain-headers.ts'
@@ -13,30 +14,22 @@ import type { Transport, TransportCall, TransportResponse } from './transport.ts
  */
 export function undiciTransport(): Transport {
   if (!('dispatch' in Agent.prototype)) return fetchTransport()
-  const agents = new Map<number, Agent>()
-  const agentFor = (connectMs: number) => {
-    let agent = agents.get(connectMs)
-    if (!agent) {
-      // The gateway has its own timeouts: it knows whether the client is reading.
-      agent = new Agent({ connect: { timeout: connectMs }, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000 })
-      agents.set(connectMs, agent)
-    }
-    return agent
-  }
+  const agents = createAgents()
   return {
+    usesProxies: true,
     send(call) {
-      const { url, method, headers, body, connectMs } = call
+      const { url, method, headers, body, connectMs, proxy } = call
       const signal = call.stop ?? call.signal
       const { origin, path } = placeOf(url)
       if (signal.aborted) return Promise.reject(signal.reason)
       return new Promise((resolve, reject) => {
-        agentFor(connectMs).dispatch({ origin, path, method, ...carried(headers, body) }, new Receiver(signal, resolve, reject))
+        const dispatch = (agent: Dispatcher) => agent.dispatch({ origin, path, method, ...carried(headers, body) }, new Receiver(signal, resolve, reject))
+        const agent = agents.agentFor(connectMs, proxy)
+        if ('dispatch' in agent) dispatch(agent)
+        else agent.then(dispatch).catch(reject)
       })
     },
-    async close() {
-      await Promise.all([...agents.values()].map(agent => agent.destroy()))
-      agents.clear()
-    },
+    close: () => agents.close(),
   }
 }
 

@@ -3,6 +3,7 @@ import { urlOf } from '../../address/paths.ts'
 import type { ModelInfo } from '../../protocol.ts'
 import { protocols } from '../../protocols/index.ts'
 import type { Service } from '../ask.ts'
+import { proxyOf } from '../channel.ts'
 import { failureKind, Refusal, refuse } from '../error.ts'
 import { callHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
@@ -56,6 +57,7 @@ export function createListing({ config, catalog, transport }: Pick<Service, 'con
       body: undefined,
       signal: AbortSignal.timeout(patienceMs),
       connectMs: timeouts.connectMs,
+      ...proxyOf(channel),
     })
     const { body, status } = withoutSecrets(response, channel)
     const decoder = new TextDecoder()

@@ -2,6 +2,7 @@ import type { Protocol } from '../../protocol.ts'
 import { streamHeaders } from '../../sse/write.ts'
 import type { Service, Trace } from '../ask.ts'
 import { renamed } from '../body/outline.ts'
+import { proxyOf } from '../channel.ts'
 import { channelAtLimit, Refusal, refusalOf, refuse } from '../error.ts'
 import { keptHeaders } from '../headers.ts'
 import type { Identity } from '../hooks.ts'
@@ -78,7 +79,8 @@ async function forward(
   try {
     const accept = 'application/json, text/event-stream'
     const place = addressed({ channel, protocol, caller: protocol, path: stored.target(requested), accept }, request, trace)
-    const response = withoutSecrets(await transport.send({ ...place, method, body: undefined, signal: controller.platform, connectMs }), channel)
+    const call = { ...place, method, body: undefined, signal: controller.platform, connectMs, ...proxyOf(channel) }
+    const response = withoutSecrets(await transport.send(call), channel)
     const watched = (body: typeof response.body) => watch(body, idleMs, controller)
     if (response.status < 200 || response.status >= 300)
       throw failureOf(await readSome(watched(response.body)), response, { from: protocol, to: protocol, channel }).refusal

@@ -108,12 +108,15 @@ async function send(
 ): Promise<Opened | Failure> {
   const { channel, protocol: to } = prepared.candidate
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
+  const { proxy } = channel
   const own = linked(signal)
   const tooLate = () => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time'))
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
-    const received = await service.transport.send(new Post({ method: ask.passing?.method ?? 'POST', url, headers, body: prepared.bytes, stop: own, connectMs }))
+    const received = await service.transport.send(
+      new Post({ method: ask.passing?.method ?? 'POST', url, headers, body: prepared.bytes, stop: own, connectMs, proxy }),
+    )
     const response = withoutSecrets(withoutFraming(received, to), channel)
     const id = response.headers[to.address.requestIdHeader]
     if (id !== undefined) trace.upstreamRequestId = id
@@ -149,6 +152,8 @@ function openedBy({ candidate, settings }: Prepared, controller: Stopper): Openi
   return (response, kind) => ({ candidate, settings, response, kind, idleMs, watched: (body, silence) => watch(body, silence ?? idleMs, controller) })
 }
 
+type Proxied = Pick<Candidate['channel'], 'proxy'>
+
 class Post implements TransportCall {
   readonly method: TransportCall['method']
   readonly url: string
@@ -156,14 +161,16 @@ class Post implements TransportCall {
   readonly body: Prepared['bytes']
   readonly stop: Stopper
   readonly connectMs: number
+  readonly proxy?: string
 
-  constructor({ method, url, headers, body, stop, connectMs }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'>) {
+  constructor({ method, url, headers, body, stop, connectMs, proxy }: Pick<Post, 'method' | 'url' | 'headers' | 'body' | 'stop' | 'connectMs'> & Proxied) {
     this.method = method
     this.url = url
     this.headers = headers
     this.body = body
     this.stop = stop
     this.connectMs = connectMs
+    if (proxy) this.proxy = proxy
   }
 
   get signal(): AbortSignal {
