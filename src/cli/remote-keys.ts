@@ -1,10 +1,11 @@
+import { withoutSlashes } from '../address/paths.ts'
 import { isObject, parseJson } from '../kit/json/json.ts'
 import type { Keys } from '../records/index.ts'
 
 /** The keys of a running gateway, through its admin API. Each call throws an Error with the message of the gateway. */
 export function remoteKeys(base: string, adminKey: string): Omit<Keys, 'find'> {
   async function call<T>(method: string, path: string, json?: object): Promise<T> {
-    const url = `${base.replace(/\/+$/, '')}/admin/${path}`
+    const url = `${withoutSlashes(base)}/admin/${path}`
     const headers = { authorization: `Bearer ${adminKey}`, 'content-type': 'application/json' }
     const response = await fetch(url, { method, headers, redirect: 'manual', ...(json && { body: JSON.stringify(json) }) }).catch((error: unknown) => {
       throw new Error(`${url} cannot be reached`, { cause: error })

@@ -1,5 +1,5 @@
 /** The URL path that gateway and console are mounted at, with a slash at its end. */
-export const root: string = location.origin + location.pathname.replace(/\/?console\/?$/, '/').replace(/\/+$/, '/')
+export const root: string = location.origin + location.pathname.replace(/\/?console\/?$/, '/')
 
 const keyName = `wireglot key of ${root}`
 let inMemory = ''
