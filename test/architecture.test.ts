@@ -80,7 +80,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'transports',
       'vendors',
     ],
-    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible'],
+    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible', 'zstddec'],
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: {
