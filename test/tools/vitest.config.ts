@@ -23,21 +23,27 @@ const shared = {
   setupFiles: ['test/tools/seed.ts', 'test/tools/chosen-laws.ts'],
   testTimeout: 120_000,
 }
-/** Tests that start servers, processes or fake clocks. */
-const isolated = ['test/gateway/**', 'test/e2e/**', 'test/console/**', 'test/examples/**', 'test/docs.test.ts']
+/** Tests that start servers. */
+const servers = ['test/gateway/**', 'test/e2e/**', 'test/console/**', 'test/examples/**', 'test/docs.test.ts']
+/** Tests that replace timers or modules, count objects in memory, or need an environment of their own. */
+const isolated = [
+  ...['body-hooks', 'breaker', 'endless', 'generate-content', 'listing', 'memory', 'retry', 'runtimes', 'serve'].map(name => `test/gateway/${name}.test.ts`),
+  'test/console/**',
+  'test/examples/**',
+  'test/docs.test.ts',
+]
+
+const testsIn = (places: readonly string[]) => places.map(place => place.replace(/\*\*$/, '**/*.test.ts'))
 
 export default defineConfig({
   test: {
-    // Streams and servers are cheap: two workers suit the two cores of CI.
-    maxWorkers: 2,
+    // More than the two cores of CI: many tests wait for sockets and timers.
+    maxWorkers: 3,
     projects: [
-      // The pure tests of one worker share their modules: to load these for each file took half of the whole time.
-      { test: { ...shared, name: 'pure', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...isolated] } },
-      {
-        plugins: [bundleForTests],
-        resolve: { alias },
-        test: { ...shared, name: 'gateway', include: isolated.map(place => place.replace(/\*\*$/, '**/*.test.ts')) },
-      },
+      // The tests of one worker share their modules: to load these for each file took half of the whole time.
+      { test: { ...shared, name: 'pure', isolate: false, include: ['test/**/*.test.ts'], exclude: [...shared.exclude, ...servers] } },
+      { test: { ...shared, name: 'gateway', isolate: false, include: testsIn(servers), exclude: [...shared.exclude, ...isolated] } },
+      { plugins: [bundleForTests], resolve: { alias }, test: { ...shared, name: 'isolated', include: testsIn(isolated) } },
     ],
   },
 })
