@@ -213,10 +213,6 @@ const ModelChannel = entry({
   weight: z.number().positive().default(1),
   /** Smaller ones are tried first. Default 0. */
   priority: z.number().default(0),
-  /** Request fields for this model at this channel. Overrides model and channel. */
-  set: Fields.optional(),
-  /** The same for requests that do not have the field. */
-  setIfAbsent: Fields.optional(),
 })
 
 const modelChannelsFault = 'expected a list such as [{ "name": the name of a channel }]'
@@ -322,7 +318,12 @@ const Cors = entry({
 const limitsFault = 'expected { "store": "memory" }, or { "redis": a URL like redis://host:6379 }'
 
 /** Records are deleted when they are older than so many days. Absent: never. */
-const keepDays = z.number().min(1).optional()
+const kept = {
+  /** Records are deleted when they are older; their sums stay. */
+  keepDays: z.number().min(1).optional(),
+  /** Keep the body of each request, up to 64 KiB. It contains the prompt. Default false. */
+  keepBodies: z.boolean().optional(),
+}
 const recordsFault = 'expected false, { "file": a path } or { "url": a URL like postgres://host/database }'
 
 const channelsFault = `expected a list of upstreams, such as [{ "name": "up", "protocols": ["${protocolNames[0]}"], "baseUrl": "https://host" }]`
@@ -349,7 +350,7 @@ const Config = entry({
   cors: Cors.optional(),
   /** Only for `wireglot serve`: where usage records and keys are kept. `false`: nowhere. Default: PostgreSQL by `DATABASE_URL`, else the file `wireglot.db`. */
   records: z
-    .union([z.literal(false), z.strictObject({ file: z.string().min(1), keepDays }), z.strictObject({ url: z.string().min(1), keepDays })], recordsFault)
+    .union([z.literal(false), z.strictObject({ file: z.string().min(1), ...kept }), z.strictObject({ url: z.string().min(1), ...kept })], recordsFault)
     .optional(),
   /** Only for `wireglot serve`: the key of the admin API, `/admin/*`. Default: the environment variable `WIREGLOT_ADMIN_KEY`; without both it is off. */
   adminKey: z.string().min(16, 'expected at least 16 characters').optional(),

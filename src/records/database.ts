@@ -81,7 +81,10 @@ export type KeyRow = {
 export const periods = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const
 export type Period = keyof typeof periods
 
-export type Tables = { records: RecordRow; keys: KeyRow } & Record<Period, SumRow>
+/** `detail`: a `RecordDetail` as JSON. `id`, `time`: of its record. */
+export type DetailRow = { id: string; time: number; detail: string }
+
+export type Tables = { records: RecordRow; keys: KeyRow; details: DetailRow } & Record<Period, SumRow>
 
 export type Database = {
   /** The tables, when they are up to date. @throws Error if the database cannot be reached */
@@ -198,6 +201,9 @@ const steps: readonly string[][] = [
       tokens_per_minute bigint, tokens_per_day bigint, tokens_per_month bigint, dollars_per_day double precision, dollars_per_month double precision,
       expires_at bigint, disabled integer not null, created_at bigint not null)`,
   ],
+  ['create table details (id text primary key, time bigint not null, detail text not null)', 'create index details_time on details (time)'],
+  // Most records are of requests that succeeded, and cost nothing here.
+  ['create index records_failures on records (time) where failure is not null', 'create index records_status on records (status, time) where status <> 200'],
 ]
 
 async function migrate(db: Kysely<Tables>, isEmbedded: boolean): Promise<void> {

@@ -7,20 +7,29 @@ import { refuse } from '../gateway/gateway.ts'
 import { type Admin, type AdminSources, createAdmin } from './admin.ts'
 import { createBudgets } from './budgets.ts'
 import { type Location, openDatabase } from './database.ts'
+import { createDetails, type RecordDetail } from './details.ts'
 import { createKeys, type KeyInfo, type Keys } from './keys.ts'
 import type { Prices } from './prices.ts'
+import { type Dimension, findRecords, type RecordFilter, type RecordPage, type Sum, sumUsage } from './queries.ts'
 import { createWriter } from './writer.ts'
 
 export type { Admin, AdminSources } from './admin.ts'
 export type { Location, RecordRow } from './database.ts'
+export type { AttemptDetail, RecordDetail } from './details.ts'
 export { type KeyChange, KeyError, type KeyInfo, type KeyLimits, type Keys } from './keys.ts'
 export type { Price, Prices } from './prices.ts'
-export type { RecordFilter, RecordPage, Sum } from './queries.ts'
+export type { Dimension, RecordFilter, RecordPage, Sum } from './queries.ts'
 
 export type Records = {
   keys: Keys
-  /** For the gateway: `authenticate` accepts the keys of the database, `onUsage` records each request. */
-  hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage'>>
+  /** For the gateway: `authenticate` accepts the keys of the database, `onUsage` records each request, the others keep its details. */
+  hooks: Required<Pick<Hooks, 'authenticate' | 'onUsage' | 'onAttempt' | 'onNotes'>>
+  /** Newest first, at most `limit`. `cursor`: of the page before. */
+  find(filter: RecordFilter, limit: number, cursor?: string): Promise<RecordPage>
+  /** By minute up to three hours, by hour up to four days, else by day. `by`: one sum per name; absent: of all together. */
+  sum(filter: RecordFilter, by?: Dimension): Promise<{ bucketMs: number; sums: Sum[] }>
+  /** The attempts of a request that failed or took several, and its body where it is kept. Undefined: there are none. */
+  detail(id: string): Promise<RecordDetail | undefined>
   /** The client of a key, by its name, with the checks of a request. @throws Refusal 401 or 429 */
   identify(name: string): Promise<Identity>
   /** Answers `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
@@ -36,6 +45,8 @@ export type RecordsOptions = {
   prices?: () => Prices
   /** Records are deleted when they are older than so many days; their sums stay. Absent: never. */
   keepDays?: number | undefined
+  /** Keep the body of each request as it was sent to the upstream, up to 64 KiB, with secrets replaced. It contains the prompt. Default false. */
+  keepBodies?: boolean | undefined
   /** Gets a warning when the database fails, once until it works again. */
   logger?: Pick<Logger, 'warn'>
 }
@@ -54,10 +65,11 @@ export type RecordsOptions = {
  * await handler.close()
  * await records.close()
  */
-export async function openRecords(location: Location, { prices = () => ({}), keepDays, logger }: RecordsOptions = {}): Promise<Records> {
+export async function openRecords(location: Location, { prices = () => ({}), keepDays, keepBodies, logger }: RecordsOptions = {}): Promise<Records> {
   const warn = (details: object, message: string) => logger?.warn(details, message)
   const database = await openDatabase(location, warn)
   const writer = createWriter(database, { prices, keepDays, warn })
+  const details = createDetails(database, { keepBodies, keepDays })
   const keys = createKeys(database)
   const budgets = createBudgets(database, writer, prices)
 
@@ -87,12 +99,25 @@ export async function openRecords(location: Location, { prices = () => ({}), kee
       onUsage(record) {
         budgets.spend(record)
         writer.add(record)
+        details.onUsage(record)
       },
+      onAttempt: details.onAttempt,
+      onNotes: details.onNotes,
     },
+    async find(filter, limit, cursor) {
+      await writer.flush()
+      return findRecords(database, filter, limit, cursor)
+    },
+    async sum(filter, by) {
+      await writer.flush()
+      return sumUsage(database, filter, by)
+    },
+    detail: details.find,
     admin: (adminKey, sources) => createAdmin({ ...sources, database, keys, writer, adminKey, prices, warn }),
     state: () => ({ database: writer.isFailing() || !database.wasReached() ? 'unreachable' : 'ok', waiting: writer.waiting(), dropped: writer.dropped() }),
     async close() {
       await writer.close()
+      await details.close()
       await database.close()
     },
   }

@@ -1,6 +1,6 @@
 import { type Database, type Period, periods, type RecordRow } from './database.ts'
 
-/** Times are Unix milliseconds. `failed`: only requests that failed. */
+/** Times are Unix milliseconds. `key`: `''`: requests without one. `failed`: only requests that failed. */
 export type RecordFilter = { from?: number; to?: number; key?: string; model?: string; channel?: string; status?: number; failed?: boolean }
 
 /** `next`: the cursor of the following page. Absent: this is the last one. */
@@ -14,6 +14,7 @@ export async function findRecords(
   cursor?: string,
 ): Promise<RecordPage> {
   const db = await ready()
+  const { sql } = await import('kysely')
   let query = db
     .selectFrom('records')
     .selectAll()
@@ -22,10 +23,12 @@ export async function findRecords(
     .limit(limit + 1)
   if (from !== undefined) query = query.where('time', '>=', from)
   if (to !== undefined) query = query.where('time', '<', to)
-  if (key !== undefined) query = query.where('key', '=', key)
+  if (key !== undefined) query = key === '' ? query.where('key', 'is', null) : query.where('key', '=', key)
   if (model !== undefined) query = query.where('model', '=', model)
   if (channel !== undefined) query = query.where('channel', '=', channel)
   if (status !== undefined) query = query.where('status', '=', status)
+  // The condition of an index: a database finds it only where it is written out.
+  if (status !== undefined && status !== 200) query = query.where(sql<boolean>`status <> 200`)
   if (failed) query = query.where('failure', 'is not', null)
   const after = cursor === undefined ? undefined : placeOf(cursor)
   if (after) query = query.where(({ eb, and, or }) => or([eb('time', '<', after.time), and([eb('time', '=', after.time), eb('id', '<', after.id)])]))
@@ -35,7 +38,8 @@ export async function findRecords(
   return found.length > limit && last ? { records, next: `${last.time}.${last.id}` } : { records }
 }
 
-function placeOf(cursor: string): { time: number; id: string } | undefined {
+/** The record that a page ends with. Undefined: it is no cursor. */
+export function placeOf(cursor: string): { time: number; id: string } | undefined {
   const [, time, id] = /^(\d{1,15})\.(.{1,200})$/.exec(cursor) ?? []
   return time === undefined || id === undefined ? undefined : { time: Number(time), id }
 }

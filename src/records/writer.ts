@@ -168,7 +168,7 @@ async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise
 /** PostgreSQL refuses a value, whoever sends it: the classes "data exception" and "program limit exceeded". */
 const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
 
-function rowOf(record: UsageRecord, prices: Prices): RecordRow {
+export function rowOf(record: UsageRecord, prices: Prices): RecordRow {
   const { time, requestId, key, group, requestedModel, modelServed, channel, provider, protocolIn, protocolOut, stream, status, failure, error, usage } = record
   return {
     time: Date.parse(time),

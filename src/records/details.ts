@@ -1,0 +1,158 @@
+import type { Note } from '../canonical/note.ts'
+import type { Attempt, Exchange, UsageRecord } from '../gateway/gateway.ts'
+import { type Database, periods } from './database.ts'
+
+/** An attempt at an upstream. `status`, `failure`, `message`: if it failed. `upstreamMessage`: only if bodies are kept, as it may repeat the prompt. */
+export type AttemptDetail = {
+  channel: string
+  model: string
+  protocol: string
+  ms: number
+  status?: number
+  failure?: string
+  message?: string
+  upstreamMessage?: string
+}
+
+/** What is kept of a request beside its record. `request`: what was sent to the last upstream, only if bodies are kept; `isCut`: its end is missing. */
+export type RecordDetail = {
+  attempts: AttemptDetail[]
+  notes: Pick<Note, 'kind' | 'code' | 'path' | 'reason'>[]
+  request?: { text: string; isCut: boolean }
+}
+
+/** For the gateway. `onUsage` is called before `onNotes` of the same request. */
+export type DetailHooks = {
+  onAttempt(attempt: Attempt): void
+  onUsage(record: UsageRecord): void
+  onNotes(notes: readonly Note[], exchange: Exchange): void
+}
+
+export type Details = DetailHooks & {
+  /** Undefined: there is none. */
+  find(id: string): Promise<RecordDetail | undefined>
+  close(): Promise<void>
+}
+
+/** In UTF-16 units, of one body. */
+const longestBody = 64 * 1024
+/** In UTF-16 units, of all that wait to be written; further details are dropped. */
+const mostWaiting = 16 * 1024 * 1024
+const mostPending = 20_000
+const mostNotes = 100
+const mostAttempts = 50
+const batchSize = 100
+const everyMs = 500
+const deleteEveryMs = 60_000
+
+/** Collects the details of requests that failed or took several attempts, and with `keepBodies` of all. `emit`: gets those of a finished request; its notes follow. */
+export function collectDetails(keepBodies: boolean, emit: (id: string, time: number, detail: RecordDetail) => void): DetailHooks {
+  const pending = new Map<string, RecordDetail>()
+  let last: { id: string; detail: RecordDetail } | undefined
+  return {
+    onAttempt({ requestId, channel, model, protocol, ms, failure, body }) {
+      const detail = pending.get(requestId) ?? { attempts: [], notes: [] }
+      if (!pending.has(requestId) && pending.size < mostPending) pending.set(requestId, detail)
+      const failed = failure && {
+        status: failure.status,
+        failure: failure.kind,
+        message: failure.message,
+        ...(keepBodies && failure.upstreamMessage !== undefined && { upstreamMessage: withoutSecrets(failure.upstreamMessage) }),
+      }
+      if (detail.attempts.length < mostAttempts) detail.attempts.push({ channel, model, protocol, ms, ...failed })
+      if (keepBodies) detail.request = shortened(body)
+    },
+    onUsage({ requestId, time, failure }) {
+      const detail = pending.get(requestId)
+      last = undefined
+      if (!detail) return
+      pending.delete(requestId)
+      if (failure === undefined && detail.attempts.length < 2 && !detail.request) return
+      last = { id: requestId, detail }
+      emit(requestId, Date.parse(time), detail)
+    },
+    onNotes(notes, { requestId }) {
+      if (last?.id === requestId) last.detail.notes = notes.slice(0, mostNotes).map(({ kind, code, path, reason }) => ({ kind, code, path, reason }))
+    },
+  }
+}
+
+/** Keeps details in the database. They are less important than records: a database that is away for long loses them. Long because its functions share what is waiting. */
+export function createDetails(
+  database: Database,
+  { keepBodies = false, keepDays }: { keepBodies?: boolean | undefined; keepDays?: number | undefined },
+): Details {
+  let waiting: { id: string; time: number; detail: RecordDetail }[] = []
+  let size = 0
+  let writing: Promise<void> | undefined
+  const timers = [setInterval(() => void flush(), everyMs), setInterval(() => void deleteOld().catch(() => {}), deleteEveryMs)]
+  for (const timer of timers) timer.unref?.()
+
+  function flush(): Promise<void> {
+    writing ??= write()
+      .catch(() => {})
+      .finally(() => {
+        writing = undefined
+      })
+    return writing
+  }
+
+  async function write(): Promise<void> {
+    while (waiting.length > 0) {
+      const db = await database.ready()
+      const batch = waiting.slice(0, batchSize)
+      await db
+        .insertInto('details')
+        .values(batch.map(({ id, time, detail }) => ({ id, time, detail: JSON.stringify(detail) })))
+        .onConflict(conflict => conflict.column('id').doNothing())
+        .execute()
+      waiting = waiting.slice(batch.length)
+      for (const { detail } of batch) size -= sizeOf(detail)
+    }
+  }
+
+  async function deleteOld(): Promise<void> {
+    if (keepDays === undefined) return
+    const db = await database.ready()
+    await db
+      .deleteFrom('details')
+      .where('time', '<', Date.now() - keepDays * periods.days)
+      .execute()
+  }
+
+  const hooks = collectDetails(keepBodies, (id, time, detail) => {
+    if (size + sizeOf(detail) > mostWaiting) return
+    size += sizeOf(detail)
+    waiting.push({ id, time, detail })
+  })
+  return {
+    ...hooks,
+    async find(id) {
+      await flush()
+      const db = await database.ready()
+      const row = await db.selectFrom('details').select('detail').where('id', '=', id).executeTakeFirst()
+      return row && (JSON.parse(row.detail) as RecordDetail)
+    },
+    async close() {
+      for (const timer of timers) clearInterval(timer)
+      await flush()
+    },
+  }
+}
+
+/** Roughly, and the same before and after its notes are known. */
+const sizeOf = ({ request }: RecordDetail) => 1000 + (request?.text.length ?? 0)
+
+function shortened(body: string | Uint8Array): { text: string; isCut: boolean } {
+  // A character has up to four bytes, so this is enough.
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body.subarray(0, longestBody * 4))
+  // PostgreSQL holds no U+0000 in texts; JSON has it as an escape.
+  return { text: withoutSecrets(text.slice(0, longestBody)), isCut: text.length > longestBody || body.length > longestBody * 4 }
+}
+
+/** Values of fields that are named like secrets, such as the authorization of a tool server. */
+const secretField = /("[^"\\]{0,40}(?:authorization|api[-_]?key|secret|password|token)"\s{0,9}:\s{0,9})"(?:[^"\\]|\\.)*"?/gi
+/** Keys as vendors write them, and those of this gateway. */
+const secretShape = /\b(?:wg|sk|pk|rk|gsk|xai|ghp|gho|AIza|AKIA)[-_A-Za-z0-9]{16,200}|\bBearer [-._~+/A-Za-z0-9]{8,500}/g
+
+const withoutSecrets = (text: string) => text.replaceAll(secretField, '$1"***"').replaceAll(secretShape, '***')
