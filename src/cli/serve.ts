@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   // Before a database is created for it.
   settle(config, process.env)
   const { records, adminKey, title } = await recordsOf(config, { options, source, environment, logger, prices: () => live.config().prices ?? {} })
-  const page = isObject(config) && config.console === false ? undefined : consoleOf(source, () => live.current(), defined({ adminKey, records }))
+  const page = isObject(config) && config.console === false ? undefined : consoleOf(source, () => live, defined({ adminKey, records }))
   const { authenticate, ...others }: Hooks = page?.hooks ?? records?.hooks ?? {}
   const hooks = { ...others, ...(authenticate && (await acceptsKeys(config, records, adminKey)) && { authenticate }) }
   const live: Live = await createLive(source, config, { create: settings => gatewayOf(settings, { host, logger, hooks }), logger })
@@ -162,7 +162,7 @@ async function recordsOf(config: GatewayConfig, { options, source, environment, 
   const title = `records: ${'url' in named ? 'PostgreSQL' : named.file}${adminKey === undefined ? '' : ', admin API at /admin/'}`
   try {
     const { openRecords } = await import('../records/index.ts')
-    return { records: await openRecords(named, { prices, logger, keepDays: place?.keepDays }), ...defined({ adminKey }), title }
+    return { records: await openRecords(named, { prices, logger, keepDays: place?.keepDays, keepBodies: place?.keepBodies }), ...defined({ adminKey }), title }
   } catch (error) {
     if (isWanted) throw error
     return { title: `records: off (${error instanceof Error ? error.message : 'unknown'})` }
@@ -179,8 +179,10 @@ async function acceptsKeys({ keys = [] }: GatewayConfig, records: Records | unde
   )
 }
 
-const consoleOf = ({ isDemo }: Source, current: () => ConnectGateway, more: Pick<ConsoleOptions, 'adminKey' | 'records'>) =>
-  createConsole({ gateway: current, isDemo: isDemo === true, ...more })
+function consoleOf({ isDemo }: Source, live: () => Live, more: Pick<ConsoleOptions, 'adminKey' | 'records'>) {
+  const { models, verify } = adminSources({ state: () => live().state(), config: () => live().config() })
+  return createConsole({ gateway: () => live().current(), isDemo: isDemo === true, models, verify, ...more })
+}
 
 /** Does a browser open the address, and not a client that looks whether the gateway is up? */
 const isHome = ({ method, url, headers }: IncomingMessage) => method === 'GET' && url === '/' && /\btext\/html\b/i.test(headers.accept ?? '')

@@ -1,12 +1,18 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import { clientConfig, clientNames } from '../clients/index.ts'
+import type { GatewayState } from '../gateway/gateway.ts'
+import { defined } from '../kit/fields/defined.ts'
 import { nesting } from '../kit/json/scan.ts'
+import { noteCatalog } from '../notes.ts'
 import { isProtocolName, protocols } from '../protocols/index.ts'
+import { RecordQuery, UsageQuery } from '../records/filters.ts'
+import type { AdminSources, RecordFilter, RecordRow } from '../records/index.ts'
 import { type ApiResponse, bodyOf, found, ok, Refused, stepsOf, valid } from '../records/json-calls.ts'
 import type { Access, Gatekeeper } from './access.ts'
 import type { Exchanges } from './exchanges.ts'
 import { sentProtocols } from './protocols.ts'
+import type { RecordSource } from './recent.ts'
 import { examine } from './translate/examine.ts'
 import { examples } from './translate/examples.ts'
 import { kinds } from './translate/recognize.ts'
@@ -26,42 +32,97 @@ const Translated = z.strictObject({
     .optional(),
   kind: z.enum(kinds).optional(),
 })
+const Verified = z.strictObject({ model: name })
 const Configured = z.strictObject({ base: z.url({ protocol: /^https?$/ }).max(2000), model: name.optional() })
 
-export type ApiParts = { gatekeeper: Gatekeeper; exchanges: Exchanges; isDemo: boolean; canManageKeys: boolean }
+export type ApiParts = {
+  gatekeeper: Gatekeeper
+  exchanges: Exchanges
+  source: RecordSource
+  state(): GatewayState
+  models: AdminSources['models']
+  verify: AdminSources['verify']
+  /** `keepsRecords`: in a database, and not only in memory. */
+  about: { isDemo: boolean; canManageKeys: boolean; keepsRecords: boolean }
+}
 
 /** Answers a call of the page. @throws Refused */
 export async function handleCall(request: IncomingMessage, parts: ApiParts): Promise<ApiResponse> {
   const access = await parts.gatekeeper.decide(request)
   const {
-    steps: [, , resource, id],
+    steps: [, , resource, id, action],
     query,
   } = stepsOf(request)
-  switch (`${request.method} ${resource}${id === undefined ? '' : '/id'}`) {
+  const route = `${request.method} ${resource}${id === undefined ? '' : '/id'}${action === undefined ? '' : `/${action}`}`
+  switch (route) {
     case 'GET session':
       return ok(session(access, parts))
     case 'POST translate':
       return ok(await translate(request))
     case 'GET clients':
       return ok({ clients: clientSettings(valid(Configured, query)) })
+    case 'GET notes':
+      return ok({ notes: noteCatalog })
     case 'GET exchanges/id':
       return ok(exchangeFor(access, parts, id ?? ''))
+    case 'GET records': {
+      const { limit, cursor, ...filter } = valid(RecordQuery, query)
+      const { records, ...more } = await parts.source.find(visible(access, defined(filter)), limit, cursor)
+      return ok({ records: access.role === 'operator' ? records : records.map(withoutConfiguration), ...more })
+    }
+    case 'GET usage': {
+      const { by, ...filter } = valid(UsageQuery, query)
+      if (access.role === 'client' && (by === 'channel' || by === 'key')) throw new Refused(403, 'only the operator sees channels and keys')
+      return ok(await parts.source.sum(visible(access, defined(filter)), by))
+    }
+    default:
+      return handleOperatorCall(request, { access, parts, route, id: id ?? '' })
+  }
+}
+
+/** The calls that show how the gateway is configured. @throws Refused */
+async function handleOperatorCall(
+  request: IncomingMessage,
+  { access, parts, route, id }: { access: Access; parts: ApiParts; route: string; id: string },
+): Promise<ApiResponse> {
+  if (access.role !== 'operator') throw new Refused(403, 'only the operator may do this')
+  switch (route) {
+    case 'GET records/id':
+      return ok(found(await parts.source.detail(id)))
+    case 'GET state':
+      return ok(parts.state())
+    case 'GET models':
+      return ok({ models: found(parts.models?.()) })
+    case 'POST channels/id/verify':
+      return ok(found(await parts.verify?.(id, valid(Verified, await bodyOf(request)).model)))
     default:
       return found<ApiResponse>(undefined)
   }
 }
 
-function session(access: Access, { isDemo, canManageKeys }: ApiParts) {
-  const { role } = access
+function session(access: Access, { about }: ApiParts) {
+  const isOperator = access.role === 'operator'
   return {
-    role,
-    ...(access.role === 'client' && access.identity.name !== undefined && { key: access.identity.name }),
-    canManageKeys: role === 'operator' && canManageKeys,
-    isDemo,
+    role: access.role,
+    ...(!isOperator && access.identity.name !== undefined && { key: access.identity.name }),
+    ...about,
+    canManageKeys: isOperator && about.canManageKeys,
+    hasRecords: isOperator || access.identity.name !== undefined,
     protocols: sentProtocols(),
     examples: examples(),
   }
 }
+
+/** A client sees the requests of its key. @throws Refused 403 for a key without a name: records cannot tell such clients apart */
+function visible(access: Access, filter: RecordFilter): RecordFilter {
+  if (access.role === 'operator') return filter
+  const { name } = access.identity
+  if (filter.channel !== undefined) throw new Refused(403, 'only the operator sees channels')
+  if (name === undefined) throw new Refused(403, 'a client without a name has no records of its own')
+  return { ...filter, key: name }
+}
+
+const withoutConfiguration = (record: RecordRow) => ({ ...record, channel: null, provider: null, modelServed: null, upstreamRequestId: null })
 
 async function translate(request: IncomingMessage) {
   const { text, protocol, kind } = valid(Translated, await bodyOf(request, longestBody))

@@ -4,10 +4,11 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type GatewayState, type HookRequest, type Hooks, type Identity, refuse } from '../gateway/gateway.ts'
-import type { Records } from '../records/index.ts'
+import type { AdminSources, Records } from '../records/index.ts'
 import { sendJson } from '../records/json-calls.ts'
 import { createGatekeeper } from './access.ts'
 import { createExchanges, keyHeader } from './exchanges.ts'
+import { createRecent } from './recent.ts'
 
 /** What the console uses of a gateway: that of `wireglot/connect` has it. */
 export type ConsoleGateway = {
@@ -24,8 +25,12 @@ export type ConsoleOptions = {
   gateway(): ConsoleGateway
   /** Opens everything. Absent: on a gateway without keys, everybody on its machine is the operator. */
   adminKey?: string
-  /** Where usage records and keys are. */
+  /** Where usage records and keys are. Absent: the latest 2000 requests are kept in memory. */
   records?: Records
+  /** The configured models, for the operator. Absent: they are not shown. */
+  models?: AdminSources['models']
+  /** Checks a channel with one of its models. Absent: there is no button for it. */
+  verify?: AdminSources['verify']
   /** The gateway serves the demo model only, so the page sends its example at once. Default false. */
   isDemo?: boolean
 }
@@ -49,10 +54,13 @@ export type Console = {
  * const server = createServer((request, response) => void (page.handle(request, response) || handler(request, response)))
  * server.listen(0, '127.0.0.1', () => server.close())
  */
-export function createConsole({ gateway, adminKey, records, isDemo = false }: ConsoleOptions): Console {
+export function createConsole({ gateway, adminKey, records, isDemo = false, models, verify }: ConsoleOptions): Console {
   const exchanges = createExchanges()
+  const recent = createRecent()
+  const { hooks } = records ?? recent
   const gatekeeper = createGatekeeper(adminKey, gateway)
-  const parts = { gatekeeper, exchanges, isDemo, canManageKeys: records !== undefined && adminKey !== undefined }
+  const about = { isDemo, canManageKeys: records !== undefined && adminKey !== undefined, keepsRecords: records !== undefined }
+  const parts = { gatekeeper, exchanges, about, source: records ?? recent, state: () => gateway().state(), models, verify }
 
   /** The admin key is a key of the playground: of the operator, or in the name of a client's key. */
   async function authenticate(credential: string | undefined, request: HookRequest) {
@@ -66,11 +74,17 @@ export function createConsole({ gateway, adminKey, records, isDemo = false }: Co
   return {
     hooks: {
       ...((records || adminKey !== undefined) && { authenticate }),
-      onAttempt: exchanges.onAttempt,
-      onNotes: exchanges.onNotes,
+      onAttempt(attempt, request) {
+        exchanges.onAttempt(attempt, request)
+        void hooks.onAttempt(attempt, request)
+      },
       onUsage(record, request) {
         exchanges.onUsage(record)
-        void records?.hooks.onUsage(record, request)
+        void hooks.onUsage(record, request)
+      },
+      onNotes(notes, exchange, request) {
+        exchanges.onNotes(notes, exchange)
+        void hooks.onNotes(notes, exchange, request)
       },
     },
     handle(request, response) {

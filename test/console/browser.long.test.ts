@@ -305,7 +305,7 @@ describe.skipIf(!browserInstalled)(browserTitle, () => {
   })
 })
 
-const tabs = ['playground', 'translate', 'clients']
+const tabs = ['playground', 'translate', 'overview', 'requests', 'keys', 'models', 'clients']
 
 /** Panels whose head or fields stick out. Runs in the browser. */
 function overlapping(): string[] {

@@ -5,49 +5,15 @@ import { describe, expect, test } from 'vitest'
 import { serve } from '../../src/cli/serve.ts'
 import { createConsole } from '../../src/console/index.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
-import { type ConnectGateway, gateway } from '../../src/hosts/connect.ts'
+import { gateway } from '../../src/hosts/connect.ts'
 import { protocolNames } from '../../src/protocols/index.ts'
-import { openRecords } from '../../src/records/index.ts'
-import { after, asking, listen, post, replies, requests, sendJson, upstream } from '../gateway/support.ts'
-
-const adminKey = 'admin-secret-0123456789'
-const alice = { authorization: 'Bearer client-secret-a' }
-const bob = { 'x-api-key': 'client-secret-b' }
-const admin = { authorization: `Bearer ${adminKey}` }
-const chat = { ...requests['chat-completions'], logit_bias: { '1': 2 } }
-const marked = { 'wireglot-console': '1' }
-
-const config = {
-  keys: [
-    { name: 'alice', key: 'client-secret-a' },
-    { name: 'bob', key: 'client-secret-b' },
-  ],
-  channels: [{ name: 'demo', embedded: 'demo' }],
-  models: [{ id: 'fast', channels: [{ name: 'demo', model: 'hidden-model' }] }],
-} satisfies GatewayConfig
-
-/** A gateway with a console, as an application mounts them. */
-async function started(settings: GatewayConfig = config, options: { adminKey?: string; withRecords?: boolean } = {}): Promise<string> {
-  const records = options.withRecords ? await openRecords({ file: ':memory:' }) : undefined
-  const page = createConsole({ gateway: () => handler, ...(options.adminKey !== undefined && { adminKey: options.adminKey }), ...(records && { records }) })
-  const handler: ConnectGateway = gateway(settings, { ...page.hooks, logger: false })
-  after(async () => {
-    await handler.close(200)
-    await records?.close()
-  })
-  if (records) await records.keys.create('carol', { models: ['fast'] })
-  return listen((request, response) => void (page.handle(request, response) || handler(request, response)))
-}
+import { after, asking, listen, post, replies, sendJson, upstream } from '../gateway/support.ts'
+import { admin, adminKey, alice, bob, chat, config, get, marked, started } from './started.ts'
 
 async function written(file: object): Promise<string> {
   const path = join(await mkdtemp(join(tmpdir(), 'wireglot-')), 'config.json')
   await writeFile(path, JSON.stringify(file))
   return path
-}
-
-const get = async (url: string, headers: Record<string, string> = {}) => {
-  const response = await fetch(url, { headers })
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
 describe('the page', () => {

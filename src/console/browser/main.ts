@@ -1,7 +1,11 @@
 import { call, KeyRefused, keepKey, keptKey } from './calls.ts'
 import { clientsTab } from './clients.ts'
 import { button, empty, fault, h, labeled, messageOf, replace } from './dom.ts'
+import { keysTab, noKeysTab } from './keys.ts'
+import { modelsTab } from './models.ts'
+import { overviewTab } from './overview.ts'
 import { playgroundTab } from './playground.ts'
+import { requestsTab } from './requests.ts'
 import { translateTab } from './translate.ts'
 import type { Session, Tab } from './types.ts'
 
@@ -42,7 +46,14 @@ async function start() {
   leave = undefined
   try {
     const session = await call<Session>('console/api/session')
-    tabs = [playgroundTab(session), translateTab(session), clientsTab()]
+    tabs = [
+      playgroundTab(session),
+      translateTab(session),
+      ...(session.hasRecords ? [overviewTab(session), requestsTab(session)] : []),
+      ...(session.role === 'operator' ? [session.canManageKeys ? keysTab() : noKeysTab()] : []),
+      modelsTab(session),
+      clientsTab(),
+    ]
     replace(
       nav,
       tabs.map(({ id, title }) => h('a', { href: `#${id}`, textContent: title })),

@@ -9,7 +9,7 @@ import type { SeenExchange, SentProtocol, Session, Tab } from './types.ts'
 export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Session): Tab {
   const protocol = menu(protocols.map(({ name }) => name))
   const model = modelField()
-  const key = menu([['', role === 'operator' ? 'none: as the operator' : 'the key of this page']])
+  const key = menu([['', role === 'operator' ? 'operator' : 'your key']])
   const stream = h('input', { type: 'checkbox', checked: true })
   const body = h('textarea', { spellcheck: false, attributes: { 'aria-keyshortcuts': 'Control+Enter', autocapitalize: 'off', autocomplete: 'off' } })
   const address = h('p', { className: 'address' })
@@ -41,6 +41,10 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
     } catch {
       // The text is being edited; sending it tells what is wrong.
     }
+    showAddress()
+  }
+
+  function showAddress() {
     address.textContent = `POST ${pathNow()}`
   }
 
@@ -203,11 +207,14 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
   async function load() {
     const [first = ''] = await loadModels()
     if (model.value === '') model.value = first
-    body.value = chosen()?.example ?? ''
-    adjust()
+    // Somebody may have typed already.
+    if (body.value === '') {
+      body.value = chosen()?.example ?? ''
+      adjust()
+    } else showAddress()
     if (canManageKeys) {
       const { keys } = await call<{ keys: { name: string }[] }>('admin/keys').catch(() => ({ keys: [] }))
-      setOptions(key, [['', 'none: as the operator'], ...keys.map(({ name }) => [name, name] as const)])
+      setOptions(key, [['', 'operator'], ...keys.map(({ name }) => [name, name] as const)])
     }
   }
 

@@ -1,13 +1,23 @@
 import type { SentProtocol } from '../protocols.ts'
 import type { Example } from '../translate/examples.ts'
 
-export type { SeenAttempt, SeenExchange } from '../exchanges.ts'
+export type { SeenExchange } from '../exchanges.ts'
 export type { SentProtocol } from '../protocols.ts'
 export type { Examined, ShownFrame, Told } from '../translate/examine.ts'
 export type { Example } from '../translate/examples.ts'
 
 /** What `GET /console/api/session` gives. */
-export type Session = { role: 'operator' | 'client'; key?: string; canManageKeys: boolean; isDemo: boolean; protocols: SentProtocol[]; examples: Example[] }
+export type Session = {
+  role: 'operator' | 'client'
+  key?: string
+  canManageKeys: boolean
+  keepsRecords: boolean
+  /** False: a client whose key has no name. */
+  hasRecords: boolean
+  isDemo: boolean
+  protocols: SentProtocol[]
+  examples: Example[]
+}
 
 export type Note = { kind: string; code: string; path: string; reason: string }
 

@@ -1,0 +1,135 @@
+import type { Point } from '../../verify/point.ts'
+import { call } from './calls.ts'
+import { button, chip, empty, fault, h, messageOf, panel, replace, table } from './dom.ts'
+import { loadModels } from './known-models.ts'
+import type { Session, Tab } from './types.ts'
+
+type Channel = { name: string; model: string; price?: { input: number; output: number } }
+type Model = { id: string; aliases: string[]; channels: Channel[] }
+type State = { channels: { name: string; breaker: 'closed' | 'open' | 'probing'; lastError?: string }[] }
+
+const tones = { passed: 'well', warned: 'approximated', failed: 'dropped', skipped: '' }
+const refreshMs = 5000
+
+/** Models and channels, with their circuit breakers and a check of each. A client sees the models of its key. Long because its functions share the elements of the tab. */
+export function modelsTab({ role, canManageKeys }: Session): Tab {
+  const channels = h('div')
+  const models = h('div')
+  const result = h('div', { attributes: { role: 'status' } })
+  const faults = h('div')
+  const isOperator = role === 'operator'
+
+  async function loadChannels() {
+    const state = await call<State>('console/api/state')
+    replace(
+      channels,
+      table(
+        'Channels',
+        ['Channel', 'Circuit breaker', 'Last error'],
+        state.channels.map(({ name, breaker, lastError }) => [
+          name,
+          chip(
+            { closed: 'well', probing: 'approximated', open: 'dropped' }[breaker],
+            { closed: 'closed: gets requests', probing: 'probing', open: 'open: gets no requests' }[breaker],
+          ),
+          h('span', { className: 'wrap', textContent: lastError ?? 'none' }),
+        ]),
+      ),
+    )
+  }
+
+  async function load() {
+    try {
+      if (!isOperator) {
+        const ids = await loadModels()
+        replace(
+          models,
+          ids.length === 0
+            ? empty('No model is listed for this key.')
+            : table(
+                'Models',
+                ['Id'],
+                ids.map(id => [id]),
+              ),
+        )
+        return
+      }
+      await loadChannels()
+      // The admin API knows prices.
+      const { models: all } = await call<{ models: Model[] }>(canManageKeys ? 'admin/models' : 'console/api/models')
+      replace(
+        models,
+        all.length === 0
+          ? empty('No models are configured: every id goes to all channels.')
+          : table(
+              'Models',
+              ['Id', 'Aliases', 'Channel', 'Upstream model', 'Dollars per million tokens', 'Check'],
+              all.flatMap(({ id, aliases, channels: serving }) =>
+                serving.map(channel => [
+                  id,
+                  aliases.join(', ') || null,
+                  channel.name,
+                  channel.model,
+                  channel.price ? `${channel.price.input} in, ${channel.price.output} out` : null,
+                  channel.model.includes('*') ? null : verifyButton(channel),
+                ]),
+              ),
+            ),
+      )
+    } catch (error) {
+      replace(faults, fault(messageOf(error)))
+    }
+  }
+
+  function verifyButton({ name, model }: Channel): HTMLElement {
+    const element = button(
+      'Verify',
+      async () => {
+        element.disabled = true
+        replace(faults)
+        replace(result, panel(`${name}: ${model}`, [], empty('A few small requests are sent …')))
+        try {
+          const { points } = await call<{ points: Point[] }>(`console/api/channels/${encodeURIComponent(name)}/verify`, { body: { model } })
+          replace(
+            result,
+            panel(
+              `${name}: ${model}`,
+              [],
+              table(
+                `Check of ${name}`,
+                ['Point', 'Of', 'Result', 'What was found', 'What to do', 'ms'],
+                points.map(({ name: point, of, result: outcome, detail, mend, ms }) => [
+                  point,
+                  of,
+                  chip(tones[outcome], outcome),
+                  h('span', { className: 'wrap', textContent: detail }),
+                  h('span', { className: 'wrap', textContent: mend ?? '' }),
+                  ms,
+                ]),
+              ),
+            ),
+          )
+        } catch (error) {
+          replace(result, fault(messageOf(error)))
+        } finally {
+          element.disabled = false
+        }
+      },
+      'small',
+    )
+    element.setAttribute('aria-label', `Verify ${model} of ${name}`)
+    return element
+  }
+
+  return {
+    id: 'models',
+    title: 'Models',
+    element: h('div', { className: 'stack' }, faults, isOperator && panel('Channels', [], channels), panel('Models', [], models), result),
+    show() {
+      void load()
+      if (!isOperator) return undefined
+      const timer = setInterval(() => void loadChannels().catch(() => {}), refreshMs)
+      return () => clearInterval(timer)
+    },
+  }
+}

@@ -1,0 +1,79 @@
+import type { Hooks, UsageRecord } from '../gateway/gateway.ts'
+import { collectDetails, type RecordDetail } from '../records/details.ts'
+import type { RecordRow, Records, Sum } from '../records/index.ts'
+import { placeOf } from '../records/queries.ts'
+import { rowOf } from '../records/writer.ts'
+
+/** Where the console finds records: a database, or the memory of this process. */
+export type RecordSource = Pick<Records, 'find' | 'sum' | 'detail'>
+
+/** The number of requests that are remembered. */
+const mostRecent = 2000
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+/** The latest requests of this process, for a gateway that keeps no records. Costs are unknown. */
+export function createRecent(): RecordSource & { hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> } {
+  const rows: RecordRow[] = []
+  const details = new Map<string, RecordDetail>()
+  const collected = collectDetails(false, (id, _, detail) => details.set(id, detail))
+  const matching = ({ from = 0, to = Infinity, key, model, channel, status, failed }: Parameters<RecordSource['find']>[0]) =>
+    rows.filter(
+      row =>
+        row.time >= from &&
+        row.time < to &&
+        (key === undefined || (row.key ?? '') === key) &&
+        (model === undefined || row.model === model) &&
+        (channel === undefined || row.channel === channel) &&
+        (status === undefined || row.status === status) &&
+        (!failed || row.failure !== null),
+    )
+  return {
+    hooks: {
+      ...collected,
+      onUsage(record: UsageRecord) {
+        rows.push(rowOf(record, {}))
+        collected.onUsage(record)
+        if (rows.length > mostRecent) details.delete(rows.shift()?.id ?? '')
+      },
+    },
+    async find(filter, limit, cursor) {
+      const after = cursor === undefined ? undefined : placeOf(cursor)
+      const found = matching(filter)
+        .filter(({ time, id }) => !after || time < after.time || (time === after.time && id < after.id))
+        .sort((one, other) => other.time - one.time || (other.id < one.id ? -1 : 1))
+      const records = found.slice(0, limit)
+      const last = records.at(-1)
+      return last && found.length > limit ? { records, next: `${last.time}.${last.id}` } : { records }
+    },
+    async sum(filter, by) {
+      const { from = 0, to = Date.now() } = filter
+      const bucketMs = to - from <= 3 * hourMs ? minuteMs : to - from <= 96 * hourMs ? hourMs : 24 * hourMs
+      const sums = new Map<string, Sum>()
+      for (const row of matching({ ...filter, from: from - (from % bucketMs) })) {
+        const time = row.time - (row.time % bucketMs)
+        // A model that no channel serves has no sums of its own.
+        const name = by === undefined ? '' : by === 'model' && row.channel === null ? '' : (row[by] ?? '')
+        const id = JSON.stringify([time, name])
+        sums.set(id, added(sums.get(id) ?? { time, name, ...nothing }, row))
+      }
+      return { bucketMs, sums: [...sums.values()].sort((one, other) => one.time - other.time) }
+    },
+    detail: async id => details.get(id),
+  }
+}
+
+const nothing = { requests: 0, failures: 0, input: 0, output: 0, unpriced: 0, totalMs: 0, firstByteMs: 0, firstBytes: 0 }
+
+const added = (sum: Sum, { failure, input, output, totalMs, firstByteMs }: RecordRow): Sum => ({
+  ...sum,
+  requests: sum.requests + 1,
+  failures: sum.failures + (failure === null ? 0 : 1),
+  input: sum.input + (input ?? 0),
+  output: sum.output + (output ?? 0),
+  unpriced: sum.unpriced + (input === null && output === null ? 0 : 1),
+  totalMs: sum.totalMs + totalMs,
+  firstByteMs: sum.firstByteMs + (firstByteMs ?? 0),
+  firstBytes: sum.firstBytes + (firstByteMs === null ? 0 : 1),
+})
