@@ -1,4 +1,5 @@
 import type { CanonicalResponse } from './canonical/response.ts'
+import * as errors from './errors.ts'
 import { mergeOptions, optionsFor } from './kit/fields/option-groups.ts'
 import { isObject } from './kit/json/json.ts'
 import type { Note } from './notes.ts'
@@ -29,6 +30,28 @@ export type { EventStream } from './translate/event-stream.ts'
 export type { History } from './translate/history.ts'
 export type { Reference, ReferenceKind, Resolvers } from './translate/references.ts'
 export { toWebStream } from './translate/web-streams.ts'
+
+/** See the class of the same name. `notes`: those made so far, when the error is about what would be lost. */
+export type TranslationError = Omit<errors.TranslationError, 'notes'> & { readonly notes?: Note[] }
+
+type TranslationErrorClass = {
+  new (...args: ConstructorParameters<typeof errors.TranslationError>): TranslationError
+  /** As `instanceof`, but also true for errors of another copy of this package. */
+  is(value: unknown): value is TranslationError
+}
+
+/**
+ * Thrown by all translating functions; tell faults apart by `code`. The message contains no user data.
+ * @example
+ * import { normalizeResponse, TranslationError } from 'wireglot'
+ *
+ * try {
+ *   normalizeResponse(JSON.parse('{"content":5}'), { protocol: 'messages' })
+ * } catch (error) {
+ *   if (TranslationError.is(error)) console.log(error.code, error.path) // malformed /content
+ * }
+ */
+export const TranslationError = errors.TranslationError as TranslationErrorClass
 
 /** Options that every protocol reads, and a group of options for each protocol. Only a gateway sets the omitted ones. */
 type CommonOptions = Omit<Settings, 'keepsResponse' | 'hideUsage'> & MappingOptions

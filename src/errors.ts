@@ -11,17 +11,7 @@ export type ErrorCode = 'malformed' | 'inexpressible' | 'out-of-order' | 'trunca
 
 const brand = Symbol.for('wireglot.TranslationError')
 
-/**
- * Thrown by all translating functions; tell faults apart by `code`. The message holds no user data.
- * @example
- * import { normalizeResponse, TranslationError } from 'wireglot'
- *
- * try {
- *   normalizeResponse(JSON.parse('{"content":5}'), { protocol: 'messages' })
- * } catch (error) {
- *   if (TranslationError.is(error)) console.log(error.code, error.path) // malformed /content
- * }
- */
+/** Thrown by all translating functions. The root exports it with the type of its notes. */
 export class TranslationError extends Error {
   override readonly name = 'TranslationError'
   readonly code: ErrorCode

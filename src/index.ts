@@ -26,7 +26,7 @@ export {
   type Language,
   type Snippet,
 } from './clients/index.ts'
-export { type ErrorCode, TranslationError } from './errors.ts'
+export type { ErrorCode } from './errors.ts'
 export type { Note, NoteCode } from './notes.ts'
 export type {
   Address,

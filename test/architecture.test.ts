@@ -18,7 +18,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
   eventstream: { rooms: ['protocol.ts', 'sse'], packages: [] },
   'protocol folder': { rooms: ['canonical', 'errors.ts', 'protocol.ts', 'kit', 'sse/write.ts', 'eventstream'], packages: ['zod/mini'] },
   'protocols/index.ts': { rooms: ['protocol.ts', 'protocol folder'], packages: [] },
-  'protocols/wire.ts': { rooms: ['protocol folder', 'protocols/index.ts'], packages: [] },
+  'protocols/wire.ts': { rooms: ['kit', 'protocol folder', 'protocols/index.ts'], packages: [] },
   'protocols/check-options.ts': { rooms: ['kit', 'protocol.ts', 'protocols/index.ts'], packages: [] },
   'schemas.ts': { rooms: ['protocol folder'], packages: [] },
   'notes.ts': { rooms: ['canonical', 'kit', 'protocol.ts', 'protocol folder', 'translate'], packages: [] },
@@ -80,7 +80,7 @@ const allowed: Record<string, { rooms: string[]; packages: string[] }> = {
       'transports',
       'vendors',
     ],
-    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible'],
+    packages: ['zod', '@noble/hashes', '@opentelemetry/api', 'rate-limiter-flexible', 'zstddec'],
   },
   operations: { rooms: ['gateway'], packages: ['node:http', 'prom-client'] },
   records: {

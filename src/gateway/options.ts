@@ -213,6 +213,10 @@ const ModelChannel = entry({
   weight: z.number().positive().default(1),
   /** Smaller ones are tried first. Default 0. */
   priority: z.number().default(0),
+  /** Request fields for this model at this channel. Overrides model and channel. */
+  set: Fields.optional(),
+  /** The same for requests that do not have the field. */
+  setIfAbsent: Fields.optional(),
 })
 
 const modelChannelsFault = 'expected a list such as [{ "name": the name of a channel }]'

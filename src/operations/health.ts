@@ -10,17 +10,16 @@ export type HealthReport = { status: 200 | 503; body: object }
 export const health = (): HealthReport => ({ status: 200, body: { status: 'ok' } })
 
 /**
- * For `/ready`: should this process get requests? Not while it shuts down, nor when no channel gets requests. A configuration that was
- * refused, and a store or database that cannot be reached, are reported, but requests are still served.
+ * For `/ready`: should this process get requests? Not while it shuts down. Everything else is only reported: an open circuit breaker is the
+ * state of an upstream, which every other process would see too; with a refused configuration, or a store or database that cannot be
+ * reached, requests are still served.
  */
 export function ready({ gateway, reloadError, records }: Readiness): HealthReport {
   const { isClosing, channels, store = 'none' } = gateway
-  const isServed = channels.length === 0 || channels.some(({ breaker }) => breaker !== 'open')
-  const isReady = !isClosing && isServed
   return {
-    status: isReady ? 200 : 503,
+    status: isClosing ? 503 : 200,
     body: {
-      status: isReady ? 'ready' : isClosing ? 'shutting down' : 'no channel gets requests',
+      status: isClosing ? 'shutting down' : 'ready',
       channels,
       store,
       ...(records && { records }),

@@ -7,7 +7,8 @@ import * as generateContent from '../protocols/generate-content/schema.ts'
 import { type ProtocolName, protocols } from '../protocols/index.ts'
 import * as messages from '../protocols/messages/schema.ts'
 import * as responses from '../protocols/responses/schema.ts'
-import { fromSchema, isSchema, wordsIn } from './from-schema.ts'
+import { isSchema } from './definition.ts'
+import { fromSchema, wordsIn } from './from-schema.ts'
 
 const schemasOf = new Map<string, object>(
   Object.entries({ 'chat-completions': chatCompletions, responses, messages, 'generate-content': generateContent } satisfies Record<ProtocolName, object>),

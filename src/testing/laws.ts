@@ -5,11 +5,12 @@ import { type ProtocolName, protocols } from '../protocols/index.ts'
 import { attempt, wiresOf } from './bodies.ts'
 import { changed, changeOf } from './change.ts'
 import { cleanEvents, cutEvents } from './events.ts'
-import { wordsOf } from './from-schema.ts'
+
 import { canonicalJson, deepFreeze } from './json.ts'
 import { choosesAmongNone, covers, isError, isLossless } from './lossless.ts'
 import { brokenStream, encodeStream, framesOf } from './streams.ts'
 import { strictOf } from './strict/index.ts'
+import { wordsOf } from './typical.ts'
 
 /** A stream translator: that of `createStreamTranslator`, or your own. */
 export type Pushed = {

@@ -5,7 +5,7 @@ import type { CodecOptions, MachineState, Protocol, StreamMachine } from '../pro
 import { parseFrames } from '../sse/parse.ts'
 import { normalizeEvent, startNormalizing } from '../translate/normalizer.ts'
 import { cleanEvents } from './events.ts'
-import { json } from './from-schema.ts'
+import { json } from './texts.ts'
 
 /** All outputs of a machine. `between`: applied to its state between two events. */
 export function run<In, Out>(

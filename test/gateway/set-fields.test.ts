@@ -42,6 +42,38 @@ describe.each(hosts)('through %s', (_, start) => {
     expect(call?.json).toMatchObject({ temperature: 0.5, top_k: 1, service_tier: 'standard_only' })
   })
 
+  test('a model at one of its channels overrides both', async () => {
+    const [first, second] = [await upstream(sendJson(500, {})), await upstream(sendJson(200, replies.messages))]
+    const channels = [first, second].map(({ url }, index) => ({
+      name: `c${index}`,
+      protocols: ['messages' as const],
+      baseUrl: url,
+      set: { temperature: 0, top_k: 1 },
+    }))
+    const ask = await start(
+      {
+        auth: 'none',
+        channels,
+        models: [
+          {
+            id: 'm',
+            set: { temperature: 0.5 },
+            setIfAbsent: { service_tier: 'auto' },
+            channels: [
+              { name: 'c0', priority: 0 },
+              { name: 'c1', priority: 1, set: { temperature: 0.9 }, setIfAbsent: { service_tier: 'standard_only' } },
+            ],
+          },
+        ],
+        defaults: { retries: 0 },
+      },
+      { logger: false },
+    )
+    expect((await ask(...asking('messages'))).status).toBe(200)
+    expect(first.calls[0]?.json).toMatchObject({ temperature: 0.5, top_k: 1, service_tier: 'auto' })
+    expect(second.calls[0]?.json).toMatchObject({ temperature: 0.9, top_k: 1, service_tier: 'standard_only' })
+  })
+
   test('applies to streams, and leaves the bytes as they are where nothing changes', async () => {
     const seen = await upstream(sendStream(streams.messages))
     const ask = await start(one(seen.url, 'messages', {}, {}, { set: { temperature: 0 } }))

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { type ReadBody, readJson } from '../../src/gateway/body/body.ts'
 import type { GatewayConfig } from '../../src/gateway/gateway.ts'
 import { conversationKey, scoreOf } from '../../src/gateway/upstream/sticky.ts'
 import { protocols } from '../../src/protocols/index.ts'
@@ -87,6 +88,53 @@ test.each<[Protocol, object, object]>([
   const key = conversationKey({}, body(first), protocols[protocol])
   expect(key).toContain('A')
   expect(conversationKey({}, body(second), protocols[protocol])).toBe(key)
+})
+
+describe('the messages in the bytes of a body', () => {
+  const big = 'x'.repeat(40_000)
+  const first = [
+    { role: 'system', content: 'S, "] {' },
+    { content: [{ type: 'text', text: 'A \\" ]}' }], role: 'user' },
+  ]
+  /** As `readJson` makes it, with a value that may not be parsed. */
+  async function unparsed(value: unknown): Promise<ReadBody> {
+    const text = JSON.stringify(value)
+    const read = await readJson({ headers: {}, body: { bytes: one(text) } }, { bodyLimitBytes: 1e6, depthLimit: 99 })
+    return {
+      ...read,
+      bytes: read.bytes as Uint8Array<ArrayBuffer>,
+      outline: read.outline,
+      ...(read.members && { members: read.members }),
+      get value(): unknown {
+        throw new Error('parsed')
+      },
+    }
+  }
+  async function* one(text: string) {
+    yield new TextEncoder().encode(text)
+  }
+  const key = async (value: unknown, protocol: Protocol = 'chat-completions') => conversationKey({}, await unparsed(value), protocols[protocol])
+
+  test('give the same key in short and long turns, without parsing them', async () => {
+    const short = await key({ model: 'm', messages: first })
+    expect(short).toContain('A ')
+    expect(await key({ messages: [...first, assistant, user(big)], model: 'm', stream: true })).toBe(short)
+    expect(await key({ model: 'm', messages: [first[0], user('B'), assistant, user(big)] })).not.toBe(short)
+  })
+
+  test('give a key when the first message is long', async () => {
+    const long = await key({ messages: [user(big)] })
+    expect(long?.length).toBeLessThan(10_000)
+    expect(await key({ messages: [user(big), assistant, user('more')] })).toBe(long)
+    expect(await key({ input: big }, 'responses')).toContain('xxx')
+  })
+
+  test.each([[{ messages: [] }], [{ messages: 5 }], [{ messages: [assistant] }], [{ messages: [null, 5, 'x'] }], [{}]])(
+    'give no key without a user: %j',
+    async value => {
+      expect(await key(value)).toBeUndefined()
+    },
+  )
 })
 
 test('a user id without a session is no conversation', () => {

@@ -6,7 +6,9 @@ import * as z from 'zod/mini'
 import { accepts, type Schema } from '../../src/kit/schema/guard.ts'
 import { wholeNumber } from '../../src/kit/schema/wire.ts'
 import { all } from '../../src/testing/bodies.ts'
-import { fromSchema, isSchema, json } from '../../src/testing/from-schema.ts'
+import { isSchema } from '../../src/testing/definition.ts'
+import { fromSchema } from '../../src/testing/from-schema.ts'
+import { json } from '../../src/testing/texts.ts'
 import { runs } from '../support/runs.ts'
 
 type Named = { name: string; schema: Schema }

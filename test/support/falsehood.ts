@@ -1,7 +1,7 @@
 import type { Note } from '../../src/canonical/note.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { changed, changeOf, mark, without } from '../../src/testing/change.ts'
-import { wordsOf } from '../../src/testing/from-schema.ts'
+import { wordsOf } from '../../src/testing/typical.ts'
 import { type Crossed, cross, type Kind, parentOf, sent, valueAt } from './cross.ts'
 
 /**

@@ -2,9 +2,9 @@ import { unwrapSignature } from '../../src/kit/signatures/envelope.ts'
 import { unescaped } from '../../src/kit/text/text.ts'
 import type { Protocol } from '../../src/protocol.ts'
 import { type Change, changed, changeOf, keysOf, mark } from '../../src/testing/change.ts'
-import { wordsOf } from '../../src/testing/from-schema.ts'
 import { canonicalJson, leaves } from '../../src/testing/json.ts'
 import { choosesAmongNone, isEmptyEither, lossless } from '../../src/testing/lossless.ts'
+import { wordsOf } from '../../src/testing/typical.ts'
 import { type Crossed, covers, cross, everyIndex, type Kind, sent } from './cross.ts'
 
 /**

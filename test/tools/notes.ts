@@ -1,8 +1,8 @@
 import type { Note } from '../../src/canonical/note.ts'
 import { type NoteCode, noteCatalog } from '../../src/notes.ts'
 import { changed, changesOf, without } from '../../src/testing/change.ts'
-import { wordsOf } from '../../src/testing/from-schema.ts'
 import { leaves } from '../../src/testing/json.ts'
+import { wordsOf } from '../../src/testing/typical.ts'
 import { at, type Example, outcomeOf, pointedAt } from '../support/examples/example.ts'
 import { noteGroups } from '../support/examples/index.ts'
 

@@ -18,7 +18,7 @@ test.each(['messages', 'generate-content'] as const)('a call with two JSON objec
   const opening = { id: 'call_1', type: 'function' }
   const call = (args: string, isFirst = true) => ({ ...(isFirst && opening), function: { ...(isFirst && { name: 'run' }), arguments: args } })
   const message = { role: 'assistant', content: null, tool_calls: [call(two)] }
-  const response = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
+  const response: object = { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }
   const whole = translateResponse(response, { from: 'chat-completions', to })
   const [part] = normalizeResponse(whole.body, { protocol: to }).candidates[0]?.messages[0]?.parts ?? []
   expect(part).toMatchObject({ type: 'tool-call', input: '{"a":"}"}' })

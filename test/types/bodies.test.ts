@@ -6,8 +6,10 @@ import {
   collectStream,
   explodeResponse,
   historyOf,
+  type NoteCode,
   normalizeResponse,
   referencesOf,
+  TranslationError,
   translateError,
   translateRequest,
   translateResponse,
@@ -107,4 +109,89 @@ test('results have the type of the target', () => {
   expectTypeOf<Wire['chat-completions']['request']>().toExtend<WireInput['chat-completions']['request']>()
   expectTypeOf<Wire['responses']['request']>().toExtend<WireInput['responses']['request']>()
   expectTypeOf<Wire['generate-content']['request']>().toExtend<WireInput['generate-content']['request']>()
+})
+
+test('content, tools and tool calls of a translated request have types', () => {
+  const { body } = translateRequest(chat, { from: 'chat-completions', to: 'messages' })
+  const [message] = body.messages
+  const block = typeof message?.content === 'object' ? message.content[0] : undefined
+  if (block?.type === 'tool_use') expectTypeOf(block.name).toEqualTypeOf<string>()
+  if (block?.type === 'text') expectTypeOf(block.text).toEqualTypeOf<string>()
+  expectTypeOf(block?.type).toEqualTypeOf<
+    | 'text'
+    | 'image'
+    | 'document'
+    | 'search_result'
+    | 'tool_result'
+    | 'tool_use'
+    | 'thinking'
+    | 'redacted_thinking'
+    | 'web_search_tool_result'
+    | 'server_tool_use'
+    | undefined
+  >()
+  const chatBody = translateRequest(messages, { from: 'messages', to: 'chat-completions' }).body
+  for (const written of chatBody.messages) {
+    const call = written.role === 'assistant' ? written.tool_calls?.[0] : undefined
+    if (call?.type === 'function') expectTypeOf(call.function.arguments).toEqualTypeOf<string>()
+  }
+  const item = translateRequest(messages, { from: 'messages', to: 'responses' }).body.input[0]
+  if (item?.type === 'function_call') expectTypeOf(item.arguments).toEqualTypeOf<string>()
+  expect(block).toBeUndefined()
+})
+
+test('content, tools and tool calls of another shape do not compile', () => {
+  const head = { model: 'm', max_tokens: 1 }
+  expect([
+    // @ts-expect-error
+    (): Wire['messages']['request'] => ({ ...head, messages: [{ role: 'user', content: [{ tipe: 'text' }] }] }),
+    // @ts-expect-error
+    (): Wire['messages']['request'] => ({ ...head, messages: [{ role: 'user', content: [{ type: 'text', txt: 'Hello' }] }] }),
+    // @ts-expect-error
+    (): Wire['messages']['request'] => ({ ...head, messages: [], tools: [{ nam: 'f', input_schema: {} }] }),
+    // @ts-expect-error
+    (): Wire['chat-completions']['request'] => ({ model: 'm', messages: [{ role: 'user', content: [{ tipe: 'text' }] }] }),
+    // @ts-expect-error
+    (): Wire['chat-completions']['request'] => ({ model: 'm', messages: [], tools: [{ type: 'function', function: { nam: 'f' } }] }),
+    // @ts-expect-error
+    (): Wire['chat-completions']['request'] => ({ model: 'm', messages: [{ role: 'assistant', tool_calls: [{ id: 'c', type: 'function' }] }] }),
+    // @ts-expect-error
+    (): Wire['responses']['request'] => ({ model: 'm', input: [{ type: 'message', role: 'user', content: [{ type: 'input_text' }] }] }),
+    // @ts-expect-error
+    (): Wire['responses']['request'] => ({ model: 'm', input: [{ type: 'function_call', call_id: 'c' }] }),
+    // @ts-expect-error
+    (): Wire['generate-content']['request'] => ({ contents: [{ role: 'user', parts: [{ txt: 'Hello' }] }] }),
+    // @ts-expect-error
+    () => translateRequest({ messages: [{ role: 'user', content: [{ tipe: 'text' }] }] }, { from: 'chat-completions', to: 'messages' }),
+    // @ts-expect-error
+    () => translateRequest({ messages: [{ role: 'user', content: [{ tipe: 'text' }] }] }, { from: 'messages', to: 'responses' }),
+    // @ts-expect-error
+    () => translateRequest({ input: [{ role: 'user', content: [{ tipe: 'input_text' }] }] }, { from: 'responses', to: 'messages' }),
+    // @ts-expect-error
+    () => translateRequest({ messages: [], tools: [{ name: 5 }] }, { from: 'messages', to: 'chat-completions' }),
+    // @ts-expect-error
+    () => translateRequest({ messages: [], tools: [{ type: 'function', function: { nam: 'f' } }] }, { from: 'chat-completions', to: 'messages' }),
+    // @ts-expect-error
+    (): Wire['chat-completions']['request'] => ({ model: 'm', messages: [{ role: 'user', contnt: 'Hello' }] }),
+    // @ts-expect-error
+    (): Wire['messages']['request'] => ({ ...head, messages: [{ role: 'user', contnt: 'Hello' }] }),
+    // @ts-expect-error
+    (): Wire['responses']['request'] => ({ model: 'm', input: [{ type: 'message', role: 'user', contnt: 'Hello' }] }),
+    // @ts-expect-error
+    (): Wire['responses']['request'] => ({ model: 'm', input: [], tools: [{ type: 'function', nam: 'f', parameters: {}, strict: null }] }),
+    // @ts-expect-error
+    (): Wire['generate-content']['request'] => ({ contents: [], tools: [{ functionDeclarations: [{ nam: 'f' }] }] }),
+    // @ts-expect-error
+    () => translateRequest({ messages: [{ role: 'user', contnt: 'Hello' }] }, { from: 'chat-completions', to: 'messages' }),
+    // @ts-expect-error
+    () => translateRequest({ messages: [{ role: 'user', contnt: 'Hello' }] }, { from: 'messages', to: 'responses' }),
+    // @ts-expect-error
+    () => translateRequest({ input: [{ role: 'user', contnt: 'Hello' }] }, { from: 'responses', to: 'messages' }),
+  ]).toHaveLength(22)
+})
+
+test('the notes of an error have codes of the catalog', () => {
+  const error: unknown = new TranslationError({ code: 'inexpressible', protocol: 'messages', path: '' }, 'refused')
+  if (TranslationError.is(error)) expectTypeOf(error.notes?.[0]?.code).toEqualTypeOf<NoteCode | undefined>()
+  expect(error).toBeInstanceOf(TranslationError)
 })

@@ -179,6 +179,25 @@ export function scan(body: Uint8Array, { deepest = Infinity, apart = 16 * 1024 }
   return undefined
 }
 
+/** The positions of the items of a list, found one by one as they are needed. `list`: found by `scan`, so it is valid. */
+export function* itemsOf(body: Uint8Array, list: Member): Generator<{ start: number; end: number }> {
+  const bytes = searchable(body)
+  const last = list.end - 1
+  let start = list.start + 1
+  let depth = 0
+  for (let i = start; i < last; i++) {
+    const byte = bytes[i]
+    if (byte === quote) i = endOfString(bytes, i + 1)
+    else if (byte === openList || byte === openObject) depth++
+    else if (byte === 0x5d || byte === 0x7d) depth--
+    else if (byte === 0x2c && depth === 0) {
+      yield { start, end: i }
+      start = i + 1
+    }
+  }
+  if (!isBlank(bytes.subarray(0, last), start)) yield { start, end: last }
+}
+
 /** The position of the quote that closes a string, or the end of the bytes. */
 function endOfString(bytes: Uint8Array, from: number): number {
   // Most strings are short, and a call of `indexOf` takes as long as looking at some twenty bytes.

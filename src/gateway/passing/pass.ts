@@ -75,12 +75,14 @@ function anyOf({ config, catalog }: Service, { path, protocol }: PassRoute, iden
   const able = config.channels.filter(channel => passes(channel, path) && catalog.reaches(channel, identity))
   if (able.length === 0) throw refuse(404, 'not_found', `no channel that this key may use serves ${path}`)
   return able.flatMap(channel => {
-    const entry = config.models.find(({ channels }) => channels.some(({ name }) => name === channel.name))
+    const isOf = ({ name }: { name: string }) => name === channel.name
+    const entry = config.models.find(({ channels }) => channels.some(isOf))
+    const link = entry?.channels.find(isOf)
     const [first = protocol.name] = channel.protocols ?? []
     const spoken = channel.protocols?.some(name => name === protocol.name)
       ? protocol
       : (Object.values(protocols).find(({ name }) => name === first) ?? protocol)
-    return entry ? [{ channel, entry, model: '', protocol: spoken }] : []
+    return entry && link ? [{ channel, entry, link, model: '', protocol: spoken }] : []
   })
 }
 

@@ -11,6 +11,8 @@ import { scoreOf } from './sticky.ts'
 export type Candidate = {
   channel: ChannelEntry
   entry: ModelEntry
+  /** The settings of the model for this channel. */
+  link: ModelEntry['channels'][number]
   /** The upstream's name of the model. */
   model: string
   /** The protocol for this upstream. */
@@ -91,12 +93,13 @@ export function createCatalog({ models, channels, groups }: Settled): Catalog {
   }
 
   const candidatesOf = ({ entry, own, rest }: Found, caller: Protocol, requested: RoutedRequest): Candidate[] => {
-    const ranked = entry.channels.flatMap(({ name, model, weight, priority }): Ranked[] => {
+    const ranked = entry.channels.flatMap((link): Ranked[] => {
+      const { name, model, weight, priority } = link
       const channel = channelOf.get(name)
       if (!channel) return []
       const served = model === undefined ? own : model.endsWith('*') ? model.slice(0, -1) + rest : model
       const protocol = spokenWith(channel, caller, { model: served, ...requested })
-      return [{ candidate: { channel, entry, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
+      return [{ candidate: { channel, entry, link, model: served, protocol }, priority, isForeign: protocol !== caller, weight }]
     })
     ranked.sort((a, b) => a.priority - b.priority || Number(a.isForeign) - Number(b.isForeign) || b.weight - a.weight)
     return inTurn(entry, ranked, requested).map(({ candidate }) => candidate)

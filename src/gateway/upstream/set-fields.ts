@@ -5,19 +5,21 @@ import type { Candidate } from './catalog.ts'
 type Fields = NonNullable<Candidate['channel']['set']>
 
 /** Does the configuration set fields of this request? Only of one for a response. */
-export const setsFields = ({ operation }: Pick<Ask, 'operation'>, { channel, entry }: Candidate): boolean =>
-  operation === 'generate' && (channel.set ?? channel.setIfAbsent ?? entry.set ?? entry.setIfAbsent) !== undefined
+export const setsFields = ({ operation }: Pick<Ask, 'operation'>, { channel, entry, link }: Candidate): boolean =>
+  operation === 'generate' && (channel.set ?? channel.setIfAbsent ?? entry.set ?? entry.setIfAbsent ?? link.set ?? link.setIfAbsent) !== undefined
 
-/** The request with the fields that the configuration sets; those of the model override those of the channel. The same value if nothing changes. */
-export function withSetFields(wire: unknown, { channel, entry }: Candidate): unknown {
+/** The request with the fields that the configuration sets; those of the model override those of the channel, and those of the model at this channel override both. The same value if nothing changes. */
+export function withSetFields(wire: unknown, { channel, entry, link }: Candidate): unknown {
   let body = wire
   const write = (fields: Fields | undefined, isForced: boolean) => {
     for (const [field, value] of Object.entries(fields ?? {})) body = written(body, field.split('.'), value, isForced)
   }
+  write(link.setIfAbsent, false)
   write(entry.setIfAbsent, false)
   write(channel.setIfAbsent, false)
   write(channel.set, true)
   write(entry.set, true)
+  write(link.set, true)
   return body
 }
 

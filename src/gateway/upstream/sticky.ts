@@ -1,6 +1,9 @@
-import { isObject } from '../../kit/json/json.ts'
+import { isObject, type JsonObject } from '../../kit/json/json.ts'
+import { openList, quote } from '../../kit/json/scan.ts'
 import type { Headers, Protocol } from '../../protocol.ts'
+import { textOf } from '../../sse/bytes.ts'
 import type { ReadBody } from '../body/body.ts'
+import { itemsOf, keyOf, type Member, membersOf, outlineOf } from '../body/outline.ts'
 
 /** Headers in which agents send the id of a session, and applications may. */
 const sessionHeaders = [
@@ -15,7 +18,7 @@ const sessionHeaders = [
   'thread-id',
 ]
 
-/** Of the first messages, in UTF-16 units. */
+/** Of the first messages, in bytes. */
 const hashed = 8 * 1024
 
 /**
@@ -37,6 +40,30 @@ export function conversationKey(headers: Headers, body: ReadBody, protocol: Prot
 /** The messages up to the first one of the user, which stay the same in all turns. */
 function beginning(body: ReadBody, { fieldNames }: Protocol): string | undefined {
   const field = fieldNames['turns']
+  if (field === undefined) return undefined
+  return body.bytes ? beginningOfText(body.bytes, body.members ?? membersOf(body.bytes), field) : beginningOfValue(body, field)
+}
+
+/** From the bytes, which may be long: nothing is parsed that comes after the first message of the user. */
+function beginningOfText(bytes: Uint8Array, members: readonly Member[] | undefined, field: string): string | undefined {
+  const turns = members?.findLast(member => keyOf(bytes, member) === field)
+  if (!turns) return undefined
+  const kind = bytes[turns.start]
+  const end = kind === openList ? endOfFirstUser(bytes, turns) : kind === quote ? turns.end : undefined
+  return end === undefined ? undefined : textOf(bytes.subarray(turns.start, Math.min(end, turns.start + hashed)))
+}
+
+function endOfFirstUser(bytes: Uint8Array, turns: Member): number | undefined {
+  for (const { start, end } of itemsOf(bytes, turns)) {
+    const item = bytes.subarray(start, end)
+    const turn = outlineOf(item, membersOf(item))
+    if (turn && isOfUser(turn)) return end
+  }
+  return undefined
+}
+
+/** Of a body that the application has parsed, or a hook has replaced. */
+function beginningOfValue(body: ReadBody, field: string): string | undefined {
   let value: unknown
   try {
     ;({ value } = body)
@@ -44,11 +71,13 @@ function beginning(body: ReadBody, { fieldNames }: Protocol): string | undefined
     // The upstream or the translation reports the fault.
     return undefined
   }
-  const turns = field !== undefined && isObject(value) ? value[field] : undefined
+  const turns = isObject(value) ? value[field] : undefined
   if (!Array.isArray(turns)) return typeof turns === 'string' ? turns.slice(0, hashed) : undefined
-  const first = turns.findIndex(turn => isObject(turn) && (turn['role'] ?? 'user') === 'user')
+  const first = turns.findIndex(turn => isObject(turn) && isOfUser(turn))
   return first < 0 ? undefined : JSON.stringify(turns.slice(0, first + 1)).slice(0, hashed)
 }
+
+const isOfUser = (turn: JsonObject) => (turn['role'] ?? 'user') === 'user'
 
 function textAt(body: unknown, path: string | undefined): string | undefined {
   const value = path?.split('/').reduce<unknown>((at, key) => (isObject(at) ? at[key] : undefined), body)
