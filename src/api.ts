@@ -128,10 +128,10 @@ function modelOf(body: unknown): string | undefined {
 }
 
 /**
- * Translates a request, with a note for everything that was dropped, approximated or synthesized. Pass `context`, which is plain JSON,
- * to the translation of the reply. Between equal protocols the body is returned unchanged, except for `model`.
- * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the
- * target cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
+ * Translates a request, with a note for everything that was dropped, approximated or synthesized. Pass `context`, which is plain JSON, to
+ * the translation of the response. Between equal protocols the body is returned unchanged, except for `model`.
+ * @throws TranslationError `malformed`, with the path of the fault, when the body is no request of `from`; `inexpressible` when the target
+ * cannot express the request even with a note (see `onUnresolvable`), or `strict` forbids a note
  * @example
  * import { translateRequest } from 'wireglot'
  *
@@ -155,7 +155,7 @@ function translated(body: unknown, options: TranslateOptions & Resolvers): { bod
   const { to, vendor, model } = options
   const rules = vendor && rulesOf(vendor, to, model ?? modelOf(body))
   if (!rules) return coded(requests.translateRequest(body, source, target, all, options))
-  // Between equal protocols paths of notes lead into the body as it came.
+  // Between equal protocols, the paths of notes are paths in the body as received.
   const adjusted = source === target ? without(body, source, rules.unsupported) : { body, notes: [] }
   const found = requests.translateRequest(adjusted.body, source, target, all, {
     ...mergeOptions<TranslateOptions & Resolvers>(rules.options as TranslateOptions, options),
@@ -189,9 +189,9 @@ export function referencesOf<Name extends ProtocolName, Body = WireInput[Name]['
 }
 
 /**
- * The conversation up to and including a reply, as plain JSON: store it under the id of the reply, and return its `messages` from
- * `resolvePrevious`. Pass a streamed reply through `collectStream` first. When the request continues an earlier reply itself, resolvers
- * are needed for it.
+ * The conversation up to and including a response, as plain JSON: store it under the id of the response, and return its `messages` from
+ * `resolvePrevious`. Pass a streamed response through `collectStream` first. When the request continues an earlier response itself,
+ * resolvers are needed for it.
  * @throws TranslationError `malformed`; `inexpressible` when the request continues something that no resolver knows
  * @example
  * import { historyOf } from 'wireglot'
@@ -209,15 +209,15 @@ export function historyOf<Name extends ProtocolName, Body = WireInput[Name]['req
 }
 
 /**
- * Translates a complete reply. An error body becomes an error body of `to`. `context`: the one that `translateRequest` returned;
- * without it, tools that the request had to rename or wrap keep the upstream's names and shapes.
- * @throws TranslationError `malformed`; `truncated` for a reply without a finish reason (in chat-completions, whose servers often omit
+ * Translates a complete response. An error body becomes an error body of `to`. `context`: the one that `translateRequest` returned; without
+ * it, tools that the request had to rename or wrap keep the upstream's names and shapes.
+ * @throws TranslationError `malformed`; `truncated` for a response without a finish reason (in chat-completions, whose servers often omit
  * it, that is a note); `inexpressible` when `strict` forbids a note
  * @example
  * import { translateResponse } from 'wireglot'
  *
- * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
- * const { body } = translateResponse(reply, { from: 'messages', to: 'chat-completions' })
+ * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * const { body } = translateResponse(response, { from: 'messages', to: 'chat-completions' })
  * if ('choices' in body) console.log(body.choices[0]?.message.content) // Hi!
  */
 export function translateResponse<From extends ProtocolName, To extends ProtocolName, Body = WireInput[From]['response']>(
@@ -310,8 +310,8 @@ export function readStream(source: ByteStream, options: OneProtocol): Coded<Even
 }
 
 /**
- * Collects a stream into the complete reply, in the same protocol. A stream that failed gives an error body.
- * @throws TranslationError `truncated` when the stream stopped before the reply had ended; `inexpressible` when `strict` forbids a note
+ * Collects a stream into the complete response, in the same protocol. A stream that failed gives an error body.
+ * @throws TranslationError `truncated` when the stream stopped before the response had ended; `inexpressible` when `strict` forbids a note
  * @example
  * import { collectStream } from 'wireglot'
  *
@@ -327,14 +327,14 @@ export function collectStream<Name extends ProtocolName>(
 }
 
 /**
- * The opposite of `collectStream`: a complete reply as the text of a stream, in the same protocol. What the streams of the protocol
- * cannot express is left out; pass `strict` to refuse such a reply.
+ * The opposite of `collectStream`: a complete response as the text of a stream, in the same protocol. What the streams of the protocol
+ * cannot express is left out; pass `strict` to refuse such a response.
  * @throws TranslationError `malformed`; `inexpressible` when `strict` forbids a note
  * @example
  * import { explodeResponse } from 'wireglot'
  *
- * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
- * console.log(explodeResponse(reply, { protocol: 'messages' })) // event: message_start …
+ * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(explodeResponse(response, { protocol: 'messages' })) // event: message_start …
  */
 export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name]['response']>(
   body: ResponseInput<Body, Name>,
@@ -344,14 +344,14 @@ export function explodeResponse<Name extends ProtocolName, Body = WireInput[Name
 }
 
 /**
- * A complete reply in the canonical model, which is the same for all protocols. A failed reply, or an error body, has `error` and may
+ * A complete response in the canonical model, which is the same for all protocols. A failed response, or an error body, has `error` and may
  * have no candidates.
  * @throws TranslationError `malformed`
  * @example
  * import { normalizeResponse } from 'wireglot'
  *
- * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
- * console.log(normalizeResponse(reply, { protocol: 'messages' }).candidates[0]?.finish?.reason) // stop
+ * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(normalizeResponse(response, { protocol: 'messages' }).candidates[0]?.finish?.reason) // stop
  */
 export function normalizeResponse<Name extends ProtocolName, Body = WireInput[Name]['response']>(
   body: ResponseInput<Body, Name>,

@@ -1,5 +1,5 @@
 /**
- * Pure functions that translate requests, replies, streams and errors between protocols.
+ * Pure functions that translate requests, responses, streams and errors between protocols.
  * @module wireglot
  */
 export * from './address/check.ts'

@@ -86,9 +86,9 @@ export type Protocol<Options extends object = object, Wire extends WireTypes = W
     /** For protocols that require an output limit in each request. */
     outputLimit?: OutputLimit<Options>
     /**
-     * Usage and error of a complete reply, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
-     * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long
-     * strings `''`; a reply with a key `error` somewhere inside is passed in full.
+     * Usage and error of a complete response, as `decodeResponse` would give them, without reading the rest. Never throws: of an invalid
+     * body it gives what can be read. The gateway may pass an outline in which long lists are `[null]`, long objects `{}` and long strings
+     * `''`; a response with a key `error` somewhere inside is passed in full.
      */
     outcome(wire: unknown, options?: CodecOptions & Options): Outcome
     /** `JSON.stringify`, but faster, for the body that `encodeError` makes of an error of another protocol. Not for other values. */
@@ -151,7 +151,7 @@ export type WrittenOnly<Options> = {
   [Name in keyof Options as NonNullable<Options[Name]> extends (...given: never[]) => unknown ? never : Name]: Options[Name]
 }
 
-/** Usage and error of a reply. `error` absent: it did not fail. */
+/** Usage and error of a response. `error` absent: it did not fail. */
 export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
 
 /**
@@ -159,16 +159,19 @@ export type Outcome = Pick<CanonicalResponse, 'usage' | 'error'>
  * when it is nested inside another one.
  */
 export type Decoded<T> = { value: T; notes: Note[]; fieldNames?: FieldNames }
-/** `context`, and `isEmpty` (no message of the conversation was written): of requests only. `signatures`: of replies, when the caller keeps them for the client. */
+/**
+ * `context`, and `isEmpty` (no message of the conversation was written): of requests only. `signatures`: of responses, when the caller
+ * keeps them for the client.
+ */
 export type Encoded<W> = { wire: W; notes: Note[]; context?: EncodingContext; isEmpty?: boolean; signatures?: Signatures }
 
 /** How a gateway keeps reasoning signatures for clients that do not send them back. */
 export type SignatureStorage<Options> = {
   /** The ids of the tool calls in a request; signatures are stored under them. */
   keysOf(request: unknown): string[]
-  /** Options for decoding a request. `proof`: looks up what was stored for a call. */
+  /** Options for decoding a request. `signature`: looks up what was stored for a call. */
   reading(signatureOf: (callId: string) => string | undefined): Options
-  /** Options for encoding a reply, so that its signatures are returned as `Encoded.signatures`. */
+  /** Options for encoding a response, so that its signatures are returned as `Encoded.signatures`. */
   writing: Options
 }
 
@@ -220,14 +223,17 @@ export type ToolNameDemands = {
  */
 export type InstructionDemands = { later: 'user' | 'front' | 'behind-user' | 'keep'; joined?: boolean; developer?: boolean }
 
-/** `demanded`: options for decoding, which refuse a request without a limit. `usual`: options for encoding, with the limit for requests that have none. */
+/**
+ * `demanded`: options for decoding, which refuse a request without a limit. `default`: options for encoding, with the limit for requests
+ * that have none.
+ */
 export type OutputLimit<Options> = {
   demanded: Options
   /** Options for encoding. `tokens`: the limit of requests that have none. */
   defaults(tokens: number): Options
 }
 
-/** By call id: opaque reasoning signatures that the reply has no field for, and that the caller asked to store itself. */
+/** By call id: opaque reasoning signatures that the response has no field for, and that the caller stores itself. */
 export type Signatures = Record<string, string>
 
 /** Takes the output of a stream machine. */
@@ -297,7 +303,7 @@ export type CodecOptions = {
   truncated?: 'error' | 'length'
 }
 
-/** What an encoder changed in a request, to be undone in the reply, and what to send along with the body. Plain JSON. */
+/** What an encoder changed in a request, to be undone in the response, and what to send along with the body. Plain JSON. */
 export type EncodingContext = {
   /** Headers that the body needs; names are lower case. Values are lists: append them to a header that is sent anyway, after a comma. */
   headers?: Headers
@@ -308,15 +314,15 @@ export type EncodingContext = {
    * `freeform`: one that was written as a freeform tool; a call of it that comes as a function call is converted too.
    */
   tools?: Record<string, { name: string; namespace?: string; wrapped?: boolean; freeform?: boolean }>
-  /** The text of the reply is an object `{ value }` around the value that the client wants. `word`: a string, without its quotes. */
+  /** The text of the response is an object `{ value }` around the value that the client wants. `word`: a string, without its quotes. */
   output?: 'value' | 'word'
 }
 
-/** What translating the reply needs to know of the request. Plain JSON. */
+/** What translating the response needs to know of the request. Plain JSON. */
 export type TranslationContext = EncodingContext & {
   from: string
   to: string
-  /** The fields of the request that the reply needs. No secrets, and no messages except those that a reply repeats. */
+  /** The fields of the request that the response needs. No secrets, and no messages except those that a response repeats. */
   request?: CanonicalRequest
 }
 
@@ -345,7 +351,7 @@ export type Detection = { request: string[]; response: string[]; event: string[]
 export type StreamUsage = {
   /** Does the request ask for usage? */
   isRequested(wire: unknown): boolean
-  /** The request with usage asked for. `added`: the new field, when the request was only extended by one. */
+  /** The request that asks for usage. `added`: the new field, when the request was only extended by one. */
   ask(wire: unknown): { added?: Record<string, unknown>; wire: unknown }
   /** Does this event hold usage and nothing else? */
   isOnlyCounts(event: unknown): boolean
@@ -452,7 +458,7 @@ export type Address = {
   describe(model: ModelInfo): unknown
   /** For protocols with an endpoint that counts the tokens of a request. */
   counting?: TokenCounting
-  /** For protocols whose providers store replies, which can be retrieved and continued. */
+  /** For protocols whose providers store responses, which can be retrieved and continued. */
   stored?: StoredResponses
 }
 
@@ -460,42 +466,42 @@ export type Address = {
 export type TokenCounting = {
   /** A generation request as this endpoint takes it. */
   ask(request: Record<string, unknown>, model: string): Record<string, unknown>
-  /** The count in its answer, unchecked. */
+  /** The count in its response, unchecked. */
   read(response: Record<string, unknown>): unknown
-  /** The body of the answer. */
+  /** The body of the response. */
   write(inputTokens: number): unknown
 }
 
-/** `input`: the input items of the reply's request. `cancel`: stop a reply that is still being generated. */
+/** `input`: the input items of the response's request. `cancel`: stop a response that is still being generated. */
 export type StoredMatch = { id: string; part: 'response' | 'input' | 'cancel' }
 
-/** A reply stored by the gateway, in the form of the protocol. */
+/** A response stored by the gateway, in the form of the protocol. */
 export type StoredResponse = { body: unknown; input: readonly unknown[] }
 
-/** The endpoints for stored replies. */
+/** The endpoints for stored responses. */
 export type StoredResponses = {
   /** What a call to this path is about. Undefined: no such path. */
   match(path: string): StoredMatch | undefined
   /** Path of the same call upstream. */
   target(match: StoredMatch): string
-  /** False: the request certainly has no references to earlier replies, conversations or items. */
+  /** False: the request certainly has no references to earlier responses, conversations or items. */
   mayRefer(request: unknown): boolean
-  /** Does the request ask for its reply to be stored? */
+  /** Does the request want its response to be stored? */
   wantsToKeep(request: unknown): boolean
-  /** The input items of a request, each with an id. `id`: of the reply. */
+  /** The input items of a request, each with an id. `id`: of the response. */
   inputOf(request: unknown, id: string): unknown[]
-  /** Body of the answer to a GET. @throws TranslationError `malformed` for an invalid query */
+  /** Body of the response to a GET. @throws TranslationError `malformed` for an invalid query */
   show(response: StoredResponse, part: 'response' | 'input', query: URLSearchParams): unknown
-  /** The error for cancelling a reply that is complete. */
+  /** The error for cancelling a response that is complete. */
   finished: CanonicalError
-  /** Body of the answer to a DELETE. */
+  /** Body of the response to a DELETE. */
   deleted(id: string): unknown
-  /** The ids by which requests may refer to single items of a reply. */
+  /** The ids by which requests may refer to single items of a response. */
   itemsOf(response: unknown): string[]
-  /** The item of the reply that has this id. */
+  /** The item of the response that has this id. */
   itemOf(response: unknown, id: string): unknown
   /** The request with item references replaced by the items. `find`: the item of an id; undefined: the reference stays. */
   inFull(request: unknown, find: (id: string) => unknown): unknown
-  /** The error for an unknown id. `previous`: the reply that a request continues. */
+  /** The error for an unknown id. `previous`: the response that a request continues. */
   unknown(kind: 'response' | 'previous' | 'item', id: string): CanonicalError
 }

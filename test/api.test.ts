@@ -66,7 +66,7 @@ describe('between equal protocols', () => {
     expect(cut.finished).toBe(false)
   })
 
-  test('a whole reply that is told as a stream of messages begins with what its request cost (3.6)', () => {
+  test('a complete response that is told as a stream of messages begins with what its request cost (3.6)', () => {
     const { body } = translateResponse(chatResponse, { from: 'chat-completions', to: 'messages' })
     const [, start = ''] = /^event: message_start\ndata: (.*)$/m.exec(explodeResponse(body, { protocol: 'messages' })) ?? []
     expect(JSON.parse(start)).toMatchObject({ message: { usage: { input_tokens: 3, output_tokens: 0 } } })
@@ -209,7 +209,7 @@ describe('whole and streamed', () => {
     expect(body).toMatchObject({ error: { message: 'Broke down' } })
   })
 
-  test('a stream that was cut off is never a whole reply', async () => {
+  test('a stream that was cut off is never a complete response', async () => {
     const text = explodeResponse(chatResponse, { protocol: 'chat-completions' })
     await expect(collectStream([text.slice(0, text.indexOf('Hello') + 10)], { protocol: 'chat-completions' })).rejects.toMatchObject({ code: 'truncated' })
   })

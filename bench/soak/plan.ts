@@ -20,7 +20,7 @@ export type Plan = {
 /** From here on they do nothing but leave; see `leaving`. */
 const leavers = 3 * 2 ** 40
 
-/** Five of a hundred meet a failing upstream, five leave, and every sixth asks for a whole reply; pairs come in turn. */
+/** Five of a hundred meet a failing upstream, five leave, and every sixth asks for a complete response; pairs come in turn. */
 export function planOf(number: number): Plan {
   const round = Math.floor(number / 20)
   const pair = (number * 7 + round) % 16

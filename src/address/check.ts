@@ -111,7 +111,7 @@ function pathOf({ address }: Protocol, model: string): string {
   return address.target({ operation: 'generate', model, stream: false }) ?? address.path
 }
 
-/** How the gateway would answer the request that this client would send. */
+/** How the gateway would handle the request that this client would send. */
 function compositionFault(url: URL, root: string, usage: AddressUsage): AddressFault[] {
   const { request, address, fits } = rowOf(url, root, usage)
   const path = request.slice(root.length)
@@ -146,8 +146,7 @@ function structureFaults(url: URL, root: string, usage: AddressUsage | undefined
     faults.push({
       rule: 'page',
       severe: true,
-      message:
-        'This looks like a page for people (a console, a login, documentation), which answers with HTML: the console shows the address of the API, which is another one.',
+      message: 'This looks like a web page (a console, a login, documentation), which returns HTML. The API has another address, which the console shows.',
     })
   if (url.search)
     faults.push({
@@ -155,9 +154,9 @@ function structureFaults(url: URL, root: string, usage: AddressUsage | undefined
       severe: true,
       message: `Clients put their path behind the address, and so into its query: leave «?» and all behind it out, use ${instead}`,
     })
-  if (url.hash) faults.push({ rule: 'fragment', severe: true, message: `What stands behind «#» is for browsers: leave it out, use ${instead}` })
+  if (url.hash) faults.push({ rule: 'fragment', severe: true, message: `The part after "#" is for browsers. Leave it out and use ${instead}` })
   if (url.username || url.password)
-    faults.push({ rule: 'credentials', severe: true, message: 'A key never stands in an address, where it would be logged: give it to the client as its key.' })
+    faults.push({ rule: 'credentials', severe: true, message: 'Do not put a key into an address, where it would be logged. Set it as the key of the client.' })
   return faults
 }
 
@@ -181,7 +180,7 @@ function textFaults(given: string, url: URL): AddressFault[] {
     faults.push({
       rule: 'tls-on-this-machine',
       severe: false,
-      message: 'A gateway on this machine usually speaks http; with https the connection fails unless a proxy with a certificate stands there.',
+      message: 'A gateway on this machine normally uses http. With https the connection fails, unless a proxy with a certificate listens there.',
     })
   return faults
 }
@@ -226,7 +225,7 @@ function isPage({ pathname, hostname, hash }: URL): boolean {
 
 const isOwn = (host: string) => /^(?:127(?:\.\d+){3}|\[::1\]|(?:[\w-]+\.)*localhost)$/i.test(host)
 
-/** On this machine or in a private network, where plain http is usual: private addresses, and names that are not public. */
+/** True for this machine and for private networks, where plain http is common: private addresses and names that are not public. */
 function isNear(host: string): boolean {
   return (
     isOwn(host) || /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[f[cd])/i.test(host) || !host.includes('.') || /\.(?:local|internal|lan|test)$/i.test(host)

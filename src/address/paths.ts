@@ -42,7 +42,7 @@ export function matchOf(path: string): { protocol: Protocol; found: RequestMatch
   return undefined
 }
 
-/** The stored reply that this path refers to. */
+/** The stored response that this path refers to. */
 export function matchStored(path: string): { protocol: Protocol; stored: StoredResponses; requested: StoredMatch } | undefined {
   for (const protocol of all) {
     const { stored } = protocol.address

@@ -3,7 +3,7 @@ import type { CanonicalEvent, Delta, LateFields } from './event.ts'
 import type { ExtMap, Message, Part } from './message.ts'
 import { type Candidate, type CanonicalResponse, mergeUsage } from './response.ts'
 
-/** The reply so far, as plain data. `parts`: those of the reply, by `candidate/part`. */
+/** The response so far, as plain data. `parts`: those of the response, by `candidate/part`. */
 export type Collected = { response: CanonicalResponse; parts: Record<string, Part>; clean: boolean; ended: boolean }
 
 export function startCollecting(): Collected {
@@ -80,12 +80,12 @@ export function collectEvent(into: Collected, event: CanonicalEvent): void {
 }
 
 /**
- * Events → the whole reply. `clean` is false when the stream was cut off or failed.
+ * Events → the whole response. `clean` is false when the stream was cut off or failed.
  * @example
  * import { collect, explode, normalizeResponse, textOf } from 'wireglot'
  *
- * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
- * const events = explode(normalizeResponse(reply, { protocol: 'messages' }))
+ * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * const events = explode(normalizeResponse(response, { protocol: 'messages' }))
  * console.log(textOf(collect(events).response)) // Hi!
  */
 export function collect(events: Iterable<CanonicalEvent>): { response: CanonicalResponse; clean: boolean } {

@@ -18,17 +18,17 @@ import type {
 import type { CanonicalResponse, Finish, Usage } from './response.ts'
 
 /**
- * One step of a streamed reply. A whole stream obeys this grammar (`grammar.ts` holds it as code):
+ * One step of a streamed response. A whole stream obeys this grammar (`grammar.ts` holds it as code):
  *
  *     stream  = start { message | usage | ping | opaque | error } { finish } [ usage ] end
  *     message = message.start { part } message.end
  *     part    = part.start { part.delta } part.end        (several messages and parts may be open at once)
  *
- * `candidate` numbers the answers, `message` the messages of a candidate, `part` the parts of a candidate; all count from 0, without
+ * `candidate` numbers the candidates, `message` the messages of a candidate, `part` the parts of a candidate; all count from 0, without
  * gaps, and no number is used twice. A part ends before its message, a message before the `finish` of its candidate, and there is one
- * `finish` for each candidate that appeared. Only a signature may come after the end of its part, as some wires send it last.
- * Nothing follows an `error` except `end` with `clean: false`. For wires without start and end events of messages or parts the decoder
- * makes them. `at` is a JSON pointer into the complete reply.
+ * `finish` for each candidate that appeared. Only a signature may come after the end of its part, as some wires send it last. Nothing
+ * follows an `error` except `end` with `clean: false`. For wires without start and end events of messages or parts the decoder makes them.
+ * `at` is a JSON pointer into the complete response.
  */
 export type CanonicalEvent =
   /** `source`: the protocol of the stream; absent: made here. */
@@ -43,11 +43,11 @@ export type CanonicalEvent =
   /** Counts so far, not increments; merge with `mergeUsage`. */
   | { type: 'usage'; usage: Usage }
   | { type: 'ping' }
-  /** Top-level fields of the reply, at any time; merged into those so far. */
+  /** Top-level fields of the response, at any time; merged into those so far. */
   | ({ type: 'update' } & Pick<CanonicalResponse, 'serviceTier' | 'completedAt' | 'promptBlocked' | 'transformations' | 'echo' | 'ext'>)
-  /** The upstream failed. `unheard`: it said so in a form that clients of its protocol do not recognize. */
-  | { type: 'error'; error: CanonicalError; unheard?: true }
-  /** A wire event that only tells the progress of a provider's tool. */
+  /** The upstream failed. `unrecognized`: clients of its protocol do not recognize the form of the error. */
+  | { type: 'error'; error: CanonicalError; unrecognized?: true }
+  /** A wire event that only reports the progress of a provider's tool. */
   | { type: 'opaque'; protocol: string; raw: unknown }
   /** `clean: false`: the source was cut off, or ended with an error. */
   | { type: 'end'; clean: boolean }

@@ -3,13 +3,13 @@ import type { Part } from './message.ts'
 import type { CanonicalResponse } from './response.ts'
 
 /**
- * A complete reply → events, with one delta for each text, input or segment. `collect` turns them back into the reply. With an `error`,
- * or a candidate without `finish`, the stream ends with `clean: false`.
+ * A complete response → events, with one delta for each text, input or segment. `collect` turns them back into the response. With an
+ * `error`, or a candidate without `finish`, the stream ends with `clean: false`.
  * @example
  * import { explode, normalizeResponse } from 'wireglot'
  *
- * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
- * console.log(explode(normalizeResponse(reply, { protocol: 'messages' })).map(({ type }) => type)) // … 'part.delta' …
+ * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(explode(normalizeResponse(response, { protocol: 'messages' })).map(({ type }) => type)) // … 'part.delta' …
  */
 export function explode(response: CanonicalResponse): CanonicalEvent[] {
   const { candidates, usage, error, completedAt, promptBlocked, id, model, createdAt, serviceTier, transformations, echo, ext } = response
@@ -37,11 +37,11 @@ export function explode(response: CanonicalResponse): CanonicalEvent[] {
       events.push({ type: 'message.end', candidate, message, ...(status && { status, ...present({ at: head.at }) }) })
     })
   })
-  // Not in `start`: there the reply is not completed yet.
+  // Not in `start`: there the response is not completed yet.
   if (completedAt !== undefined) events.push({ type: 'update', completedAt })
   candidates.forEach(({ finish, logprobs, grounding, at, ext: own }, place) => {
     const candidate = numbers[place] ?? place
-    // What failed is told by the error; of several answers, others may have ended well.
+    // The error describes the failure. Other candidates may have ended normally.
     if (finish && !(error && finish.reason === 'error')) events.push({ type: 'finish', candidate, finish, ...present({ logprobs, grounding, at, ext: own }) })
   })
   if (usage) events.push({ type: 'usage', usage })

@@ -35,7 +35,7 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
         break
       case 'message.start': {
         const known = of(event.candidate)
-        if (event.message !== known.messages) fault(`messages are counted from 0 without holes: expected ${known.messages}`)
+        if (event.message !== known.messages) fault(`messages are counted from 0 without gaps: expected ${known.messages}`)
         known.messages++
         known.openMessages.add(event.message)
         break
@@ -43,7 +43,7 @@ export function checkGrammar(events: Iterable<CanonicalEvent>): string[] {
       case 'part.start': {
         const known = of(event.candidate)
         if (!known.openMessages.has(event.message)) fault('its message is not open')
-        if (event.part !== known.parts) fault(`parts are counted from 0 without holes: expected ${known.parts}`)
+        if (event.part !== known.parts) fault(`parts are counted from 0 without gaps: expected ${known.parts}`)
         known.parts++
         known.openParts.set(event.part, event.message)
         break

@@ -4,9 +4,9 @@ import type { Tool } from './tool.ts'
 export type { CacheTtl, Ext, ExtMap, Node, Place, ServerToolKind } from './node.ts'
 
 /**
- * The protocol that a request or reply was decoded from, and its body: this protocol writes back unchanged what nobody edited. Other
- * protocols do not read it. `wire` absent: the protocol writes everything anew. `at`: JSON pointer to the request or reply in its body, if
- * it is nested there.
+ * The protocol that a request or response was decoded from, and its body: this protocol writes unedited parts back unchanged. Other
+ * protocols do not read it. `wire` absent: the protocol writes everything anew. `at`: JSON pointer to the request or response in its body,
+ * if it is nested there.
  */
 export type Source = { readonly protocol: string; readonly wire?: unknown; readonly at?: string }
 
@@ -32,7 +32,7 @@ export type Message = Node & {
 
 /** Proves that reasoning or a tool call is genuine. Valid only for its issuer, often only for one model. */
 export type Signature = {
-  /** Empty: it stands for a proof that was not given, and one that comes late takes its place. */
+  /** Empty: a placeholder that a later signature delta replaces. */
   value: string
   /** The protocol of the provider that made it. */
   issuer: string
@@ -54,7 +54,7 @@ export type TextPart = PartBase & {
   text: string
   citations?: Citation[]
   logprobs?: TokenLogprob[]
-  /** The phase of the message that held this text, when a client sent several messages of an answer back as one. */
+  /** The phase of the message that held this text, when a client sent several messages of a response back as one. */
   phase?: NonNullable<Message['phase']>
 }
 
@@ -67,7 +67,7 @@ export type MediaSource =
   | { type: 'text'; text: string; mime: string }
   /** A document made of other content. */
   | { type: 'parts'; parts: Part[] }
-  /** Media of an earlier answer, by its id. */
+  /** Media of an earlier response, by its id. */
   | { type: 'reference'; id: string }
 
 /** An image, audio, video or another file. */
@@ -85,17 +85,17 @@ export type MediaPart = PartBase & {
   citations?: { enabled?: boolean }
   /** Of audio. */
   transcript?: string
-  /** The provider's own id of media in an answer. */
+  /** The provider's own id of media in a response. */
   id?: string
   /** Unix seconds. */
   expiresAt?: number
   video?: { startOffset?: string; endOffset?: string; fps?: number }
 }
 
-/** The text with which the model refuses to answer. */
+/** The text with which the model refuses to respond. */
 export type RefusalPart = PartBase & { type: 'refusal'; text: string; logprobs?: TokenLogprob[]; phase?: NonNullable<TextPart['phase']> }
 
-/** A piece of visible reasoning. `summary`: summarized by the provider; `raw`: as the model wrote it. */
+/** A segment of visible reasoning. `summary`: summarized by the provider; `raw`: as the model wrote it. */
 export type ReasoningSegment = { kind: 'summary' | 'raw'; text: string }
 
 /** Reasoning of the model, visible or only as a signature. */
@@ -143,7 +143,7 @@ export type ToolResultPart = PartBase & {
   /** The original object, on wires where results are objects. */
   structured?: unknown
   isError?: boolean
-  /** No result answered the call, so this one was made up. */
+  /** The call had no result, so this one is synthesized. */
   synthesized?: true
   itemId?: string
   caller?: unknown
@@ -160,7 +160,7 @@ export type ServerToolPart = PartBase & {
   /** The protocol of `raw`. */
   protocol: string
   raw: unknown
-  /** The model waits for the client to answer this item. */
+  /** The model waits for the client's result for this item. */
   awaitsClient?: boolean
   /** The tools that a tool search has found. They are added to those of the request. */
   tools?: Tool[]
@@ -192,7 +192,7 @@ export type ControlPart = PartBase & {
 /** Something of a type this library does not know. */
 export type OpaquePart = PartBase & { type: 'opaque'; protocol: string; raw: unknown }
 
-/** A piece of content of a message. */
+/** A part of a message. */
 export type Part =
   | TextPart
   | MediaPart
@@ -211,20 +211,20 @@ export type Citation = {
   url?: string
   title?: string
   citedText?: string
-  /** Offsets into the text of the answer, in Unicode code points; the end is exclusive. Absent: the whole part. */
+  /** Offsets into the text of the response, in Unicode code points; the end is exclusive. Absent: the whole part. */
   start?: number
   end?: number
   fileId?: string
   filename?: string
-  /** Where a file stands that a tool of the provider made. */
+  /** The location of a file that a tool of the provider created. */
   container?: string
   index?: number
   /** A place inside the cited source. */
   source?: { unit: 'char' | 'page' | 'block'; document: number; start: number; end: number }
-  /** Opaque proof of a search hit, valid only for its issuer. */
+  /** Opaque signature of a search hit, valid only for its issuer. */
   encrypted?: string
   protocol: string
-  /** As it stood on the wire. */
+  /** The value on the wire, unchanged. */
   raw: unknown
 }
 
@@ -232,8 +232,8 @@ export type Citation = {
 export type TokenLogprob = Node & {
   token: string
   logprob: number
-  /** UTF-8 bytes of the token; null when it has none, absent when not told. */
+  /** UTF-8 bytes of the token; null when it has none, absent when unknown. */
   bytes?: number[] | null
-  /** What else could have stood there. */
+  /** The alternatives to this token. */
   top?: Omit<TokenLogprob, 'top'>[]
 }

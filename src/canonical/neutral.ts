@@ -19,8 +19,8 @@ const neutral = new Map<string, readonly unknown[]>([
   ['cache.mode', ['implicit']],
 ])
 /**
- * What only the protocol of the source needs: its body, what that repeats of the request or was changed in it, the form of a tool there, its
- * object of all sources, and a wish for proofs that others always send.
+ * What only the protocol of the source needs: its body, what that repeats of the request or was changed in it, the form of a tool there,
+ * its object of all sources, and a wish for signatures that others always send.
  */
 const implied = new Set(['source', 'echo', 'transformations', 'builtIn', 'grounding', 'state.encryptedReasoning'])
 /** Fields whose empty list or object means the same as no value. */

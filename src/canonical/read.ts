@@ -6,8 +6,8 @@ import type { CanonicalResponse, Usage } from './response.ts'
  * @example
  * import { normalizeResponse, textOf } from 'wireglot'
  *
- * const reply = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
- * console.log(textOf(normalizeResponse(reply, { protocol: 'messages' }))) // Hi!
+ * const response = { type: 'message', role: 'assistant', model: 'm', content: [{ type: 'text', text: 'Hi!' }], stop_reason: 'end_turn' } as const
+ * console.log(textOf(normalizeResponse(response, { protocol: 'messages' }))) // Hi!
  */
 export function textOf(response: CanonicalResponse): string {
   return partsOf(response)
@@ -60,7 +60,7 @@ function parsed(text: string): unknown {
 }
 
 /**
- * The token counts of the reply. Undefined: the source had none.
+ * The token counts of the response. Undefined: the source had none.
  * @example
  * import { normalizeResponse, usageOf } from 'wireglot'
  *

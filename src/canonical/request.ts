@@ -1,7 +1,7 @@
 import type { CacheTtl, ExtMap, Message, Part, Source } from './message.ts'
 import type { JsonSchema, Tool, ToolChoice } from './tool.ts'
 
-/** A request. An absent key was not given; it never stands for a default value. */
+/** A request. An absent key was not given; absence never means a default value. */
 export type CanonicalRequest = {
   model?: string
   /** The conversation with its instructions, which come first when the wire has a separate field for them. */
@@ -15,7 +15,7 @@ export type CanonicalRequest = {
   /** Tokens, reasoning included. */
   maxOutputTokens?: number
   stop?: string[]
-  /** Number of answers. */
+  /** Number of candidates. */
   candidateCount?: number
   logprobs?: { enabled: boolean; top?: number }
   cache?: CacheSpec
@@ -26,7 +26,7 @@ export type CanonicalRequest = {
   metadata?: Record<string, string>
   state?: StateSpec
   safety?: { settings?: unknown; moderation?: unknown }
-  /** Predicted output: text that the answer will mostly repeat, which makes it faster. */
+  /** Predicted output: text that the response will mostly repeat, which makes it faster. */
   prediction?: { parts: Part[] }
   stream?: { enabled: boolean; includeUsage?: boolean; obfuscation?: boolean }
   ext?: ExtMap
@@ -45,7 +45,7 @@ export type Sampling = {
   logitBias?: Record<string, number>
   /** On servers of open models: the minimum probability of a token, relative to that of the most likely one. */
   minP?: number
-  /** On the same servers: divides the odds of tokens that were used already. */
+  /** On the same servers: divides the probability of tokens that were used already. */
   repetitionPenalty?: number
 }
 
@@ -84,7 +84,7 @@ export type OutputFormat =
   | { type: 'enum'; schema: JsonSchema }
   | { type: 'opaque'; protocol: string; raw: unknown }
 
-/** The form of the answer. */
+/** The form of the response. */
 export type OutputSpec = {
   format?: OutputFormat
   verbosity?: string
@@ -111,19 +111,19 @@ export type CacheSpec = {
 
 /** Everything that refers to data stored by the provider, or asks to store some. */
 export type StateSpec = {
-  /** Should the provider store the reply? Absent: its own default. */
+  /** Should the provider store the response? Absent: its own default. */
   store?: boolean
-  /** Id of the reply that this request continues. */
+  /** Id of the response that this request continues. */
   previousId?: string
   /** A conversation stored by the provider, which this request continues. */
   conversation?: unknown
-  /** Generate the reply in the background. */
+  /** Generate the response in the background. */
   background?: boolean
   /** A prompt stored by the provider, with its version and variables. */
   prompt?: unknown
-  /** What the reply should contain in addition. */
+  /** What the response should contain in addition. */
   include?: string[]
-  /** Should reasoning in the reply contain its encrypted form, which another request can continue? */
+  /** Should reasoning in the response contain its encrypted form, which another request can continue? */
   encryptedReasoning?: true
   /** How a conversation that is too long is shortened. */
   truncation?: string
@@ -134,7 +134,7 @@ export type StateSpec = {
   container?: unknown
   /** As `conversation`, on wires that call it a thread. */
   thread?: unknown
-  /** Only shorten the conversation, into a form that the provider reads: no reply is generated. */
+  /** Only shorten the conversation, into a form that the provider reads: no response is generated. */
   compaction?: unknown
   continuationToken?: string
 }

@@ -1,39 +1,39 @@
 import type { CanonicalError } from './error.ts'
 import type { ExtMap, Message, Place, Source, TokenLogprob } from './message.ts'
 
-/** A complete reply. */
+/** A complete response. */
 export type CanonicalResponse = {
   id?: string
   model?: string
   /** Unix seconds, like `completedAt`. */
   createdAt?: number
   completedAt?: number
-  /** The answers, sorted by `index`; usually one. */
+  /** The candidates, sorted by `index`; mostly one. */
   candidates: Candidate[]
   usage?: Usage
-  /** The prompt was refused, so there are no answers. */
+  /** The prompt was refused, so there are no candidates. */
   promptBlocked?: { reason: string; message?: string; raw?: unknown }
   /** The tier that served the request, in the provider's word. */
   serviceTier?: string
   /** What the provider changed in the request, as on its wire; only its own protocol writes it, and the decoder notes it. */
   transformations?: unknown
-  /** The reply as a whole failed. */
+  /** The response as a whole failed. */
   error?: CanonicalError
-  /** What the reply repeats of its request, in the words of the source protocol. Its client knows it already. */
+  /** Fields of the request that the response repeats, in the source protocol. The client has them already. */
   echo?: Record<string, unknown>
   ext?: ExtMap
   /** Absent: made here. */
   source?: Source
 }
 
-/** One answer. */
+/** One candidate. */
 export type Candidate = {
   /** Counts from 0. */
   index: number
   /** Its place in the body that it was decoded from; used for the paths of notes. */
   at?: Place
   messages: Message[]
-  /** Absent: the source did not say how the answer ended. Never filled in with a default. */
+  /** Absent: the source gave no finish reason. Never filled in with a default. */
   finish?: Finish
   logprobs?: TokenLogprob[]
   /** Sources and citations of all parts in one object, as on the wire that has it; only its own protocol writes it, while the citations are the same. */

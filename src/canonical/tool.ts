@@ -12,7 +12,7 @@ export type FunctionTool = Node & {
   parameters?: JsonSchema | null
   /** Absent: the protocol's own default, which differs between protocols. */
   strict?: boolean | null
-  /** The request said nothing: `strict` is the default of its protocol for such a schema. */
+  /** The request did not set it: `strict` is the default of its protocol for such a schema. */
   strictImplied?: true
   output?: unknown
   examples?: unknown[]

@@ -16,8 +16,8 @@ export function addAddress(program: Command): void {
   program
     .command('address')
     .description('what is wrong with a base address, and the right one for each usage')
-    .argument('<url>', 'the address as it stands in the settings')
-    .addOption(new Option('--client <name>', 'the client program that it stands in').choices(clientNames))
+    .argument('<url>', "the address in the client's settings")
+    .addOption(new Option('--client <name>', 'the client program that uses it').choices(clientNames))
     .addOption(new Option('--protocol <protocol>', 'what the client speaks').choices(protocolNames))
     .addOption(new Option('--appends <what>', 'what the client adds to its address by itself').choices(Object.keys(usageWords)))
     .option('--json', 'as JSON')

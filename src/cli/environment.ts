@@ -15,7 +15,7 @@ export function vendorsIn(environment: Environment): Vendor[] {
 
 /**
  * A configuration that serves all models of these vendors. A name such as `gpt-5` goes to the vendor that lists it, `vendor/model` to the
- * named one. `warn`: called for a vendor whose models cannot be listed; names that nobody lists go to each vendor in turn.
+ * named one. `warn`: called for a vendor whose models cannot be listed; names that no client lists go to each vendor in turn.
  */
 export async function configFor(found: readonly Vendor[], warn: (message: string) => void, list: List = modelsOf): Promise<GatewayConfig> {
   const channels = found.map(({ name, keyVariable }) => ({ name, vendor: name, apiKey: `env:${keyVariable}` })) as GatewayConfig['channels']

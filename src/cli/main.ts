@@ -48,7 +48,7 @@ program
   .option('--upstream <url>', 'one upstream for every model, instead of a configuration')
   .addOption(new Option('--upstream-protocol <protocol>', 'what the upstream speaks').choices(protocolNames))
   .option('--upstream-key-env <name>', "environment variable that holds the upstream's key")
-  .option('--grace <seconds>', 'what answers under way get when the process is told to stop; then they are told that they end', toSeconds, 10)
+  .option('--grace <seconds>', 'how long requests in progress may take after a stop signal; then they are ended with an error', toSeconds, 10)
   .option('--no-records', 'keep no usage records')
   .addOption(new Option('--log <format>', 'access log on standard output (default: pretty on a terminal, else json)').choices(logFormats))
   .addHelpText(
@@ -66,7 +66,7 @@ program
   .requiredOption('--from <protocol>', `protocol of the input: ${protocolNames.join(', ')}`, toProtocol)
   .requiredOption('--to <protocol>', `protocol of the output: ${protocolNames.join(', ')}`, toProtocol)
   .option('--context <file>', 'what --context-out wrote when the request was translated')
-  .option('--context-out <file>', 'where to write what the translation of the answer needs')
+  .option('--context-out <file>', 'where to write what the translation of the response needs')
   .option('--strict', 'refuse instead of dropping or approximating')
   .addOption(new Option('--option <k=v>', 'an option of the translation, listed in docs/options.md; may be repeated').argParser(readOption).default({}, 'none'))
   .addHelpText(
@@ -78,7 +78,7 @@ program
 
 program
   .command('collect')
-  .description('a stream on standard input → the whole reply')
+  .description('a stream on standard input → the complete response')
   .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
   .addHelpText('after', '\nExample: wireglot collect --protocol responses < stream.sse > response.json')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
@@ -89,7 +89,7 @@ program
 
 program
   .command('explode')
-  .description('a whole reply on standard input → the stream that says the same')
+  .description('a complete response on standard input → the same response as a stream')
   .requiredOption('--protocol <protocol>', `protocol of both: ${protocolNames.join(', ')}`, toProtocol)
   .addHelpText('after', '\nExample: wireglot explode --protocol messages < response.json > stream.sse')
   .action(async ({ protocol }: { protocol: ProtocolName }) => {
@@ -146,7 +146,7 @@ async function translateStream(options: TranslateOptions): Promise<void> {
   if (!isReported) refuseIfStrict(notes, options.strict, options.to)
   printNotes(notes)
   if (!isReported)
-    throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the reply did')
+    throw new TranslationError({ code: 'truncated', protocol: options.from, path: '' }, error?.message ?? 'the stream ended before the response was complete')
 }
 
 async function readContext(file: string): Promise<TranslationContext> {
@@ -200,7 +200,7 @@ function print(text: string): Promise<void> {
 }
 
 function fail(error: unknown): void {
-  // Whoever reads the output has enough of it, as `head` does.
+  // The reader of the output closed it, as `head` does.
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') return
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCode.usage
   else if (TranslationError.is(error)) {
@@ -213,7 +213,7 @@ function fail(error: unknown): void {
   }
 }
 
-// `print` hears of the one, and the other cannot be told anywhere.
+// An error of stdout reaches the callback of `print`. An error of stderr has nowhere to go.
 process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
 program.parseAsync().catch(fail)

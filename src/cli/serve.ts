@@ -27,7 +27,7 @@ export type ServeOptions = {
   upstreamProtocol?: string
   /** Name of the environment variable with the upstream's key. */
   upstreamKeyEnv?: string
-  /** Seconds for requests in progress when the process is asked to stop. */
+  /** Seconds for requests in progress after a stop signal. */
   grace?: number
   /** The format of the access log. Default: `pretty` on a terminal, else `json`. */
   log?: LogFormat
@@ -43,7 +43,7 @@ type PrintLine = (line: string) => void
 type Surroundings = { out: PrintLine; err: PrintLine; folder: string; environment: Readonly<Record<string, string | undefined>> }
 
 /**
- * Runs a gateway until the process is asked to stop and the requests in progress are answered. `out` gets lines for people and the access
+ * Runs a gateway until the process gets a stop signal and the requests in progress are finished. `out` gets lines for people and the access
  * log; `err` gets warnings and errors, one JSON object per line.
  * @throws ConfigError; Error when the options do not fit together or the port is taken
  */
@@ -107,7 +107,7 @@ export async function serve(options: ServeOptions, surroundings: Partial<Surroun
   return { host, port: bound, url, close }
 }
 
-/** The port, also where any was asked for. @throws Error when it is taken */
+/** The port, also if port 0 was requested. @throws Error when it is taken */
 async function listen(server: Server, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) =>
@@ -273,7 +273,7 @@ function helpOf(url: string, { title, isDemo }: Source, config: GatewayConfig): 
   if (config.keys?.length) lines.push(`export ${defaultKeyEnv}=...   # one of the configured keys`, '')
   for (const name of protocolNames) lines.push(`# ${name}`, curlOf(url, name, { model, stream: true, ...keyed }), '')
   lines.push(
-    'Without "stream":true the answer is one JSON.',
+    'Without "stream":true the response is one JSON.',
     `Settings for client programs: wireglot client-config claude-code --base ${url} --model ${model}`,
     '',
   )

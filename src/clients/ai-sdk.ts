@@ -31,7 +31,7 @@ export const aiSdk: Client = {
   remarks: [
     'Unlike the vendors’ own libraries, those of the AI SDK want the version in the address.',
     "Over chat-completions its versions up to 6 give signed reasoning back only if the provider is called so: `name: 'google'`.",
-    'Over responses it refers to earlier steps by their ids, which needs a gateway that keeps replies (`store`); with `providerOptions: { openai: { store: false } }` it sends them.',
+    'Over responses it refers to earlier steps by their ids, which needs a gateway that stores responses (`store`); with `providerOptions: { openai: { store: false } }` it sends them.',
   ],
   needs: [{ agents: ['ai/', 'ai-sdk/', 'ai-sdk-'], options: keepingReasoning }],
   snippets: ({ model, keyEnv, addressFor }) =>

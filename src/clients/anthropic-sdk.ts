@@ -18,8 +18,8 @@ export const anthropicSdk: Client = {
           "import Anthropic from '@anthropic-ai/sdk'",
           '',
           `const client = new Anthropic({ baseURL: ${quoted(address)}, apiKey: process.env.${keyEnv} })`,
-          `const reply = await client.messages.create({ model: ${quoted(model)}, max_tokens: 1024, messages: [{ role: 'user', content: 'Hello there' }] })`,
-          "console.log(reply.content.map(block => (block.type === 'text' ? block.text : '')).join(''))",
+          `const response = await client.messages.create({ model: ${quoted(model)}, max_tokens: 1024, messages: [{ role: 'user', content: 'Hello there' }] })`,
+          "console.log(response.content.map(block => (block.type === 'text' ? block.text : '')).join(''))",
         ),
       },
       {
@@ -32,8 +32,8 @@ export const anthropicSdk: Client = {
           'from anthropic import Anthropic',
           '',
           `client = Anthropic(base_url=${quoted(address)}, api_key=os.environ[${quoted(keyEnv)}])`,
-          `reply = client.messages.create(model=${quoted(model)}, max_tokens=1024, messages=[{"role": "user", "content": "Hello there"}])`,
-          'print("".join(block.text for block in reply.content if block.type == "text"))',
+          `response = client.messages.create(model=${quoted(model)}, max_tokens=1024, messages=[{"role": "user", "content": "Hello there"}])`,
+          'print("".join(block.text for block in response.content if block.type == "text"))',
         ),
       },
     ]

@@ -10,7 +10,7 @@ export const claudeCode: Client = {
     'The small model of background tasks is set, too: without it Claude Code asks for one that the gateway may not have.',
     'An ANTHROPIC_API_KEY in the environment goes before the token: unset it.',
   ],
-  // `claude -p` prints the last block of a reply, and nothing if that is not a text.
+  // `claude -p` prints the last block of a response, and nothing if that is not a text.
   needs: [{ agents: ['claude-cli/'], options: { messages: { lastSignature: 'drop' } } }],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)

@@ -8,9 +8,9 @@ export const geminiCli: Client = {
   usages: [usage],
   remarks: [
     'It wants both: without the settings it takes an address in the environment for a way to sign in that it refuses.',
-    'Without a model of its own Gemini CLI first asks a small one which model to use: the gateway may not have that one, so the model is said.',
+    'Without a configured model, Gemini CLI first lets a small model choose one. The gateway may not have that model, so set the model.',
   ],
-  // It drops thoughts and keeps the signatures of calls.
+  // It drops reasoning and keeps the signatures of calls.
   needs: [{ agents: ['GeminiCLI'], options: { generateContent: { signedReasoning: 'calls' } } }],
   snippets({ model, keyEnv, addressFor }) {
     const address = addressFor(usage)

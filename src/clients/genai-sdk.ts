@@ -18,8 +18,8 @@ export const genaiSdk: Client = {
           "import { GoogleGenAI } from '@google/genai'",
           '',
           `const client = new GoogleGenAI({ apiKey: process.env.${keyEnv}, httpOptions: { baseUrl: ${quoted(address)} } })`,
-          `const reply = await client.models.generateContent({ model: ${quoted(model)}, contents: 'Hello there' })`,
-          'console.log(reply.text)',
+          `const response = await client.models.generateContent({ model: ${quoted(model)}, contents: 'Hello there' })`,
+          'console.log(response.text)',
         ),
       },
       {
@@ -32,8 +32,8 @@ export const genaiSdk: Client = {
           'from google import genai',
           '',
           `client = genai.Client(api_key=os.environ[${quoted(keyEnv)}], http_options={"base_url": ${quoted(address)}})`,
-          `reply = client.models.generate_content(model=${quoted(model)}, contents="Hello there")`,
-          'print(reply.text)',
+          `response = client.models.generate_content(model=${quoted(model)}, contents="Hello there")`,
+          'print(response.text)',
         ),
       },
     ]

@@ -14,7 +14,7 @@ export const langchain: Client = {
   // Over responses with `zdrEnabled` it sends back reasoning only if it is signed, and only its summary.
   needs: [{ agents: ['langchainjs-openai/'], options: { chatCompletions: { unsignedReasoning: 'seal' }, responses: { rawReasoning: 'summary' } } }],
   snippets({ model, keyEnv, addressFor }) {
-    const ask = ["const reply = await model.invoke('Hello there')", 'console.log(reply.text)']
+    const ask = ["const response = await model.invoke('Hello there')", 'console.log(response.text)']
     const openai = (more: string, address: string) =>
       lines(
         "import { ChatOpenAI } from '@langchain/openai'",

@@ -14,13 +14,13 @@ export const litellm: Client = {
         'import os',
         'import litellm',
         '',
-        'reply = litellm.completion(',
+        'response = litellm.completion(',
         `    model=${quoted(`${provider}/${model}`)},`,
         `    api_base=${quoted(address)},`,
         `    api_key=os.environ[${quoted(keyEnv)}],`,
         '    messages=[{"role": "user", "content": "Hello there"}],',
         ')',
-        'print(reply.choices[0].message.content)',
+        'print(response.choices[0].message.content)',
       )
     const proxied = models.flatMap(id => [
       `  - model_name: ${quoted(id)}`,

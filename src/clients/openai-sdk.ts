@@ -19,8 +19,8 @@ export const openaiSdk: Client = {
         language: 'js',
         text: lines(
           js,
-          `const reply = await client.chat.completions.create({ model: ${quoted(model)}, messages: [{ role: 'user', content: 'Hello there' }] })`,
-          'console.log(reply.choices[0].message.content)',
+          `const response = await client.chat.completions.create({ model: ${quoted(model)}, messages: [{ role: 'user', content: 'Hello there' }] })`,
+          'console.log(response.choices[0].message.content)',
         ),
       },
       {
@@ -28,7 +28,11 @@ export const openaiSdk: Client = {
         title: 'JavaScript, responses',
         address,
         language: 'js',
-        text: lines(js, `const reply = await client.responses.create({ model: ${quoted(model)}, input: 'Hello there' })`, 'console.log(reply.output_text)'),
+        text: lines(
+          js,
+          `const response = await client.responses.create({ model: ${quoted(model)}, input: 'Hello there' })`,
+          'console.log(response.output_text)',
+        ),
       },
       {
         ...chat,
@@ -37,8 +41,8 @@ export const openaiSdk: Client = {
         language: 'python',
         text: lines(
           python,
-          `reply = client.chat.completions.create(model=${quoted(model)}, messages=[{"role": "user", "content": "Hello there"}])`,
-          'print(reply.choices[0].message.content)',
+          `response = client.chat.completions.create(model=${quoted(model)}, messages=[{"role": "user", "content": "Hello there"}])`,
+          'print(response.choices[0].message.content)',
         ),
       },
       {
@@ -46,7 +50,7 @@ export const openaiSdk: Client = {
         title: 'Python, responses',
         address,
         language: 'python',
-        text: lines(python, `reply = client.responses.create(model=${quoted(model)}, input="Hello there")`, 'print(reply.output_text)'),
+        text: lines(python, `response = client.responses.create(model=${quoted(model)}, input="Hello there")`, 'print(response.output_text)'),
       },
     ]
   },

@@ -5,7 +5,7 @@ export const opencode: Client = {
   title: 'opencode',
   usages: providers.map(([usage]) => usage),
   remarks: [
-    'Over messages and responses it gives reasoning back, over chat completions what is signed only with the option `name: "google"` beside the address, with which it tells no effort.',
+    'Over messages and responses it sends reasoning back. Over chat completions it sends signed reasoning only with the option `name: "google"` next to the address, and then it sends no effort.',
   ],
   needs: [{ agents: ['opencode/'], options: keepingReasoning }],
   snippets: ({ model, models, keyEnv, addressFor }) =>

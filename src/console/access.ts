@@ -14,7 +14,7 @@ export type Gatekeeper = {
 type Guarded = { localOnly: boolean; identify(request: IncomingMessage): Promise<Identity> }
 
 /**
- * Without an admin key, whoever may use a gateway that has no keys is its operator: such a gateway serves its own machine only. Every other
+ * Without an admin key, every client of a gateway without keys is its operator: such a gateway serves its own machine only. Every other
  * client shows a key of the gateway.
  */
 export function createGatekeeper(adminKey: string | undefined, gateway: () => Guarded): Gatekeeper {

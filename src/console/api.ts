@@ -46,7 +46,7 @@ export type ApiParts = {
   about: { isDemo: boolean; canManageKeys: boolean; keepsRecords: boolean }
 }
 
-/** Answers a call of the page. @throws Refused */
+/** Handles a call of the page. @throws Refused */
 export async function handleCall(request: IncomingMessage, parts: ApiParts): Promise<ApiResponse> {
   const access = await parts.gatekeeper.decide(request)
   const {

@@ -38,7 +38,7 @@ export type ConsoleOptions = {
 export type Console = {
   /** For the gateway; those of `records` are called too. `authenticate`: absent without an admin key and records. */
   hooks: Required<Pick<Hooks, 'onAttempt' | 'onUsage' | 'onNotes'>> & Pick<Hooks, 'authenticate'>
-  /** Answers `/console` and the calls of its page. False: another path, which is not touched. */
+  /** Handles `/console` and the calls of its page. False: another path, which is not touched. */
   handle(request: IncomingMessage, response: ServerResponse): boolean
 }
 

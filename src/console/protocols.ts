@@ -16,19 +16,19 @@ export type SentProtocol = { name: string; path: string; streamPath: string; exa
 /** The keys to a text. `type`: of the events that have it; absent: all. */
 export type TextAt = { keys: string[]; type?: string }
 
-/** Stands for the model in a path, and for the text in a response. */
+/** Placeholder for the model in a path, and for the text in a response. */
 const placeholder = 'PLACEHOLDER'
 
 const question: CanonicalRequest = {
   model: '',
   messages: [
-    { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'Answer in one sentence.' }] },
+    { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'Respond in one sentence.' }] },
     { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'Why is the sky blue?' }] },
   ],
   maxOutputTokens: 1000,
 }
 
-const reply: CanonicalResponse = {
+const sample: CanonicalResponse = {
   id: 'placeholder',
   model: '',
   createdAt: 0,
@@ -42,7 +42,7 @@ export function sentProtocols(): SentProtocol[] {
     streamPath: pathOf(protocol, true),
     example: JSON.stringify(encodeRequest(question, protocol).wire, null, 2),
     deltaAt: deltaAt(protocol),
-    textAt: { keys: keysTo(protocol.encodeResponse(reply).wire) ?? [] },
+    textAt: { keys: keysTo(protocol.encodeResponse(sample).wire) ?? [] },
   }))
 }
 
@@ -57,7 +57,7 @@ function deltaAt({ streamEncoder }: Protocol): TextAt {
     const keys = first ? undefined : keysTo(event)
     if (keys) first = { keys, ...(isObject(event) && typeof event['type'] === 'string' && { type: event['type'] }) }
   }
-  for (const event of explode(reply)) streamEncoder.step(state, event, emit)
+  for (const event of explode(sample)) streamEncoder.step(state, event, emit)
   return first ?? { keys: [] }
 }
 

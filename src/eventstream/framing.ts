@@ -175,7 +175,7 @@ function ownBytes(base64: string): Uint8Array | undefined {
 
 function base64Of(bytes: Uint8Array): string {
   let text = ''
-  // In pieces, because a call has a limit of arguments.
+  // In chunks, because a call has a limit of arguments.
   for (let at = 0; at < bytes.length; at += 8192) text += String.fromCharCode(...bytes.subarray(at, at + 8192))
   return btoa(text)
 }

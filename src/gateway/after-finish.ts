@@ -2,14 +2,14 @@
 const afterFinishMs = 10_000
 
 /**
- * The deadline of a stream whose protocol has no last event, or whose upstream does not send it: without one, an upstream that goes on
+ * The deadline of a stream whose protocol has no last event, or whose upstream does not send it: without one, an upstream that continues
  * after its finish reasons would be read for ever. `finishes`: see `StreamTranslator`.
  */
 export class AfterFinish {
   #finishes = 0
   #until = Number.POSITIVE_INFINITY
 
-  /** The longest wait for the next chunk, where `idleMs` is the usual one. 0: no limit. */
+  /** The longest wait for the next chunk, where `idleMs` is the default one. 0: no limit. */
   idleMs(finishes: number, idleMs: number): number {
     if (finishes !== this.#finishes) {
       this.#finishes = finishes

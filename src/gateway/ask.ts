@@ -29,9 +29,9 @@ export type Service = {
   /** Fields that upstreams refused. */
   learned: Learned
   transport: Transport
-  /** Has a reply with this id been seen before? */
+  /** Has a response with this id been seen before? */
   isRepeated(id: string): boolean
-  /** The store for replies. Absent: nothing is kept. */
+  /** The store for responses. Absent: nothing is kept. */
   responseStore?: ResponseStore
   /** Never throws. */
   log(level: 'info' | 'warn' | 'error', details: object, message: string): void
@@ -39,7 +39,7 @@ export type Service = {
   attempt<T>(name: string, hook: () => T | Promise<T>): Promise<T | undefined>
 }
 
-/** A request with its candidates, and the form in which the caller wants the answer. */
+/** A request with its candidates, and the form in which the caller wants the response. */
 export type Ask = {
   request: GatewayRequest
   /** Of the caller. */
@@ -74,7 +74,7 @@ export type Recalled = {
   resolversFor(candidate: Candidate): Resolvers
   /** The reasoning signature that was stored for a tool call. */
   storedSignature(callId: string): string | undefined
-  /** Should the gateway store the reply? */
+  /** Should the gateway store the response? */
   keeps: boolean
 }
 

@@ -18,7 +18,7 @@ import type { Route } from './route.ts'
 import { handleStored } from './stored/calls.ts'
 import { conversationKey } from './upstream/sticky.ts'
 
-/** The answer to a request whose route is known. @throws Refusal, TranslationError */
+/** The response to a request whose route is known. @throws Refusal, TranslationError */
 export type Dispatch = (route: Route, request: GatewayRequest, trace: Trace) => Promise<GatewayResponse>
 
 type OpenRoute = Extract<Route, { kind: 'home' | 'wrong-path' | 'wrong-method' }>

@@ -11,11 +11,11 @@ import type { FailureKind } from './hooks.ts'
 export class Refusal extends Error {
   readonly error: CanonicalError
   readonly headers: Record<string, string>
-  /** The upstream's answer, if it is in the caller's protocol already. */
+  /** The upstream's response, if it is in the caller's protocol already. */
   readonly wire: { status: number; headers: Record<string, string>; body: string } | undefined
   /** The notes, if the request was refused because of what would be lost. */
   readonly notes: readonly Note[]
-  /** What failed, where status and protocol of the error do not tell. */
+  /** What failed, if status and protocol of the error do not show it. */
   readonly failure: FailureKind | undefined
 
   constructor(
@@ -31,7 +31,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What failed. An error of our own that is not the client's is about the answer of the upstream, or a fault of the gateway. */
+/** What failed. An error of our own that is not the client's is about the response of the upstream, or a fault of the gateway. */
 export function failureKind({ failure, error: { protocol, status } }: Refusal): FailureKind {
   if (failure) return failure
   if (protocol !== undefined) return 'upstream_status'
@@ -80,12 +80,12 @@ export function streamEndedEarly(): Refusal {
   return refuse(endedEarly.status, endedEarly.kind, endedEarly.message)
 }
 
-/** The connection broke in the middle of the upstream's answer. */
+/** The connection broke in the middle of the upstream's response. */
 export function brokenOff(cause: unknown): Refusal {
   return new Refusal({ status: 502, kind: 'internal', message: 'the upstream broke the connection' }, { failure: 'upstream_network', cause })
 }
 
-/** The client has disconnected. Nobody reads this error, but it is recorded. */
+/** The client has disconnected. The error is only recorded. */
 export function clientLeft(): Refusal {
   return refuse(499, 'cancelled', 'the client closed the connection')
 }
@@ -100,7 +100,7 @@ export function reasonOf({ reason }: Signal): Refusal {
   return reason instanceof Refusal ? reason : clientLeft()
 }
 
-/** An error inside a stream or reply of an upstream, as an HTTP error. Without its raw event, which is no error body. */
+/** An error inside a stream or response of an upstream, as an HTTP error. Without its raw event, which is no error body. */
 export function failedStream({ raw: _, ...error }: CanonicalError, notes: readonly Note[] = []): Refusal {
   const failed = { ...error, status: error.status >= 400 ? error.status : 502 }
   return error.protocol === undefined && error.kind === 'unsupported' ? refusedByStrict(failed, { notes }) : new Refusal(failed)
@@ -111,7 +111,7 @@ export const isRetryableStatus = (status: number) => status === 408 || status ==
 
 export const mayRetry = ({ error, headers }: Refusal) => isRetryableStatus(error.status) && headers['x-should-retry'] !== 'false'
 
-/** A retry would be refused by `strict` as well, so clients are asked not to retry. */
+/** A retry would be refused by `strict` as well, so `x-should-retry` is false. */
 function refusedByStrict(error: CanonicalError, more: { notes?: readonly Note[]; cause?: unknown }): Refusal {
   return new Refusal(error, { ...more, headers: { 'x-should-retry': 'false' } })
 }
@@ -126,7 +126,7 @@ export function refusalOf(thrown: unknown, side: 'request' | 'upstream'): Refusa
   const { code, message, path, reason, notes } = thrown
   const more = { cause: thrown, ...(notes && { notes }) }
   if (side === 'upstream') {
-    const error = { status: 502, kind: 'internal', message: `the upstream's answer cannot be used: ${message}` } as const
+    const error = { status: 502, kind: 'internal', message: `the upstream's response cannot be used: ${message}` } as const
     return code === 'inexpressible' ? refusedByStrict({ ...error, kind: 'unsupported' }, more) : new Refusal(error, { cause: thrown })
   }
   const details = reason !== undefined ? { error_code: reason } : notes ? { notes } : undefined

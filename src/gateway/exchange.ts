@@ -26,7 +26,7 @@ import type { Candidate } from './upstream/catalog.ts'
 import type { Opened } from './upstream/opened.ts'
 import { bounded, objectOf, readWhole } from './upstream/response.ts'
 
-/** Answers a generation request. @throws Refusal, TranslationError */
+/** Handles a generation request. @throws Refusal, TranslationError */
 export async function generate(service: Service, incoming: Ask, trace: Trace): Promise<GatewayResponse> {
   const ask = await recall(service, incoming, trace.identity ?? {})
   return ask.stream ? streamed(service, ask, trace) : whole(service, ask, trace)
@@ -91,7 +91,7 @@ function headersOf({ response, candidate: { channel, fallback } }: Opened): Reco
   return kept
 }
 
-/** The upstream's answer as a stream, even if it came as JSON. */
+/** The upstream's response as a stream, even if it came as JSON. */
 async function sourceOf(opened: Opened, protocol: Protocol, trace: Trace): Promise<Source> {
   const { candidate, settings, response, kind, idleMs } = opened
   const from = candidate.protocol
@@ -135,7 +135,7 @@ async function whole(service: Service, ask: Ask, trace: Trace): Promise<GatewayR
 
 type TranslatedResponse = { body: unknown; signatures: Signatures | undefined; error: CanonicalError | undefined; passed: Uint8Array<ArrayBuffer> | undefined }
 
-/** A complete reply for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
+/** A complete response for the client, as `onResponse` wants it. `passed`: its bytes, if they stay. @throws Refusal, TranslationError */
 async function translateResponse(
   service: Service,
   { protocol, model }: Pick<Ask, 'protocol' | 'model'>,
@@ -151,19 +151,19 @@ async function translateResponse(
       : { body: read.value, notes: [], ...(read.outcome ?? from.outcome(read.value, settings)) }
   trace.notes.push(...notes)
   trace.usage ??= usage ?? {}
-  // Between equal protocols a failed reply is passed on unchanged; clients of other protocols get an HTTP error.
+  // Between equal protocols a failed response is passed on unchanged; clients of other protocols get an HTTP error.
   if (error && from !== protocol) throw failedStream(error)
   const change = error ? undefined : await changedResponse(service, trace, { protocol, model, body })
   return { body: change ? change.body : body, signatures, error, passed }
 }
 
-/** Keeps the usage of a reply that `strict` refuses: it has to be paid for anyway. */
+/** Keeps the usage of a response that `strict` refuses: it has to be paid for anyway. */
 function recordUsage(value: unknown, { candidate, settings }: Opened, trace: Trace): void {
   const { usage } = candidate.protocol.outcome(value, settings)
   if (usage) trace.usage ??= usage
 }
 
-/** Translates a complete reply. @throws TranslationError */
+/** Translates a complete response. @throws TranslationError */
 function counted(value: unknown, opened: Opened, to: Protocol, trace: Trace): ReturnType<typeof translateCounted> {
   const { candidate, settings } = opened
   const from = candidate.protocol
@@ -181,7 +181,7 @@ const passedOn = (bytes: Uint8Array<ArrayBuffer>, model: string | undefined) => 
 type ReadResponse = { value: unknown; bytes?: Uint8Array<ArrayBuffer>; outcome?: Outcome }
 
 /**
- * Reads a reply that is not a stream. `passes`: its bytes are sent unchanged, so only usage and error are needed.
+ * Reads a response that is not a stream. `passes`: its bytes are sent unchanged, so only usage and error are needed.
  * @throws Refusal for an error with status 200, or a body that is not JSON
  */
 async function readResponse(opened: Opened, passes = false): Promise<ReadResponse> {
@@ -193,10 +193,10 @@ async function readResponse(opened: Opened, passes = false): Promise<ReadRespons
   return { value: objectOf(bytes, from), bytes }
 }
 
-/** In bytes. Parsing a shorter reply is faster than searching for its members. */
+/** In bytes. Parsing a shorter response is faster than searching for its members. */
 const brief = 4096
 
-/** The outline of a reply. Undefined: it is not enough to see usage and errors. Parsing 12 KB would double the garbage of an exchange. */
+/** The outline of a response. Undefined: it is not enough to see usage and errors. Parsing 12 KB would double the garbage of an exchange. */
 function seenOf(bytes: Uint8Array<ArrayBuffer>, from: Protocol, settings: Opened['settings']): ReadResponse | undefined {
   const value = outlineOf(bytes, membersOf(bytes))
   if (!value || value['error'] || (settings.model !== undefined && typeof value['model'] !== 'string')) return undefined
@@ -224,7 +224,7 @@ async function gather(opened: Opened, stop: (reason: Refusal) => void, trace: Tr
       break
     }
   } catch (error) {
-    // A timeout or broken connection after the end of the reply does not matter.
+    // A timeout or broken connection after the end of the response does not matter.
     if (reader.finishes === 0 || (error instanceof Refusal && error.error.kind === 'cancelled')) throw error
   } finally {
     if (!reader.seen.ended) chunks.return?.()?.catch(() => {})

@@ -40,7 +40,7 @@ export type { ClientRequest, GatewayRequest, GatewayResponse, RequestBody } from
 
 /** The gateway, independent of any HTTP server. */
 export type Gateway = {
-  /** Matches the path of a request, for `claims` and `answer`. */
+  /** Matches the path of a request, for `claims` and `handle`. */
   match(path: string): PathMatch
   /** Is this path an exact endpoint of the gateway? Every other path belongs to the application. `mounted`: the gateway has a path of its own within it. */
   claims(match: PathMatch, method: string, mounted: boolean): boolean
@@ -171,8 +171,8 @@ export function createGateway(config: GatewayConfig = demo, hooks: Hooks = {}, t
 /** Creates what all exchanges share. `release` frees its resources; it may be called several times. */
 function serviceOf(config: Settled, hooks: Hooks, transport: () => Transport): Service & { release(): Promise<unknown> } {
   const responseStore = createResponseStore(config.store, hooks.store, {
-    isAway: error => log('warn', { error: messageOf(error) }, 'the store of replies cannot be reached'),
-    isBroken: key => log('warn', { key }, 'what the store of replies gives is no reply'),
+    isAway: error => log('warn', { error: messageOf(error) }, 'the response store cannot be reached'),
+    isBroken: key => log('warn', { key }, 'the response store returned something that is not a response'),
   })
   const limits = createLimits(config.limits, error => log('warn', { error: messageOf(error) }, 'the store of the limits cannot be reached'))
   const logger = hooks.logger ?? toConsole

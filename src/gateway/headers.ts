@@ -15,8 +15,8 @@ export type Calling = {
 }
 
 /**
- * All headers of a call to a channel. `client`: who asked for it, with headers for the provider if it speaks the same protocol, and with
- * those that continue its trace.
+ * All headers of a call to a channel. `client`: the caller, with headers for the provider if it speaks the same protocol, and with those
+ * that continue its trace.
  */
 export function callHeaders({ channel, protocol, auth, accept, type }: Calling, client?: { headers: Headers; isSame: boolean; traced: Headers }): Headers {
   const clientHeaders = client && beyondConnection(client.headers)

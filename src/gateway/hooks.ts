@@ -14,8 +14,8 @@ import type { ClientRequest } from './request.ts'
 export type Identity = { name?: string; group?: string; models?: readonly string[]; requestsPerMinute?: number; concurrentRequests?: number }
 
 /**
- * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time limit
- * of the channel; an answer of it that cannot be used; or a fault of the gateway and its hooks.
+ * Whose fault a failure is: the client's or its request's; an error status of the upstream; no connection to it, or a broken one; a time
+ * limit of the channel; a response of it that cannot be used; or a fault of the gateway and its hooks.
  */
 export type FailureKind = 'client' | 'upstream_status' | 'upstream_network' | 'upstream_timeout' | 'upstream_invalid' | 'gateway'
 
@@ -68,11 +68,11 @@ export type Attempt = {
   body: string | Uint8Array
   /** Of the translation of the request. */
   notes: readonly Note[]
-  /** Milliseconds until the upstream began to answer, or failed. */
+  /** Milliseconds until the upstream began to respond, or failed. */
   ms: number
   /**
-   * Absent: it answered. `message`: without the words of the upstream. `upstreamMessage`: its own words, which may repeat the prompt; secrets
-   * of the channel are replaced.
+   * Absent: it succeeded. `message`: without text of the upstream. `upstreamMessage`: the text of the upstream, which may repeat the
+   * prompt; secrets of the channel are replaced.
    */
   failure?: { status: number; kind: FailureKind; message: string; upstreamMessage?: string }
 }
@@ -84,7 +84,7 @@ export type Exchange = { requestId: string; model: string; channel: string; from
 export type Logger = Record<'info' | 'warn' | 'error', (details: object, message: string) => void>
 
 /**
- * A key-value store for replies, such as Keyv or a Map. Values are strings. Promises are awaited; a rejection is logged, and the reply
+ * A key-value store for responses, such as Keyv or a Map. Values are strings. Promises are awaited; a rejection is logged, and the response
  * is then not stored.
  */
 export type Store = {
@@ -130,8 +130,8 @@ export type BodyChange<Canonical> = { body: unknown } | { canonical: Canonical }
 /** Callbacks of the application. An exception in a hook is logged and does not affect the exchange, unless the hook says otherwise. */
 export type Hooks<Raw = unknown> = {
   /**
-   * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that
-   * nobody gets in by provoking one.
+   * Authenticates a client, in place of `keys`. Undefined: the configured keys decide. Null: refused. An exception also refuses, so that no
+   * client gets in by provoking one.
    */
   authenticate?(credential: string | undefined, request: HookRequest<Raw>): Identity | null | undefined | Promise<Identity | null | undefined>
   /** Returns another model id to use for this request. Undefined: the requested one. */
@@ -153,7 +153,7 @@ export type Hooks<Raw = unknown> = {
   onResponse?(call: BodyCall<CanonicalResponse, Raw>): BodyChange<CanonicalResponse> | undefined | Promise<BodyChange<CanonicalResponse> | undefined>
   /** Gets the usage record at the end of each exchange. */
   onUsage?(record: UsageRecord, request: HookRequest<Raw>): void | Promise<void>
-  /** Gets each attempt at an upstream, when it began to answer or has failed. */
+  /** Gets each attempt at an upstream, when it began to respond or has failed. */
   onAttempt?(attempt: Attempt, request: HookRequest<Raw>): void | Promise<void>
   /** Gets the notes of a translation, if there are any. */
   onNotes?(notes: Note[], exchange: Exchange, request: HookRequest<Raw>): void | Promise<void>
@@ -161,6 +161,6 @@ export type Hooks<Raw = unknown> = {
   logger?: Logger | false
   /** The HTTP client for upstreams. Default: undici in the connect host, else the global `fetch`. */
   transport?: Transport
-  /** Stores replies, for requests that continue them, in place of `memory` or `redis` in the configuration's `store`. */
+  /** Stores responses, for requests that continue them, in place of `memory` or `redis` in the configuration's `store`. */
   store?: Store
 }

@@ -1,13 +1,13 @@
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
-/** The time and id source for a translation. Ids are different for each answer. */
+/** The time and id source for a translation. Ids are different for each response. */
 export function freshIds(): { now: number; newId: (prefix: string) => string } {
   return { now: Math.floor(Date.now() / 1000), newId }
 }
 
 /**
- * Has this id been seen before? Clients take two answers with one id for the same answer. Remembers at least the last 10,000 ids, in two
- * sets: when the younger one is full, the older one is dropped.
+ * Has this id been seen before? Clients take two responses with one id for the same response. Remembers at least the last 10,000 ids, in
+ * two sets: when the younger one is full, the older one is dropped.
  */
 export function createRepeats(): (id: string) => boolean {
   let young = new Set<string>()

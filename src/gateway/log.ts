@@ -1,6 +1,6 @@
 import type { Logger } from './hooks.ts'
 
-/** A logger that writes warnings and errors, one JSON object per line. Not each exchange, which would show who asks what. */
+/** A logger that writes warnings and errors, one JSON object per line. Not each exchange, which would show which client sends what. */
 export function loggerTo(write: (line: string) => void): Logger {
   const at = (level: 'warn' | 'error') => (details: object, message: string) => {
     const inWords = (_: string, value: unknown) => (value instanceof Error ? wordsOf(value, level) : value)

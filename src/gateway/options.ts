@@ -18,7 +18,7 @@ const redisUrl = z.url({ protocol: /^rediss?$/, error: 'expected a URL like redi
 const perMinute = z.int().min(0)
 const concurrent = z.int().min(0)
 const name = z.string().min(1)
-/** A star stands only at the end: anywhere else it would match nothing. */
+/** A star is allowed only at the end: anywhere else it would match nothing. */
 const isPattern = (text: string) => !text.slice(0, -1).includes('*')
 const patternFault = 'expected a star at its end alone'
 const modelId = name.superRefine((id, context) => {
@@ -72,9 +72,9 @@ const Mapping = z.record(z.string(), z.unknown()).superRefine((options, context)
 const Timeouts = entry({
   /** For the connection alone. Default 10,000; 0: no limit. */
   connectMs: milliseconds.default(10_000),
-  /** Until the first byte of the answer. Default 300,000; 0: no limit. */
+  /** Until the first byte of the response. Default 300,000; 0: no limit. */
   firstByteMs: milliseconds.default(300_000),
-  /** Between two chunks of the answer. Default 120,000; 0: no limit. */
+  /** Between two chunks of the response. Default 120,000; 0: no limit. */
   idleMs: milliseconds.default(120_000),
   /** For the whole exchange, retries included. Default 0: no limit. */
   totalMs: milliseconds.default(0),
@@ -236,7 +236,10 @@ const Model = entry({
   maxOutputTokens: z.int().positive().optional(),
   /** Request fields that the model refuses, e.g. `reasoning.summary`: they are removed, with a note. */
   unsupported: z.array(z.string().min(1)).default([]),
-  /** What the upstream is asked for, whatever the client wants. `only`: always a stream; `never`: always JSON. Default `both`: as the client. */
+  /**
+   * What the gateway requests from the upstream, whatever the client wants. `only`: always a stream; `never`: always JSON. Default `both`:
+   * as the client.
+   */
   streaming: z.enum(['both', 'only', 'never']).default('both'),
   /** Override those of the channel. */
   options: Mapping.default({}),
@@ -285,7 +288,7 @@ const Defaults = entry({
   notesHeader: z.boolean().default(true),
 })
 
-/** Where replies are kept. Without `memory` and `redis`: in the hook `store`. */
+/** Where responses are kept. Without `memory` and `redis`: in the hook `store`. */
 const Store = entry({
   memory: z.literal(true).optional(),
   redis: redisUrl.optional(),
@@ -315,7 +318,7 @@ const Cors = entry({
       originFault,
     )
     .min(1, originFault),
-  /** How long browsers may remember the answer to a preflight request, in seconds. Default 7,200. */
+  /** How long browsers may remember the response to a preflight request, in seconds. Default 7,200. */
   maxAgeSeconds: z.int().min(0).default(7_200),
 })
 
@@ -348,7 +351,7 @@ const Config = entry({
   limits: z
     .union([z.strictObject({ redis: redisUrl }, limitsFault), z.strictObject({ store: z.literal('memory').default('memory') }, limitsFault)], limitsFault)
     .prefault({}),
-  /** Absent, and no hook `store`: replies are not kept. */
+  /** Absent, and no hook `store`: responses are not kept. */
   store: Store.optional(),
   /** Absent: web pages of other origins cannot read responses. */
   cors: Cors.optional(),
@@ -416,7 +419,7 @@ export function configSchema(): object {
 type Written = z.input<typeof Config>
 type WithOptions<Entry> = Omit<Entry, 'options'> & { options?: WrittenOptions }
 
-/** The configuration as users write it. A string `env:NAME` stands for an environment variable. */
+/** The configuration as users write it. A string `env:NAME` is replaced by an environment variable. */
 export type GatewayConfig = Omit<Written, 'channels' | 'models'> & {
   /** The upstreams. */
   channels: WithOptions<Written['channels'][number]>[]
@@ -554,7 +557,7 @@ const types: Record<string, string> = {
 
 const secretKeys: ReadonlySet<PropertyKey> = new Set(['key', 'apiKey', 'headers', 'redis', 'proxy'])
 
-/** What stands there as it was written, so with `env:NAME` and not what that stands for. `''`: it may be a secret, or says nothing. */
+/** The configured value before `env:` substitution. `''`: it may be a secret, or is empty. */
 function insteadAt({ path, code }: z.core.$ZodIssue, config: unknown): string {
   if (path.length === 0 || path.some(key => secretKeys.has(key))) return ''
   const value = path.reduce<unknown>((at, key) => (typeof at === 'object' && at !== null ? (at as Record<PropertyKey, unknown>)[key] : undefined), config)

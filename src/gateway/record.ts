@@ -40,7 +40,7 @@ export function wordsOf({ message, error: { protocol, status, kind } }: Refusal)
 /** A refusal of a request may repeat a part of it. */
 const isDiscreet = ({ error: { protocol, status } }: Refusal) => protocol !== undefined || status >= 500 || status === 404 || status === 429
 
-/** An error without the data that was received: undici attaches data that is not HTTP, which may be the reply itself. */
+/** An error without the data that was received: undici attaches data that is not HTTP, which may be the response itself. */
 function discreet(error: unknown): unknown {
   for (let at = error, depth = 0; isObject(at) && depth < 4; at = at['cause'], depth++) if (at['data'] !== undefined) Reflect.set(at, 'data', undefined)
   return error

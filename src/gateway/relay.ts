@@ -11,7 +11,10 @@ import { brokenOff, clientLeft, failedStream, mayRetry, Refusal, refusalOf, refu
 type Chunk = string | Uint8Array
 type StreamTranslator = Translator<Chunk>
 
-/** An upstream that has begun to answer. `raw`: it speaks the caller's protocol, so that its frames pass. `idleMs`: the longest silence; 0: no limit. */
+/**
+ * An upstream that has begun to respond. `raw`: it speaks the caller's protocol, so that its frames pass. `idleMs`: the longest silence; 0:
+ * no limit.
+ */
 export type Source = { translator: StreamTranslator; body: AsyncIterator<Chunk>; raw: boolean; idleMs: number }
 
 export type RelayOptions = {
@@ -23,18 +26,18 @@ export type RelayOptions = {
   keepAliveMs: number
   /** See `Frames`. After such a failure the body throws at its end, so that the host breaks the connection off. */
   breaksOff: Frames['breaksOff'] | false
-  /** Gets what is sent. `whole` is awaited before the last piece of a complete reply is sent. */
+  /** Gets what is sent. `whole` is awaited before the last chunk of a complete response is sent. */
   keeping?: { sent(chunk: Chunk): void; whole(translator: StreamTranslator): Promise<void> } | undefined
   /** Aborts the upstream call, in any phase. */
   stop(reason: Refusal): void
-  /** Called once at the end. `failure` absent: the reply is complete. */
+  /** Called once at the end. `failure` absent: the response is complete. */
   onEnd(failure: Refusal | undefined, translator: StreamTranslator | undefined): void
 }
 
 export type Relay = {
   /**
-   * Waits for the first thing to send: a piece of the reply, or a ping if the upstream is silent, after which the status cannot change. The
-   * body awaits once per chunk of the upstream, which is read no faster than the client reads.
+   * Waits for the first thing to send: a chunk of the response, or a keep-alive if the upstream is silent, after which the status cannot
+   * change. The body awaits once per chunk of the upstream, which is read no faster than the client reads.
    * @throws Refusal when the upstream failed before there was anything to send
    */
   start(): Promise<AsyncIterable<Chunk>>
@@ -45,7 +48,7 @@ export type Relay = {
 /** The limit of output that is held back until the first complete frame. */
 const maxHeld = 64 * 1024
 
-/** How long an upstream may take to close the connection after a complete reply, before it is aborted. */
+/** How long an upstream may take to close the connection after a complete response, before it is aborted. */
 const farewellMs = 1_000
 
 export function createRelay(options: RelayOptions): Relay {
@@ -55,9 +58,9 @@ export function createRelay(options: RelayOptions): Relay {
 class RunningRelay implements Relay {
   readonly #options: RelayOptions
   readonly #clock: Clock
-  /** Undefined until the upstream has begun to answer. */
+  /** Undefined until the upstream has begun to respond. */
   #source: Source | undefined
-  /** The current wait: for the upstream's answer, then for each chunk. */
+  /** The current wait: for the upstream's response, then for each chunk. */
   #opening: Promise<Source> | undefined
   #pending: Promise<IteratorResult<Chunk>> | undefined
   /** The longest time for `#pending`; 0: no limit. */
@@ -65,8 +68,8 @@ class RunningRelay implements Relay {
   readonly #afterFinish = new AfterFinish()
   /** Something was sent, so the status cannot change. */
   #committed = false
-  /** A piece of the reply itself was sent, not only pings. */
-  #answered = false
+  /** A chunk of the response itself was sent, not only keep-alives. */
+  #hasOutput = false
   #done = false
   #failed = false
   #givenUp: Refusal | undefined
@@ -125,7 +128,7 @@ class RunningRelay implements Relay {
       let out: Chunk
       try {
         if (this.#givenUp) throw this.#givenUp
-        out = this.#source ? this.#chunkCame(this.#source, await this.#waitForChunk(this.#source)) : this.#answerCame(await this.#waitForAnswer())
+        out = this.#source ? this.#chunkCame(this.#source, await this.#waitForChunk(this.#source)) : this.#upstreamBegan(await this.#waitForStart())
       } catch (error) {
         if (this.#done && this.#givenUp) break
         out = this.#fail(error)
@@ -146,12 +149,12 @@ class RunningRelay implements Relay {
     return { value: undefined, done: true }
   }
 
-  #waitForAnswer(): Promise<Source | typeof ping> {
+  #waitForStart(): Promise<Source | typeof ping> {
     this.#opening ??= this.#options.open()
     return this.#clock.wait(this.#opening, 0)
   }
 
-  #answerCame(got: Source | typeof ping): Chunk {
+  #upstreamBegan(got: Source | typeof ping): Chunk {
     if (this.#givenUp) throw this.#givenUp
     if (got === ping) return this.#options.protocol.frames.ping
     this.#source = got
@@ -179,10 +182,10 @@ class RunningRelay implements Relay {
   }
 
   #take(from: Source, chunk: Chunk): Chunk {
-    const taken = this.#answered ? this.#passOn(from, chunk) : this.#begin(from, chunk)
+    const taken = this.#hasOutput ? this.#passOn(from, chunk) : this.#begin(from, chunk)
     const { translator } = from
     if (!isOver(from)) return taken
-    // The reply is complete: the client need not wait until the upstream closes the connection.
+    // The response is complete: the client need not wait until the upstream closes the connection.
     const out = plus(this.#held.length > 0 ? this.#heldFrames() : taken, translator.end())
     drain(from.body, this.#options.stop)
     this.#complete(cutOff(translator) ?? failedEnd(translator))
@@ -194,7 +197,10 @@ class RunningRelay implements Relay {
     return isOver(from) && typeof out !== 'string' ? upToEnd(out, from.translator.after) : out
   }
 
-  /** Splits into lines until something of the reply is sent: whether an early error gets its own status must not depend on the split into chunks. */
+  /**
+   * Splits into lines until something of the response is sent: whether an early error gets its own status must not depend on the split into
+   * chunks.
+   */
   #begin(from: Source, chunk: Chunk): Chunk {
     const { translator, raw } = from
     const bytes = encoded(chunk)
@@ -212,7 +218,7 @@ class RunningRelay implements Relay {
       }
       const isReady = raw ? this.#hold(line, out) : out.length > 0
       if (!isReady) continue
-      this.#answered = true
+      this.#hasOutput = true
       const before = raw ? this.#heldFrames() : out
       return at < bytes.length ? plus(before, this.#passOn(from, bytes.subarray(at))) : before
     }
@@ -244,7 +250,7 @@ class RunningRelay implements Relay {
     return plus(this.#heldFrames(), translator.end(why))
   }
 
-  /** The upstream has ended its answer. */
+  /** The upstream has ended its response. */
   #finish({ translator }: Source): Chunk {
     const out = this.#end(translator)
     const cut = cutOff(translator)
@@ -253,7 +259,7 @@ class RunningRelay implements Relay {
     return out
   }
 
-  /** The reply is complete, but the upstream goes on. */
+  /** The response is complete, but the upstream continues. */
   #cut(source: Source): Chunk {
     source.body.return?.()?.catch(() => {})
     this.#options.stop(refuse(502, 'internal', 'the upstream went on after its finish reason'))
@@ -273,7 +279,7 @@ class RunningRelay implements Relay {
     const translator = this.#source?.translator
     const out = translator ? this.#end(translator, error) : protocol.frames.failure(error)
     const left = error.kind === 'cancelled'
-    // A timeout or broken connection after the end of the reply does not matter.
+    // A timeout or broken connection after the end of the response does not matter.
     this.#complete(translator?.finished && !left ? undefined : refusal)
     return left ? '' : out
   }
@@ -287,7 +293,7 @@ class RunningRelay implements Relay {
     if (this.#done) return
     this.#done = true
     this.#failed = failure !== undefined
-    // Of a reply that ends properly with a failure, bytes of the same protocol have no error frame.
+    // Of a response that ends properly with a failure, bytes of the same protocol have no error frame.
     const isPassedOn = this.#source?.raw && this.#source.translator.finished
     if (failure && failure.error.kind !== 'cancelled' && !isPassedOn && this.#breaksAfter(failure)) this.#break = failure
     this.#clock.stop()
@@ -295,7 +301,7 @@ class RunningRelay implements Relay {
   }
 }
 
-/** Reads what follows a complete reply, so that its connection can be reused. Runs in the background. */
+/** Reads what follows a complete response, so that its connection can be reused. Runs in the background. */
 export function drain(body: AsyncIterator<Chunk>, stop: RelayOptions['stop']): void {
   const timer = setTimeout(() => stop(refuse(502, 'internal', 'the upstream did not close the stream')), farewellMs)
   const read = async () => {
@@ -327,7 +333,7 @@ function plus(out: Chunk, more: Chunk): Chunk {
 
 const endsLine = (line: Uint8Array | undefined) => line?.at(-1) === 0x0a || line?.at(-1) === 0x0d
 
-/** The output without whole frames after the end of the reply, which clients would take for a part of it. */
+/** The output without whole frames after the end of the response, which clients would take for a part of it. */
 function upToEnd(out: Uint8Array, after: string): Uint8Array {
   const rest = encoded(after.replace(/^\s*data:\s*\[DONE\]\s*/, ''))
   const end = endOfFrames(rest)

@@ -21,7 +21,7 @@ export type GatewayRequest = {
   raw?: unknown
 }
 
-/** What tells who sends a request. */
+/** What identifies the sender of a request. */
 export type ClientRequest = Pick<GatewayRequest, 'method' | 'path' | 'headers' | 'query' | 'address' | 'local' | 'raw'>
 
 /** `parsed`: the value, if a body parser of the application has read the body already. */

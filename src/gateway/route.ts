@@ -17,7 +17,7 @@ export type Route =
   | { kind: 'wrong-method'; protocol: Protocol; allow: string }
   | { kind: 'wrong-path'; protocol: Protocol; message: string }
 
-/** A call about a stored reply. */
+/** A call about a stored response. */
 export type StoredRoute = { kind: 'stored'; protocol: Protocol; stored: StoredResponses; requested: StoredMatch; method: 'GET' | 'DELETE' | 'POST' }
 
 type RequestInfo = { method: string; query: URLSearchParams; headers: Headers; base: string }

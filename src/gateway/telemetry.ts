@@ -4,8 +4,8 @@ import type { UsageRecord } from './hooks.ts'
 import { createModelLabels } from './model-labels.ts'
 
 /**
- * The span and metrics of one exchange, by the semantic conventions of OpenTelemetry for generative AI. Without an SDK in the process
- * they do nothing. They contain no text of requests and replies.
+ * The span and metrics of one exchange, by the semantic conventions of OpenTelemetry for generative AI. Without an SDK in the process they
+ * do nothing. They contain no text of requests and responses.
  */
 export type Observed = {
   /** Trace headers for upstream calls. */
@@ -42,8 +42,8 @@ function instruments(): Instruments | undefined {
   const histogram = (name: string, unit: string, description: string, bounds: number[]) =>
     meter.createHistogram(name, { unit, description, advice: { explicitBucketBoundaries: bounds } })
   return {
-    duration: histogram('gen_ai.server.request.duration', 's', 'from the request to the last byte of the answer', seconds),
-    firstByte: histogram('gen_ai.server.time_to_first_token', 's', 'from the request to the first byte of the answer', seconds),
+    duration: histogram('gen_ai.server.request.duration', 's', 'from the request to the last byte of the response', seconds),
+    firstByte: histogram('gen_ai.server.time_to_first_token', 's', 'from the request to the first byte of the response', seconds),
     usage: histogram('gen_ai.client.token.usage', '{token}', 'tokens as the upstream counted them', tokens),
     labelOf: createModelLabels(),
   }

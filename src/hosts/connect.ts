@@ -37,7 +37,10 @@ type Request = IncomingMessage & { originalUrl?: string; body?: unknown }
 /** `flush`: added by compression middleware. */
 type Response = ServerResponse & { flush?: () => void }
 
-/** A request handler for Express 4 and 5, Connect and node:http. Only exact endpoints are answered; other paths go to `next`, or get 404 if there is none. */
+/**
+ * A request handler for Express 4 and 5, Connect and node:http. Only exact endpoints are handled; other paths go to `next`, or get 404 if
+ * there is none.
+ */
 export type ConnectGateway = {
   (request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void
   /** Refuses new requests, waits up to `graceMs` milliseconds (default 10,000) for those in progress, ends the rest with an error, and releases the sockets. */

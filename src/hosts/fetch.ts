@@ -97,7 +97,10 @@ function responseOf({ status, headers, body }: GatewayResponse, { method }: Requ
   return new Response(stream, { status, headers })
 }
 
-/** What is not read is left to the server: to cancel it closes the connection in some hosts, before the answer is sent, and is an uncaught error in others. */
+/**
+ * What is not read is left to the server: to cancel it closes the connection in some hosts, before the response is sent, and is an uncaught
+ * error in others.
+ */
 async function* bytesOf({ body, bodyUsed }: Request, leave: () => void): AsyncGenerator<Uint8Array> {
   if (!body) return
   if (bodyUsed || body.locked) throw refuse(500, 'internal', 'the application has read the body before the gateway: let it read `request.clone()`')

@@ -27,7 +27,7 @@ export type OperationsOptions = {
 export type Operations = {
   /** For the hook `logger` of the gateway: writes the access log and counts for `/metrics`. */
   logger: Logger
-  /** Answers `GET` of `/health`, `/ready` and `/metrics`. False: another path, which is not touched. */
+  /** Handles `GET` of `/health`, `/ready` and `/metrics`. False: another path, which is not touched. */
   handle(request: IncomingMessage, response: ServerResponse): boolean
 }
 

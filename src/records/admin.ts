@@ -21,7 +21,7 @@ export type AdminSources = {
 
 type Parts = AdminSources & { database: Database; keys: Keys; writer: Writer; adminKey: string; prices(): Prices; warn(details: object, message: string): void }
 
-/** Answers the paths under `/admin/`. False: another path. */
+/** Handles the paths under `/admin/`. False: another path. */
 export type Admin = (request: IncomingMessage, response: ServerResponse) => boolean
 
 const count = z.number().int().min(0).max(Number.MAX_SAFE_INTEGER)

@@ -165,7 +165,7 @@ async function postgres(url: string): Promise<Dialect> {
     getTypeParser: (id: number, format?: 'text' | 'binary') => (id === builtins.INT8 || id === builtins.NUMERIC ? Number : pg.types.getTypeParser(id, format)),
   }
   const pool = new pg.Pool({ connectionString: url, max: 4, connectionTimeoutMillis: 5_000, query_timeout: 10_000, types: types as typeof pg.types })
-  // A connection that breaks is replaced. Nobody waits for the error events of the pool and of a connection in use: they would end the process.
+  // A connection that breaks is replaced. Nothing handles the error events of the pool and of a connection in use: they would end the process.
   pool.on('error', () => {})
   pool.on('connect', client => client.on('error', () => {}))
   return new PostgresDialect({ pool })

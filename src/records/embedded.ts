@@ -59,15 +59,15 @@ type Thread = { run(sql: string, values: readonly unknown[]): Promise<{ rows: un
 
 function createThread(file: string, libsql: string): Thread {
   let worker: Worker | undefined
-  let answered: ((reply: ThreadResult) => void) | undefined
+  let settle: ((result: ThreadResult) => void) | undefined
 
   function started(): Worker {
     const fresh = new Worker(program, { eval: true, workerData: { file, libsql } })
     const ended = (message: string) => {
       if (worker === fresh) worker = undefined
-      answered?.({ failure: { message } })
+      settle?.({ failure: { message } })
     }
-    fresh.on('message', (reply: ThreadResult) => answered?.(reply))
+    fresh.on('message', (result: ThreadResult) => settle?.(result))
     fresh.on('error', error => ended(error.message))
     fresh.on('exit', () => ended('the database has ended'))
     return fresh
@@ -77,14 +77,14 @@ function createThread(file: string, libsql: string): Thread {
     run(sql, values) {
       worker ??= started()
       const running = worker
-      // Nobody waits for a thread that does nothing.
+      // Does not keep the process alive while the thread is idle.
       running.ref()
       return new Promise((resolve, reject) => {
-        answered = reply => {
-          answered = undefined
+        settle = result => {
+          settle = undefined
           running.unref()
-          if ('result' in reply) resolve(reply.result)
-          else reject(Object.assign(new Error(reply.failure.message), { code: reply.failure.code }))
+          if ('result' in result) resolve(result.result)
+          else reject(Object.assign(new Error(result.failure.message), { code: result.failure.code }))
         }
         running.postMessage({ sql, values })
       })
@@ -95,7 +95,7 @@ function createThread(file: string, libsql: string): Thread {
   }
 }
 
-/** There is one connection. Whoever wants it waits for those before. */
+/** There is one connection. Its users take turns. */
 function createDriver(thread: Thread): Driver {
   let last: Promise<void> = Promise.resolve()
   const releases = new Map<DatabaseConnection, () => void>()

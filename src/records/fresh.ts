@@ -7,7 +7,7 @@ export type Fresh<T> = {
   clear(): void
 }
 
-/** Longer than this nobody waits for the database. */
+/** The longest wait for the database. */
 const patienceMs = 2_000
 const mostRemembered = 10_000
 
@@ -57,7 +57,7 @@ export function createFresh<T>(read: (key: string) => Promise<T>, freshMs: numbe
 function inTime<T>(promise: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the database did not answer in time')), patienceMs)
+    timer = setTimeout(() => reject(new Error('the database did not respond in time')), patienceMs)
   })
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }

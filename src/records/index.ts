@@ -32,7 +32,7 @@ export type Records = {
   detail(id: string): Promise<RecordDetail | undefined>
   /** The client of a key, by its name, with the checks of a request. @throws Refusal 401 or 429 */
   identify(name: string): Promise<Identity>
-  /** Answers `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
+  /** Handles `/admin/*` of a `node:http` server. `sources`: a gateway will do. */
   admin(adminKey: string, sources: AdminSources): Admin
   /** For health checks. `waiting`: records in memory. `dropped`: records that were given up because the database was away. */
   state(): { database: 'ok' | 'unreachable'; waiting: number; dropped: number }

@@ -16,9 +16,9 @@ export type ApiResponse = { status: number; body: unknown }
 
 export const ok = (body: unknown): ApiResponse => ({ status: 200, body })
 
-/** Sends an answer as JSON. `failure`: the answer for what was thrown; `Refused` has its own. */
-export function sendJson(response: ServerResponse, answer: Promise<ApiResponse>, failure: (error: unknown) => ApiResponse): void {
-  answer
+/** Sends a response as JSON. `failure`: the response for what was thrown; `Refused` has its own. */
+export function sendJson(response: ServerResponse, result: Promise<ApiResponse>, failure: (error: unknown) => ApiResponse): void {
+  result
     .catch((error: unknown) => (error instanceof Refused ? { status: error.status, body: { error: { message: error.message } } } : failure(error)))
     .then(({ status, body }) => {
       const text = JSON.stringify(body)
@@ -33,7 +33,7 @@ export function sendJson(response: ServerResponse, answer: Promise<ApiResponse>,
     })
 }
 
-/** A browser tells one of the two headers, or both. The scheme does not count: a proxy may have ended TLS. @throws Refused 403 */
+/** A browser sends one of the two headers, or both. The scheme does not count: a proxy may have ended TLS. @throws Refused 403 */
 export function refuseOtherSites({ headers: { 'sec-fetch-site': site, origin, host } }: IncomingMessage): void {
   const isOther =
     site === undefined ? origin !== undefined && (!URL.canParse(origin) || new URL(origin).host !== host) : site !== 'same-origin' && site !== 'none'
@@ -46,7 +46,7 @@ export function shownKey({ headers }: IncomingMessage): string | undefined {
   return typeof shown === 'string' ? shown : undefined
 }
 
-/** Compares with a secret. The time tells nothing about it. */
+/** Compares with a secret. The time does not depend on it. */
 export function createComparison(secret: string): (shown: string | undefined) => boolean {
   const wanted = digest(secret)
   return shown => shown !== undefined && timingSafeEqual(digest(shown), wanted)

@@ -63,7 +63,7 @@ const freshMs = 2_000
 
 /** Long because its functions share one cache. */
 export function createKeys({ ready }: Database): Keys {
-  // Looked up by hash, so the time of the lookup tells nothing about a secret.
+  // Looked up by hash, so the time of the lookup reveals nothing about a secret.
   const known = createFresh(async (hash: string) => {
     const row = await (await ready()).selectFrom('keys').selectAll().where('hash', '=', hash).executeTakeFirst()
     return row && infoOf(row)

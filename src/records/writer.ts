@@ -70,7 +70,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
 
   async function write(batch: readonly RecordRow[]): Promise<void> {
     try {
-      // A batch whose answer was lost is written again.
+      // A batch whose response was lost is written again.
       await insertNew(database, batch).catch(() => insertMissing(database, batch))
     } catch (error) {
       if (!isRefused(error)) throw error
@@ -94,7 +94,7 @@ export function createWriter(database: Database, { prices, keepDays, warn }: Opt
       .execute()
     if (keepDays === undefined) return
     const before = now - keepDays * periods.days
-    // Some at a time, so that nobody waits for it.
+    // Some at a time, so that nothing else waits for it.
     const { last } = (await db
       .selectFrom(old => old.selectFrom('records').select('time').where('time', '<', before).orderBy('time').limit(mostDeleted).as('old'))
       .select(({ fn }) => fn.max('time').as('last'))
@@ -165,7 +165,7 @@ async function addSums(db: Kysely<Tables>, batch: readonly RecordRow[]): Promise
   }
 }
 
-/** PostgreSQL refuses a value, whoever sends it: the classes "data exception" and "program limit exceeded". */
+/** PostgreSQL refuses a value, independent of the connection: the classes "data exception" and "program limit exceeded". */
 const isRefused = (error: unknown) => /^(22|54)/.test((error as { code?: string }).code ?? '')
 
 export function rowOf(record: UsageRecord, prices: Prices): RecordRow {

@@ -13,7 +13,7 @@ export type NodeBytes = Uint8Array & {
 
 export const node = nodeBuffer()
 
-/** Undefined where there is less than all of it: Bun had no `transcode` for long, and the edge runtime of Next throws when it is asked. */
+/** Undefined if a function is missing: older Bun has no `transcode`, and the edge runtime of Next throws on access. */
 function nodeBuffer(): Node | undefined {
   try {
     const { process } = globalThis as { process?: { getBuiltinModule?(name: string): Partial<Node> | undefined } }
@@ -29,7 +29,7 @@ export function viewOf({ Buffer }: Node, bytes: Uint8Array): NodeBytes {
   return bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in pieces. */
+/** Shared: creating one costs as much as reading a small body. Stateless, since texts are never decoded in chunks. */
 const lenient = new TextDecoder()
 
 /** Decodes UTF-8; invalid bytes become `\ufffd`. */

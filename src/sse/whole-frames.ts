@@ -16,7 +16,7 @@ export class WholeFrames<C extends Chunk> {
   /** Passes everything as it comes. */
   #isOpen = false
 
-  /** `maxEventLength`: see `Settings`. What is longer by far passes as it comes: nobody else looks at what follows an error. */
+  /** `maxEventLength`: see `Settings`. Frames far above the limit are forwarded unbuffered: nothing else checks what follows an error. */
   constructor(
     stream: Pick<FrameSplitter, 'list'>,
     join: (chunks: readonly C[]) => C,
@@ -50,8 +50,8 @@ export class WholeFrames<C extends Chunk> {
   }
 
   /**
-   * What is sent at the end of a stream behind the whole frames. `rest`: what is left of the last frame. `owed`: a frame that the stream
-   * still gets, or ''. A JSON list that was cut off gets it as its last element, and ends.
+   * What is sent at the end of a stream after the complete frames. `rest`: what is left of the last frame. `pending`: a frame that the
+   * stream still gets, or ''. A JSON list that was cut off gets it as its last element, and ends.
    */
   ending(rest: C, pending: string): { rest?: C; pending: string } {
     const { list } = this.#stream

@@ -1,6 +1,6 @@
 import { connectRedis } from './redis-client.ts'
 
-/** Stores texts in Redis, so that several processes share replies. Rejects immediately while Redis cannot be reached. */
+/** Stores texts in Redis, so that several processes share responses. Rejects immediately while Redis cannot be reached. */
 export async function createRedisStore(url: string, warn: (error: unknown) => void) {
   const client = await connectRedis(url, warn)
   return {

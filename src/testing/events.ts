@@ -95,7 +95,7 @@ function streamsOf({ open, pings, late }: { open: number; pings: boolean; late: 
       choices: fc.array(fc.nat(1000), { minLength: 60, maxLength: 60 }),
       reason: fc.constantFrom(...finishReasons),
       usage: fc.constantFrom(undefined, { input: 9, output: 5 }, { input: 20, output: 7, cacheRead: 4, reasoning: 3 }),
-      id: fc.constantFrom(undefined, 'answer_1', 'msg_01'),
+      id: fc.constantFrom(undefined, 'response_1', 'msg_01'),
     })
     .map(({ candidates, choices, reason, usage, id }) => {
       let thrown = 0

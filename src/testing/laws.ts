@@ -74,7 +74,7 @@ export function cutStreamOf(name: ProtocolName): fc.Arbitrary<string> {
     .tuple(cleanEvents, fc.nat())
     .map(([events, at]) => {
       const { wires } = encodeStream(protocol, events)
-      // If the end of the reply is a frame of its own, everything before it is complete.
+      // If the end of the response is a frame of its own, everything before it is complete.
       return wires.slice(0, at % (protocol.frames.ending === undefined ? wires.length : wires.length - 1))
     })
     .filter(wires => strictOf(name).outcome(wires) === 'cut')

@@ -18,7 +18,7 @@ export const lossless: readonly RegExp[] = [
   /(start|end)_index$/,
 ]
 
-/** Of a body whose kind its own keys tell. The name of an output schema is a label in every protocol. */
+/** For a body whose kind is known from its keys. The name of an output schema is a label in every protocol. */
 export function isLossless(body: unknown, change: Change): boolean {
   const isResponse = responseKeys.some(key => valueAt(body, `/${key}`) !== undefined)
   const path = `${isResponse ? 'response' : 'request'} ${everyIndex(change.path)}`
@@ -45,12 +45,12 @@ export function isEmptyEither(wire: unknown, { path, before, after }: Change): b
   if (/\/(arguments|input)$/.test(path)) return [before, after].every(text => text === '' || text === '{}')
   // A file without a type is a PDF.
   if (path.endsWith('/file_data')) return !String(after).includes(mark)
-  // Beside a refusal, the ending is said by it.
+  // With a refusal, the refusal is the finish reason.
   if (path.endsWith('/finish_reason'))
     return typeof beside('message/refusal') === 'string' || leaves(beside('message/content')).some(({ path: at }) => at.endsWith('/refusal'))
-  // Several words for the usual tier.
+  // Several names for the default tier.
   if (path.endsWith('/service_tier')) return !String(after).includes(mark)
-  // Who is told how much to think in several ways listens to one of them.
+  // Of several fields for the amount of thinking, one applies.
   if (path === '/reasoning_effort' || /^\/(reasoning|thinking)\//.test(path)) return waysToThink.filter(place => valueAt(wire, place) != null).length > 1
   // How many calls at once, where there may be none.
   if (path === '/parallel_tool_calls') return beside('tool_choice') === 'none' || beside('function_call') === 'none' || !hasTools(wire)
@@ -58,7 +58,7 @@ export function isEmptyEither(wire: unknown, { path, before, after }: Change): b
   return /^\/(tool_choice|function_call)$/.test(path) && !hasTools(wire) && [before, after].every(word => word === 'auto' || word === 'none')
 }
 
-/** Where no tool got across (each is noted), the model calls none whatever it is told: left to it and forbidden are one, and the way back says neither. */
+/** If no tool was translated (each has a note), the model calls none: `auto` and `none` mean the same, and the way back has neither. */
 export function choosesAmongNone(before: unknown, after: unknown, change: Change): boolean {
   return (
     /^\/(tool_choice(\/type)?|function_call|toolConfig\/functionCallingConfig\/mode)$/.test(change.path) &&
@@ -71,7 +71,7 @@ const waysToThink = ['/reasoning_effort', '/reasoning', '/thinking', '/enable_th
 
 const hasTools = (wire: unknown) => ['/tools/0', '/functions/0'].some(place => valueAt(wire, place) !== undefined)
 
-/** Does a note of a loss name this place, or something it stands in? What is said once for all names the first of its kind. */
+/** Does a note of a loss name this path or one above it? A note for several paths names the first. */
 export function covers(notes: Note[], path: string): boolean {
   const place = everyIndex(path)
   return notes.some(({ kind, code, path: at }) => {
@@ -88,7 +88,7 @@ export const everyIndex = (path: string) => path.replaceAll(/\/\d+(?=\/|$)/g, '/
 
 const emptyForm = (content: unknown): string => (content === '' ? '' : (JSON.stringify(content) ?? 'null'))
 
-/** What stands at a pointer; undefined: nothing does. */
+/** The value at a pointer; undefined: there is none. */
 export function valueAt(body: unknown, path: string): unknown {
   let place = body
   for (const key of keysOf(path)) {

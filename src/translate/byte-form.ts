@@ -6,7 +6,7 @@ import type { Form } from './shortcut.ts'
 export type ByteForm = {
   form: Form
   fragments: Fragment[]
-  /** Where each hole of the frame that matched last begins and ends. */
+  /** Where each gap of the frame that matched last begins and ends. */
   places: number[]
 }
 

@@ -12,7 +12,7 @@ import { placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { createStreamReader, type StreamReader } from './stream-reader.ts'
 
 /**
- * Stream → complete reply of the same protocol. A stream that failed gives an error body.
+ * Stream → complete response of the same protocol. A stream that failed gives an error body.
  * @throws TranslationError `truncated` when the stream stopped before its end; `inexpressible` when strict
  */
 export async function collectStream(
@@ -31,18 +31,18 @@ export async function collectStream(
     refuseIfStrict(notes, strict, protocol.name)
     return { body: protocol.encodeError(response.error, optionsFor(protocol, settings)).wire.body, notes }
   }
-  if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the reply did')
+  if (!clean) throw new TranslationError({ code: 'truncated', protocol: protocol.name, path: '' }, 'the stream ended before the response was complete')
   return encodeCollected(response, reader, protocol, settings)
 }
 
-/** The notes of a stream that failed: of what it had said before, only the error is told. */
+/** The notes of a failed stream. Everything before the error is discarded, and notes list what was dropped. */
 export function notesOfFailed(response: CanonicalResponse, reader: Pick<StreamReader, 'notes' | 'places'>, protocol: Protocol): Note[] {
   const report = createReport(protocol.name, translateNotes, placesIn(reader.places(), protocol))
   noteUntold(response, report)
   return [...reader.notes(), ...report.notes]
 }
 
-/** The reply that a stream was collected into, with the notes of both. @throws TranslationError `inexpressible` when strict */
+/** The response that a stream was collected into, with the notes of both. @throws TranslationError `inexpressible` when strict */
 export function encodeCollected(
   response: CanonicalResponse,
   reader: Pick<StreamReader, 'notes' | 'places'>,
@@ -59,7 +59,7 @@ export function encodeCollected(
 const withoutRepairs = (notes: Note[]) => notes.filter(({ code }) => !code.endsWith('.repaired'))
 
 /**
- * Complete reply → text of a stream in the same protocol, with the notes of both.
+ * Complete response → text of a stream in the same protocol, with the notes of both.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function explodeResponse(body: unknown, protocol: Protocol, settings: Settings): { text: string; notes: Note[] } {
@@ -79,8 +79,8 @@ export function explodeResponse(body: unknown, protocol: Protocol, settings: Set
 }
 
 /**
- * Complete reply → input for a stream translator: a stream of one frame, and the protocol with a decoder that emits all events of the
- * reply at that frame. Compared with `explodeResponse`, nothing is lost or delayed by the form of the protocol's streams.
+ * Complete response → input for a stream translator: a stream of one frame, and the protocol with a decoder that emits all events of the
+ * response at that frame. Compared with `explodeResponse`, nothing is lost or delayed by the form of the protocol's streams.
  * @throws TranslationError `malformed`; `inexpressible` when strict
  */
 export function asEvents(body: unknown, protocol: Protocol, settings: Settings): { text: string; from: Protocol } {

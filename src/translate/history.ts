@@ -10,7 +10,7 @@ export function referencesOf(body: unknown, protocol: Protocol, settings: Settin
   return referencesIn(protocol.decodeRequest(body, optionsFor(protocol, settings)).value, { issuer: protocol.name, fieldNames: protocol.fieldNames })
 }
 
-/** `id`: of the reply, by which the next request refers to it. `messages`: the conversation including the reply, as plain JSON. */
+/** `id`: of the response, by which the next request refers to it. `messages`: the conversation including the response, as plain JSON. */
 export type History = { id?: string; messages: Message[] }
 
 const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conversation', 'item', 'thread'])
@@ -25,7 +25,7 @@ export function historyOf(request: unknown, response: unknown, protocol: Protoco
   const decoded = resolveReferences(protocol.decodeRequest(request, optionsFor(protocol, settings)).value, settings, place).request
   const missing = referencesIn(decoded, place).find(({ kind }) => bringHistory.has(kind))
   if (missing && onUnresolvable !== 'note')
-    throw new TranslationError({ code: 'inexpressible', protocol: protocol.name, path: missing.path }, 'what the request goes on from is not known')
+    throw new TranslationError({ code: 'inexpressible', protocol: protocol.name, path: missing.path }, 'what the request continues is not known')
   const { id, candidates } = protocol.decodeResponse(response, optionsFor(protocol, settings)).value
   const messages = decoded.messages.filter(({ origin }) => origin !== 'instructions')
   return { ...(id !== undefined && { id }), messages: [...messages, ...(candidates[0]?.messages ?? [])] }

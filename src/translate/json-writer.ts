@@ -8,8 +8,8 @@ const deepest = 8
 const most = 16
 
 /**
- * `JSON.stringify` for the events of one stream. Some protocols repeat a complete text four times: at the end of the text, of its part,
- * of its item and of the reply. It is escaped only once, which saves a fifth of such a stream's time.
+ * `JSON.stringify` for the events of one stream. Some protocols repeat a complete text four times: at the end of the text, of its part, of
+ * its item and of the response. It is escaped only once, which saves a fifth of such a stream's time.
  */
 export function createJsonWriter(): (wire: unknown) => string {
   /** The last text of each length: a lookup by length needs no hash of the text. */

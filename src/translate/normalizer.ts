@@ -128,7 +128,7 @@ function order(state: NormalizerState, ordering: Ordering, event: CanonicalEvent
   if (take(state, ordering, event, pass)) resume(state, ordering, pass)
 }
 
-/** Passes on the event, drops it, or lets it wait. False: nothing that waits can go on now. */
+/** Passes on the event, drops it, or lets it wait. False: nothing that waits can continue now. */
 function take(state: NormalizerState, ordering: Ordering, event: CanonicalEvent, pass: Pass): boolean {
   switch (event.type) {
     case 'part.start':

@@ -67,7 +67,7 @@ function passThrough<C extends Uint8Array | string>(protocol: Protocol, { model,
   const bytesOf = createChunkEncoder()
   const decode = frames.framing?.decode()
   /** The upstream itself has sent the error, in a form that clients recognize. */
-  const isErrorPassed = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unheard
+  const isErrorPassed = () => watcher.seen.error?.protocol === protocol.name && !watcher.seen.unrecognized
   const isBroken = () => watcher.seen.ended && !watcher.seen.clean && !isErrorPassed()
   const escaped = (out: C) => (frames.escapesLines ? form.escape(out) : out)
   /** Clients read nothing after `[DONE]`, so an error cannot follow it. */
@@ -175,7 +175,7 @@ class FrameEditor {
     const text = this.#model === undefined ? frame : this.#renamedIn(frame, isEnd)
     // The LF of a CRLF that was cut belongs to the frame before.
     if (!this.#usage || text === '\n') return text
-    // Comments are removed as well: on their own they would look like the beginning of an answer.
+    // Comments are removed as well: on their own they would look like the beginning of a response.
     return !/^data/m.test(text) || isCounts(text, this.#usage) ? '' : text
   }
 

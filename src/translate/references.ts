@@ -6,8 +6,8 @@ import { flatMap } from '../kit/text/flat-map.ts'
 import type { FieldNames } from '../protocol.ts'
 
 /**
- * What an id in a request refers to: an earlier reply (`previous`), a stored `conversation`, one `item` of either, a stored
- * `prompt`, a `thread`, a `file`, cached `content`, or an answer to be continued (`continuation`).
+ * What an id in a request refers to: an earlier response (`previous`), a stored `conversation`, one `item` of either, a stored `prompt`, a
+ * `thread`, a `file`, cached `content`, or a response to be continued (`continuation`).
  */
 export type ReferenceKind = 'previous' | 'conversation' | 'item' | 'prompt' | 'thread' | 'file' | 'content' | 'continuation'
 
@@ -29,13 +29,13 @@ export type Reference = {
  * `referencesOf` lists beforehand. Instructions among the returned messages are ignored, since no protocol inherits them.
  */
 export type Resolvers = {
-  /** The conversation up to and including that reply: `messages` of `historyOf`. */
+  /** The conversation up to and including that response: `messages` of `historyOf`. */
   resolvePrevious?: (id: string) => readonly Message[] | undefined
   /** The messages of a stored conversation. */
   resolveConversation?: (id: string) => readonly Message[] | undefined
   /** The item as messages. */
   resolveItem?: (id: string) => readonly Message[] | undefined
-  /** `prompt`: with its version and variables, as it stands on the wire. */
+  /** `prompt`: with its version and variables, in its wire form. */
   resolvePrompt?: (prompt: unknown) => readonly Message[] | undefined
   /** The messages of a thread. `thread`: as it is on the wire. */
   resolveThread?: (thread: unknown) => readonly Message[] | undefined

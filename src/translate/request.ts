@@ -84,7 +84,7 @@ function withStore({ state, ...request }: CanonicalRequest, store: true | undefi
   return { ...request, ...(Object.keys(left).length > 0 && { state: left }) }
 }
 
-/** What writing the reply needs of the request. No messages and no secrets: a context may be stored where they must not be. */
+/** What encoding the response needs of the request. No messages and no secrets: a context may be stored where they must not be. */
 function remembered(request: CanonicalRequest, from: ClientHalf): CanonicalRequest {
   const kept: CanonicalRequest = { messages: [] }
   if (request.model !== undefined) kept.model = request.model

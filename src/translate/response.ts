@@ -11,20 +11,20 @@ import { restoreResponse } from './restore.ts'
 import { keptId, placesIn, refuseIfStrict, type Settings } from './settings.ts'
 import { failUnusable } from './unusable-calls.ts'
 
-/** `signatures`: those that the caller asked to store itself (`signatures: 'store'`), for the next request. */
+/** `signatures`: those that the caller stores itself (`signatures: 'store'`), for the next request. */
 export type TranslatedResponse = { body: unknown; notes: Note[]; signatures?: Signatures }
 
 /**
- * A complete reply of one protocol → the same reply of another. Between equal protocols the body is returned as it is, except for the
- * model name. A reply that is an error becomes an error body of the target.
- * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a reply that does not say how it ended
+ * A complete response of one protocol → the same response of another. Between equal protocols the body is returned as it is, except for the
+ * model name. A response that is an error becomes an error body of the target.
+ * @throws TranslationError `malformed`, `inexpressible`; `truncated` for a response without a finish reason
  */
 export function translateResponse(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse {
   const { usage: _, error: __, ...translated } = translateCounted(body, from, to, settings)
   return translated
 }
 
-/** As `translateResponse`, with the usage and the error of the reply, so that the caller need not decode it again. */
+/** As `translateResponse`, with the usage and the error of the response, so that the caller need not decode it again. */
 export function translateCounted(body: unknown, from: Protocol, to: Protocol, settings: Settings): TranslatedResponse & Outcome {
   const { strict, model } = settings
   if (from !== to) return translateForeign(body, from, to, settings)
@@ -69,7 +69,10 @@ export function translateError(error: WireError, from: ProtocolFacts, to: Client
   return { ...encoded.wire, headers: { ...retryWords(error.headers), ...encoded.wire.headers }, notes: all }
 }
 
-/** The error as the body of a reply, which has no status and headers of its own: what the target says of an error only there is lost, and noted. */
+/**
+ * The error as the body of a response, which has no status and headers of its own: what the target can express only there is dropped with a
+ * note.
+ */
 function encodeFailure(error: CanonicalError, to: ClientHalf, options: CodecOptions): Encoded<unknown> {
   const { wire, notes } = to.encodeError(error, options)
   const report = createReport(to.name, translateNotes, options.fieldNames, notes)

@@ -12,10 +12,10 @@ import { startUnwrapping, type Unwrapping, unwrapText } from './unwrap.ts'
 type Tools = TranslationContext['tools']
 type Output = TranslationContext['output']
 
-/** Replaces an empty name, which no wire allows: the client will answer that there is no such tool. */
+/** Replaces an empty name, which no wire allows: the client will respond that there is no such tool. */
 const noName = 'unnamed_tool'
 
-/** Undoes in a reply what the request had to change: renamed, wrapped and namespaced tools, and a wrapped response format. */
+/** Undoes in a response what the request had to change: renamed, wrapped and namespaced tools, and a wrapped response format. */
 export function restoreResponse(response: CanonicalResponse, notes: Note[], { tools = {}, output }: Restored = {}): CanonicalResponse {
   const isChanged = (part: Part) =>
     (part.type === 'text' && output !== undefined) || (part.type === 'tool-call' && (part.name === '' || Object.hasOwn(tools, part.name)))

@@ -23,7 +23,7 @@ export type Settings = Omit<CodecOptions, 'fieldNames'> & {
    * equal protocols. Default false.
    */
   renewId?: boolean | ((id: string) => boolean)
-  /** The caller stores the response: the upstream is not asked to, and the response says that it is stored. Default false. */
+  /** The caller stores the response: the request does not ask the upstream to, and the response says `store: true`. Default false. */
   keepsResponse?: boolean
   /** Between equal protocols: leave out events that contain only usage, for clients that did not ask for it. Default false. */
   hideUsage?: boolean
@@ -42,7 +42,7 @@ export function refuseIfStrict(notes: Note[], strict: Settings['strict'], protoc
   if (first) throw new TranslationError({ code: 'inexpressible', protocol, path: first.path, notes }, `refused by strict: ${first.reason} (${first.code})`)
 }
 
-/** The id of the reply, unless it is to be replaced. */
+/** The id of the response, unless it is to be replaced. */
 export function keptId(id: string | undefined, renewId: Settings['renewId']): { id?: string } {
   const renewed = typeof renewId === 'function' ? id !== undefined && renewId(id) : renewId
   return id === undefined || renewed ? {} : { id }

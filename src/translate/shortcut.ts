@@ -5,8 +5,8 @@ import { escapeLineSeparators } from '../sse/line-separators.ts'
 
 /**
  * A frame that became one text delta, without its text. A next frame that differs from it only there becomes the same delta with another
- * text, and need not be parsed: nearly every frame of a text stream. `pieces`: the constant text around the `holes`. `delta` and
- * `literal` (its text as JSON) are overwritten for each frame, so that no objects are allocated.
+ * text, and need not be parsed: nearly every frame of a text stream. `chunks`: the constant text around the `gaps`. `delta` and `literal`
+ * (its text as JSON) are overwritten for each frame, so that no objects are allocated.
  */
 export type Form = { fragments: string[]; slots: Slot[]; delta: TextDelta; literal: string }
 
@@ -114,7 +114,10 @@ export function matchForm(form: Form, text: string, at: number): number | undefi
   return place + last.length
 }
 
-/** As `startsWith`, which V8 does letter by letter: 30 ns instead of 200 for a usual piece. `indexOf` is quicker where little text is left for it to search. */
+/**
+ * As `startsWith`, which V8 does letter by letter: 30 ns instead of 200 for a default chunk. `indexOf` is quicker where little text is left
+ * for it to search.
+ */
 const isAt = (text: string, at: number, fragment: string) =>
   text.length - at < 4096 ? text.indexOf(fragment, at) === at : text.slice(at, at + fragment.length) === fragment
 

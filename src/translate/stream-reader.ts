@@ -23,21 +23,24 @@ export type Seen = {
   /** The error it ended with. */
   error?: CanonicalError
   /** It reported the error in a form that clients of its protocol do not recognize. */
-  unheard: boolean
+  unrecognized: boolean
   /** The error that the finish reason reports, in a stream that ended properly. */
   failedEnd?: CanonicalError | undefined
   ended: boolean
   /** It ended properly: not cut off, and not with an error. */
   clean: boolean
-  /** The reply ended properly, but the last frame of its protocol (e.g. `[DONE]`) is missing. */
+  /** The response ended properly, but the last frame of its protocol (e.g. `[DONE]`) is missing. */
   lacksEnding: boolean
   /** What came after its last blank line, if anything did, is no frame that can be read. */
   cutFrame: boolean
-  /** Further frames in the same chunk after the end of the reply. */
+  /** Further frames in the same chunk after the end of the response. */
   after: string
 }
 
-/** Gets each piece of the bytes in order, with the end of the frame or what has come of it. `form`: the frame differs from the one before only in the holes of this form. */
+/**
+ * Gets each chunk of the bytes in order, with the end of the frame or what it became. `form`: the frame differs from the one before only in
+ * the gaps of this form.
+ */
 export type OnFrame = (bytes: Uint8Array, range: { from: number; to: number; isEnd: boolean }, form: ByteForm | undefined) => void
 
 /** What is read of a protocol. */
@@ -124,7 +127,7 @@ export class StreamReader {
     return this.#frames.state.finishes ?? 0
   }
 
-  /** The source has ended. `why`: the reason, when it is known and the reply had not ended. */
+  /** The source has ended. `why`: the reason, when it is known and the response had not ended. */
   end(why?: CanonicalError): void {
     this.#frames.end(this.#text.end(), this.list !== undefined, why)
   }
@@ -187,7 +190,7 @@ export class StreamReader {
     return to
   }
 
-  /** Whether the arguments of a call are complete may decide whether the reply is, so only they are read. */
+  /** Whether the arguments of a call are complete may decide whether the response is, so only they are read. */
   #takesUnread(byteForm: ByteForm, bytes: Uint8Array): boolean {
     const { delta } = byteForm.form
     if (delta.delta.kind !== 'input') return true
@@ -250,7 +253,7 @@ export class StreamReader {
 
 /** Frames → events, by the decoder of the protocol. A stream that cannot be read ends with an error. */
 class FrameReader {
-  readonly seen: Seen = { unheard: false, ended: false, clean: false, lacksEnding: false, cutFrame: false, after: '' }
+  readonly seen: Seen = { unrecognized: false, ended: false, clean: false, lacksEnding: false, cutFrame: false, after: '' }
   readonly state: MachineState
   readonly report = createReport('translate', translateNotes)
   /** The number of frames, without one that made the stream fail or was cut off. */
@@ -322,7 +325,7 @@ class FrameReader {
     else {
       try {
         this.#decoder.step(this.state, named(wire, event), this.#take)
-        if (bare && seen.error) seen.unheard = true
+        if (bare && seen.error) seen.unrecognized = true
       } catch (error) {
         this.#failBy(error)
       }
@@ -330,7 +333,7 @@ class FrameReader {
     if ((!seen.ended || seen.clean) && !seen.cutFrame) this.count++
   }
 
-  /** A damaged event means that a piece of the reply is lost. Only the very last one may simply have been cut off. */
+  /** A damaged event means that a chunk of the response is lost. Only the very last one may simply have been cut off. */
   #passOver(data: string): void {
     this.report.add('stream.unreadable-frame', undefined)
     const isDamaged = !this.#isEnding && data.trimStart().startsWith('{')
@@ -348,7 +351,7 @@ class FrameReader {
     if (event.type === 'usage') seen.usage = mergeUsage(seen.usage, event.usage)
     else if (event.type === 'error') {
       seen.error = event.error
-      seen.unheard = event.unheard === true
+      seen.unrecognized = event.unrecognized === true
     } else if (event.type === 'finish' && event.candidate === 0) seen.failedEnd ??= failedEnd(event.finish)
     else if (event.type === 'end') {
       if (this.#cutBy && !event.clean && !seen.error) this.#take({ type: 'error', error: this.#cutBy })

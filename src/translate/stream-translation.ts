@@ -143,7 +143,7 @@ class Translation implements Own<string> {
   #refuse({ reason, code, path }: Note): void {
     const before = [...this.#encoding.notes]
     this.reader.refuse({ status: 502, kind: 'unsupported', message: `refused by strict: ${reason} (${code}${path && ` at ${path}`})` })
-    // The error has no place for what the reply said of itself, but that is not why it was refused.
+    // The error has no place for fields of the response, but they are not why it was refused.
     this.#encoding.notes = before
   }
 

@@ -14,20 +14,20 @@ export type StreamTranslator<Out = string> = {
   ping(): string
   readonly notes: Note[]
   readonly usage: Usage | undefined
-  /** Signatures that the caller asked to store itself (`signatures: 'store'`), for the next request. Complete after `end`. */
+  /** Signatures that the caller stores itself (`signatures: 'store'`), for the next request. Complete after `end`. */
   readonly signatures: Signatures
-  /** The reply ended properly: not cut off, and not with an error. */
+  /** The response ended properly: not cut off, and not with an error. */
   readonly finished: boolean
   /**
-   * Changes with each finish reason, once every candidate has one: the reply is complete, though usage and metadata may follow. 0: it is
-   * not, or a last event of its protocol tells.
+   * Changes with each finish reason, once every candidate has one: the response is complete, though usage and metadata may follow. 0: it is
+   * not, or its protocol has a last event.
    */
   readonly finishes: number
-  /** Further frames in the same chunk after the end of the reply. */
+  /** Further frames in the same chunk after the end of the response. */
   readonly after: string
   /** Known at the end: what came after the last blank line, if anything did, is no frame that can be read. */
   readonly cutFrame: boolean
-  /** The source has said that it is over, without an error, but the reply is not complete. */
+  /** The source has ended without an error, but the response is not complete. */
   readonly endedEarly: boolean
   /** The error that the stream ended with. When the upstream fails at once, it is set before any output. */
   readonly error: CanonicalError | undefined

@@ -9,13 +9,13 @@ const message = 'the upstream ended its turn with tool calls, but none of them c
 
 export const unusableCalls: CanonicalError = { status: 502, kind: 'internal', message }
 
-/** Does the part answer anything, or is it a call with a name? */
+/** Does the part have content for the user, or is it a call with a name? */
 function isUsable(part: Part): boolean {
   if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
   return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
 }
 
-/** The response with an error in place of the finish reason of such an answer. */
+/** The response with an error in place of the finish reason of such a response. */
 export function failUnusable(response: CanonicalResponse): CanonicalResponse {
   const fails = ({ finish, messages }: CanonicalResponse['candidates'][number]) =>
     finish?.reason === 'tool_calls' && !messages.some(({ parts }) => parts.some(isUsable))
@@ -27,7 +27,7 @@ export function failUnusable(response: CanonicalResponse): CanonicalResponse {
 /** The candidates of a stream with usable content so far. Plain data. */
 export type UsableState = { usable: Record<number, true> }
 
-/** Watches the events of a stream. True: this one ends such an answer. */
+/** Watches the events of a stream. True: this one ends such a response. */
 export function endsUnusable({ usable }: UsableState, event: CanonicalEvent): boolean {
   switch (event.type) {
     case 'part.start':

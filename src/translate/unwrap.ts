@@ -17,7 +17,7 @@ const openingBegun = /^\s*(\{\s*("(i(n(p(u(t("\s*(:\s*)?)?)?)?)?)?)?)?)?$/
 const anEscape = /\\(?:u(.{4})|([^u]))|\\(?:u.{0,3})?$/gs
 const simpleEscapes: Record<string, string> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', '"': '"', '\\': '\\', '/': '/' }
 
-/** Reads the next piece of JSON text and returns the next piece of the string. Changes `state`. */
+/** Reads the next chunk of JSON text and returns the next chunk of the string. Changes `state`. */
 export function unwrapText(state: Unwrapping, text: string): string {
   if (state.phase === 'raw') return text
   if (state.phase !== 'before' && state.phase !== 'inside') {
@@ -57,7 +57,7 @@ export function unwrapText(state: Unwrapping, text: string): string {
     readBehind(state, rest.slice(end))
     return out
   }
-  // A high surrogate waits for the low one, so that every piece is well-formed.
+  // A high surrogate waits for the low one, so that every chunk is well-formed.
   const last = out.charCodeAt(out.length - 1)
   if (last >= 0xd800 && last <= 0xdbff) {
     state.held = `\\u${last.toString(16)}${state.held}`

@@ -68,7 +68,7 @@ function placeOf(url: string): { origin: string; path: string } {
 /** Receives one response. Undici's `request` adds a stream and an async resource: 25 µs per call. */
 class Receiver implements Dispatcher.DispatchHandler {
   readonly #signal: Signal
-  readonly #answered: (response: TransportResponse) => void
+  readonly #responded: (response: TransportResponse) => void
   readonly #failed: (error: unknown) => void
   readonly #chunks = new Chunks({
     pause: () => this.#controller?.pause(),
@@ -79,7 +79,7 @@ class Receiver implements Dispatcher.DispatchHandler {
 
   constructor(signal: Signal, onResponse: (response: TransportResponse) => void, failed: (error: unknown) => void) {
     this.#signal = signal
-    this.#answered = onResponse
+    this.#responded = onResponse
     this.#failed = failed
     signal.addEventListener('abort', this.#stop)
   }
@@ -94,7 +94,7 @@ class Receiver implements Dispatcher.DispatchHandler {
     // Slices that would keep the received buffer in memory until the response ends.
     controller.rawHeaders = null
     const { 'content-encoding': encoding, ...kept } = plainHeaders(headers)
-    this.#answered({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
+    this.#responded({ status, headers: kept, body: decompressed(this.#chunks, encoding) })
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {

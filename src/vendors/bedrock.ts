@@ -29,7 +29,7 @@ export const bedrock = {
   facts: [
     ...claudeModels('*'),
     {
-      fact: 'Arguments of tools in pieces cannot be asked for.',
+      fact: 'Streaming tool arguments in parts is not supported.',
       protocols: ['messages'],
       refuses: ['tools.*.eager_input_streaming'],
       sources: ['https://docs.aws.amazon.com/bedrock/latest/userguide/inference-messages-api.html', 'https://github.com/pydantic/pydantic-ai/tree/4fda38988'],

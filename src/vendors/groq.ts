@@ -16,7 +16,7 @@ export const groq = {
   ],
   facts: [
     {
-      fact: 'logprobs, logit_bias, top_logprobs, names of messages and more than one answer are refused.',
+      fact: 'logprobs, logit_bias, top_logprobs, names of messages and more than one candidate are refused.',
       protocols: ['chat-completions'],
       refuses: ['logprobs', 'logit_bias', 'top_logprobs', 'n', 'messages.*.name'],
       sources: ['https://console.groq.com/docs/openai'],

@@ -51,7 +51,7 @@ export const nvidia = {
       sources: ['https://docs.api.nvidia.com/nim/reference/llm-apis', 'https://github.com/openclaw/openclaw/issues/37048'],
     },
     {
-      fact: 'Some models copy a list of text parts into the answer.',
+      fact: 'Some models copy a list of text parts into the response.',
       options: { chatCompletions: { textContent: 'string' } },
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },

@@ -40,7 +40,7 @@ export const openrouter = {
       sources: ['https://github.com/earendil-works/pi/tree/2e5a972a'],
     },
     {
-      fact: 'Reasoning is asked for in `reasoning`.',
+      fact: 'Reasoning is requested in `reasoning`.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { thinking: 'object' } },
       sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988'],

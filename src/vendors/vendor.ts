@@ -25,7 +25,7 @@ export type Vendor = {
    * Source: https://opentelemetry.io/docs/specs/semconv/registry/attributes/gen-ai/
    */
   telemetryName?: string
-  /** The environment variable that usually holds its API key. Absent: it needs no key. */
+  /** The environment variable that conventionally holds its API key. Absent: it needs no key. */
   keyVariable?: string
   /** The best protocol first: it is used for clients of a protocol that the vendor does not serve well. */
   endpoints: readonly [Endpoint, ...Endpoint[]]

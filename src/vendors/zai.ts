@@ -64,7 +64,7 @@ export const zai = {
       sources: ['https://github.com/pydantic/pydantic-ai/tree/4fda38988', 'https://github.com/lidge-jun/opencodex/tree/6ae83b1f1'],
     },
     {
-      fact: 'Tools cannot be forced, and stream their arguments in pieces only on request.',
+      fact: 'Tools cannot be forced, and stream their arguments in parts only on request.',
       protocols: ['chat-completions'],
       options: { chatCompletions: { toolChoice: 'auto', toolStream: true } },
       sources: ['https://java.agentscope.io/v2/en/integration/model/glm', 'https://docs.rs/crate/opencrabs/0.5.1/source/'],

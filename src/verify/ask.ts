@@ -1,6 +1,6 @@
-/** The answer of a service to one request. `failure`: there was none, or it was cut off. */
+/** The response of a service to one request. `failure`: there was none, or it was cut off. */
 export type Received = {
-  /** The requested URL, and the one that answered after redirects. */
+  /** The requested URL, and the one that responded after redirects. */
   requestedUrl: string
   final: string
   status: number
@@ -50,23 +50,24 @@ export function createSender(send: typeof fetch, timeoutMs: number, key: string 
 
 function failureOf(error: unknown, timeoutMs: number): string {
   if (!(error instanceof Error)) return 'the request failed'
-  if (error.name === 'TimeoutError') return `no whole answer in ${timeoutMs / 1000} s`
+  if (error.name === 'TimeoutError') return `no complete response in ${timeoutMs / 1000} s`
   const { cause } = error
   const inner = cause instanceof Error ? ('code' in cause && typeof cause.code === 'string' ? cause.code : cause.message) : error.message
   return inner
 }
 
-/** Advice when there is no answer, or not a reply. */
+/** Advice if there is no response, or something that is not one. */
 export function mendOf(received: Received): string {
   const { status, failure, text, type, requestedUrl, final, isKeyless } = received
   if (failure !== undefined) {
     if (/ECONNREFUSED/.test(failure)) return 'Nothing listens there: check host and port, and whether the gateway runs.'
     if (/ENOTFOUND|EAI_AGAIN/.test(failure)) return 'There is no such host: check the spelling of the address.'
     if (/CERT|SSL|TLS|EPROTO|wrong version/i.test(failure)) return 'TLS fails: is it http instead of https, or is the certificate of another host?'
-    if (/no whole answer/.test(failure)) return 'The service is too slow or never ends its answers: look at its time limits and those of the proxies before it.'
+    if (/no complete response/.test(failure))
+      return 'The service is too slow or never ends its responses: check its timeouts and those of the proxies before it.'
     return 'The connection broke: look at proxies and firewalls between here and the service.'
   }
-  if (isHtml({ text, type })) return 'A web page answered: this is the address of a console, a login or an error page. Use the address of the API.'
+  if (isHtml({ text, type })) return 'The response is a web page: this is the address of a console, a login or an error page. Use the address of the API.'
   if (requestedUrl !== final) return `The service redirects to ${final}: use that address, since a redirected POST loses its body.`
   if ((status === 401 || status === 403) && isKeyless)
     return 'No key was sent, and the service wants one: give it as `key`, or to the command as the variable that --key-env names (else WIREGLOT_KEY).'
@@ -74,11 +75,11 @@ export function mendOf(received: Received): string {
     return 'The request reached the API, but the key was not accepted: check that it is whole, of this service, and not revoked.'
   if (status === 404 && speaksOfModel(received)) return 'The path is right, but there is no such model for this key: copy the id from the listing of models.'
   if (status === 404) return 'The path is not there: check that the address has exactly one /v1, and that the service speaks this protocol.'
-  if (status === 405) return 'The path takes no such request: the address is wrong, as a page that is no API answers so.'
+  if (status === 405) return 'The path accepts no such request: the address is wrong, since only pages that are no API respond so.'
   if (status === 429) return 'A limit is reached: wait as long as «retry-after» says, then verify again.'
-  if (status >= 500) return 'The service or what stands behind it failed: look at its log; verify again later.'
+  if (status >= 500) return 'The service or its upstream failed: look at its log; verify again later.'
   if (status >= 400) return 'The service refuses the smallest request of this protocol: its message says which field.'
-  return 'The service answers, but not as this protocol does: look at the server, or at a proxy that changes answers.'
+  return 'The service responds, but not in this protocol: check the server, or a proxy that changes responses.'
 }
 
 /** The path may contain the word, too. */

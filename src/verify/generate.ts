@@ -38,9 +38,9 @@ export async function checkProtocol(probe: Probe): Promise<boolean> {
     report('offered', 'skipped', `not offered here: ${gist(whole.status === 404 ? { ...whole, text: '' } : whole)}`)
     return false
   }
-  if (!checkWhole(probe, 'whole reply', whole, response => reportText(probe, 'whole reply', response, whole.totalMs))) return true
-  checkStreamed(probe, 'streamed reply', await send(probe, { ...plain(model), stream: { enabled: true } }), (response, ms) =>
-    reportText(probe, 'streamed reply', response, ms),
+  if (!checkWhole(probe, 'complete response', whole, response => reportText(probe, 'complete response', response, whole.totalMs))) return true
+  checkStreamed(probe, 'streamed response', await send(probe, { ...plain(model), stream: { enabled: true } }), (response, ms) =>
+    reportText(probe, 'streamed response', response, ms),
   )
   const called = await send(probe, withTool(model))
   checkWhole(probe, 'tool call', called, response => reportCall(probe, 'tool call', response, called.totalMs))
@@ -86,7 +86,7 @@ function isNotOffered(received: Received): boolean {
   return received.status === 404 && !speaksOfModel(received)
 }
 
-/** @returns whether there was a reply */
+/** @returns whether there was a response */
 function checkWhole({ protocol, report }: Probe, name: string, received: Received, reportMore: (response: CanonicalResponse) => Point): boolean {
   const ms = received.totalMs
   const failed = (detail: string, mend = mendOf(received)) => {
@@ -99,16 +99,12 @@ function checkWhole({ protocol, report }: Probe, name: string, received: Receive
   try {
     const { value } = protocol.decodeResponse(body)
     const faults = strictOf(protocol.name).checkResponse(body).filter(isGrave)
-    if (faults.length > 0)
-      failed(
-        firstOf(faults),
-        'Strict clients cannot read this reply: the server has to write these fields as the protocol says, or something between has to mend them.',
-      )
+    if (faults.length > 0) failed(firstOf(faults), 'Strict clients cannot parse this response: fix these fields in the server, or in something between.')
     else reportMore(value)
     return true
   } catch (error) {
     if (!TranslationError.is(error)) throw error
-    return failed(error.message, `This is no reply of ${protocol.name}: does another protocol answer on this path, or does a proxy change the answer?`)
+    return failed(error.message, `This is no response of ${protocol.name}: does this path speak another protocol, or does a proxy change the response?`)
   }
 }
 
@@ -118,7 +114,7 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
   if (received.status !== 200) return failed(gist(isHtml(received) ? { ...received, text: 'a web page' } : received))
   if (!/text\/event-stream/i.test(received.type))
     return failed(
-      `the answer is ${received.type || 'without a content type'}, not text/event-stream`,
+      `the response is ${received.type || 'without a content type'}, not text/event-stream`,
       'The service does not stream this model, or something between collects the stream: ask without streaming, or configure the model so.',
     )
   const { wires, broken } = framesIn(received.text)
@@ -134,7 +130,7 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
   if (!clean || outcome !== 'success')
     return failed(
       received.failure ?? `the stream stops before it is at its end, after ${wires.length} events`,
-      'Clients take this for a failure, or worse, for the whole answer: look for time limits and buffers of proxies, and for the last event of the server.',
+      'Clients take this for a failure, or worse, for the complete response: check timeouts and buffers of proxies, and the last event of the server.',
     )
   const faults = [...judge.checkStream(wires).filter(isGrave), ...checkGrammar(events)]
   if (faults.length > 0)
@@ -143,7 +139,7 @@ function checkStreamed({ protocol, report }: Probe, name: string, received: Rece
       'Strict clients break on this stream: the server has to write its events as the protocol says, or something between has to mend them.',
     )
   if (ms > 2_000 && received.firstByteMs > ms * 0.9)
-    report(`${name}: pieces`, 'warned', `everything came at once after ${received.firstByteMs} ms`, {
+    report(`${name}: chunks`, 'warned', `everything came at once after ${received.firstByteMs} ms`, {
       mend: 'A proxy collects the stream: switch off its buffering for text/event-stream.',
     })
   return reportMore(response, ms)
@@ -171,7 +167,7 @@ function reportText({ report }: Probe, name: string, response: CanonicalResponse
       ms,
       mend: 'This model thinks at length: clients have to ask for more tokens.',
     })
-  else report(name, 'failed', 'the reply says nothing', { ms, mend: 'Ask the model directly; if it answers there, something between loses the text.' })
+  else report(name, 'failed', 'the response has no text', { ms, mend: 'Ask the model directly; if it responds there, something between drops the text.' })
   const { input, output } = usageOf(response) ?? {}
   if (input && output) return report(`${name}: usage`, 'passed', `${input} tokens in, ${output} out`)
   return report(`${name}: usage`, 'failed', 'no count of tokens', {
@@ -195,14 +191,14 @@ function reportCall({ report }: Probe, name: string, response: CanonicalResponse
   return report(name, 'passed', `${call.name} ${JSON.stringify(input)}`, { ms })
 }
 
-/** Is an invalid request answered with an error of this protocol? */
+/** Does an invalid request get an error of this protocol? */
 function checkRefusal({ protocol, report }: Probe, received: Received): Point {
   const name = 'an error'
   const ms = received.totalMs
-  const mend = 'Clients decide by status and body whether to ask again: an error has to be told in the words of the protocol.'
+  const mend = 'Clients decide by status and body whether to retry: an error must have the form of the protocol.'
   if (received.failure !== undefined) return report(name, 'failed', received.failure, { ms, mend })
   if (received.status < 400)
-    return report(name, 'warned', `an unknown model is answered with status ${received.status}`, {
+    return report(name, 'warned', `an unknown model gets status ${received.status}`, {
       ms,
       mend: 'A mistyped model goes unnoticed: let the service refuse ids that it does not know.',
     })

@@ -1,5 +1,5 @@
 /**
- * Checks whether a gateway or provider answers what clients request.
+ * Checks whether a gateway or provider responds as clients expect.
  * @module wireglot/verify
  */
 import { checkAddress } from '../address/check.ts'

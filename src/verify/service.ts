@@ -15,7 +15,7 @@ type Offer = {
   protocol?: Protocol
 }
 
-/** The answer to the listing request, and the protocol whose authentication header was used. */
+/** The response to the listing request, and the protocol whose authentication header was used. */
 async function askListing({ ask, service, key, protocol }: Offer): Promise<{ received: Received; shownAs: Protocol }> {
   const url = urlOf(service, '/v1/models')
   const askAs = async (shownAs: Protocol) => ({ received: await ask(url, { headers: shownAs.address.upstreamHeaders(key, undefined) }), shownAs })
@@ -48,8 +48,8 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
   const url = received.requestedUrl
   const ms = received.totalMs
   const failed = (name: string, detail: string) => report(name, 'failed', detail, { mend: mendOf(received), ms })
-  if (received.failure !== undefined) return failed('the service answers', `${url}: ${received.failure}`)
-  report('the service answers', 'passed', `GET ${url}: status ${received.status}`, { ms })
+  if (received.failure !== undefined) return failed('the service responds', `${url}: ${received.failure}`)
+  report('the service responds', 'passed', `GET ${url}: status ${received.status}`, { ms })
   const versions = new URL(received.final).pathname.split('/').filter(isVersion).length
   if (received.final !== url) failed('the final URL', `redirected to ${received.final}`)
   else
@@ -77,7 +77,7 @@ export async function checkListing({ model, ...offer }: Offer & { model: string 
   if (received.status === 404)
     return report('the listing', 'warned', gist(received), { mend: 'This service lists no models: clients that offer a choice of models will have none.' })
   if (received.status !== 200) return failed(isRefused(received) ? 'the key' : 'the listing', gist(received))
-  report('the key', 'passed', offer.key === undefined ? 'none was asked for' : 'accepted')
+  report('the key', 'passed', offer.key === undefined ? 'none was requested' : 'accepted')
   const ids = await idsOf(body, { ...offer, protocol: shownAs })
   if (ids.includes(model)) report('the model is listed', 'passed', model)
   else
@@ -93,7 +93,7 @@ async function checkWrongKey(offer: Offer, report: ReportPoint): Promise<Point> 
   if (isRefused(received)) return report(name, 'passed', `status ${received.status}`, { ms: received.totalMs })
   return report(name, 'warned', gist({ ...received, text: '' }), {
     ms: received.totalMs,
-    mend: 'Whoever finds the address is told the models: give the service keys, or let it listen on this machine alone.',
+    mend: 'Everyone who finds the address can list the models: give the service keys, or let it listen on this machine only.',
   })
 }
 

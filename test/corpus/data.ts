@@ -133,7 +133,7 @@ export function twins(protocol: ProtocolName): { scenario: string; whole: string
     .flatMap(({ scenario, responses, streams }) => responses.flatMap(whole => streams.map(streamed => ({ scenario, whole, streamed }))))
 }
 
-/** Every whole reply that real clients got. What stands for its request's own words stays as it is. */
+/** Every complete response that real clients got. What stands for its request's own words stays as it is. */
 export function recordedResponses(protocol: ProtocolName): { name: string; body: unknown; status: number }[] {
   if (!shared) return []
   const root = join(shared, 'recordings')

@@ -18,12 +18,12 @@ const differences: { only: 'whole' | 'streamed'; note: RegExp; why: string }[] =
   { only: 'streamed', note: /^reasoning\.kind \/choices\/\d+\/message$/, why: 'reasoning stands under several names in the chunks of a stream' },
   { only: 'whole', note: /^reasoning\.kind \/choices\/\d+\/message\//, why: 'and under one of them in a whole message' },
   { only: 'streamed', note: /^parts\.order-lost $/, why: 'a stream writes the message before it knows where its source stood' },
-  { only: 'whole', note: /^parts\.order-lost .*\/content$/, why: 'and a whole reply knows it' },
+  { only: 'whole', note: /^parts\.order-lost .*\/content$/, why: 'and a complete response knows it' },
   { only: 'whole', note: /^reasoning\.dialect-field /, why: 'proofs alone are no reasoning to a stream, whose fields of a dialect are for what it shows' },
   { only: 'whole', note: /^media\.unsupported .*\/parts\/\d+$/, why: 'sound without words is told as words that never come, where it is streamed' },
   { only: 'streamed', note: /^media\.transcript .*\/parts\/\d+$/, why: 'and so it is noted as words' },
   { only: 'whole', note: /^field\.unsupported .*\/inlineData\/mimeType$/, why: 'sound in a stream has one format' },
-  { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a whole reply may be in progress still; in a stream it has ended' },
+  { only: 'whole', note: /^message\.(ids|envelope) .*\/status$/, why: 'an item of a complete response may be in progress still; in a stream it has ended' },
   {
     only: 'whole',
     note: /^finish\.(missing|approximated) .*\/finish_reason$/,
@@ -64,7 +64,7 @@ function notesOf(body: unknown, from: ProtocolName, to: ProtocolName): { whole: 
 const pairs = protocolNames.flatMap(from => protocolNames.filter(to => to !== from).map(to => ({ from, to })))
 
 describe.skipIf(!shared)(`notes on replies of real servers (${skipReason})`, () => {
-  test.each(pairs)('$from → $to: a streamed reply is noted as the whole one', ({ from, to }) => {
+  test.each(pairs)('$from → $to: a streamed response is noted as the whole one', ({ from, to }) => {
     const files = corpusFiles(from, 'responses').map(({ file, text }) => ({ name: file, body: JSON.parse(text) as unknown }))
     const faults: unknown[] = []
     let tried = 0

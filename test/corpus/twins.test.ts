@@ -54,7 +54,7 @@ function collected(protocol: ProtocolName, text: string): CanonicalResponse {
   return into.response
 }
 
-const noEnd = 'the whole reply was recorded without its finish reason'
+const noEnd = 'the complete response was recorded without its finish reason'
 
 const exceptions: Exceptions = {
   'generate-content/streams/google-js__gemini.streaming-success-basic-reply-long.sse': noEnd,

@@ -77,7 +77,7 @@ describe('a failure in the middle of an answer', () => {
     },
   )
 
-  test.each(pairs)('a whole reply of $from that is an error is an error body of $to', ({ from, to }) => {
+  test.each(pairs)('a complete response of $from that is an error is an error body of $to', ({ from, to }) => {
     const bodies: Record<ProtocolName, object> = {
       'chat-completions': { error: { message: 'Engine on fire', code: 502 } },
       responses: responsesResponse([], { status: 'failed', error: { code: 'server_error', message: 'Engine on fire' } }),

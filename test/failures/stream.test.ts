@@ -345,7 +345,7 @@ describe('what servers of responses do', () => {
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })
 
-    test('items that come only with the whole reply arrive', async () => {
+    test('items that come only with the complete response arrive', async () => {
       const { response } = received(...responsesStream([], responsesResponse([call])))
       expect(await response()).toMatchObject(calls[to](['call_q', 'find', { q: 'x' }]))
     })

@@ -202,7 +202,7 @@ export const faults: Fault[] = [
   { name: 'no type', expect: 'reply', play: response(({ body }) => body, { type: '' }) },
 ] // biome-ignore format: a table
 
-/** Cut after so many bytes. Nothing of a whole reply may be missing; of a stream, only what comes after its end. */
+/** Cut after so many bytes. Nothing of a complete response may be missing; of a stream, only what comes after its end. */
 export const cutAt = (at: number): Fault => ({
   name: `a cut after byte ${at}`,
   expect: { whole: 'error', stream: 'either' },

@@ -9,7 +9,7 @@ export type Act = {
   stream: boolean
   /** The usual body: one JSON, or all frames. */
   body: Buffer
-  /** The same frame by frame; one for a whole reply. */
+  /** The same frame by frame; one for a complete response. */
   frames: Buffer[]
   /** The usual content type. */
   type: string

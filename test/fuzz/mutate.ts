@@ -4,7 +4,7 @@ import type { RandomSource } from './dice.ts'
 const nasty: readonly unknown[] = [
   null, true, false, 0, -1, 1e308, -1e-308, 2 ** 53, 0.1, '', ' ', '\u0000', '\ud800', '\udc00x', '\u2028', '\ufeff', '[DONE]', '{', '{}', '[]',
   '"', '\\', '../..', '%2f', 'constructor', '__proto__', 'toString', 'data:;base64,', 'data:image/png;base64,====', 'x'.repeat(5000), [], {}, [[]], [null], [{}],
-  { type: 'text' }, { type: 'unheard-of' }, { type: '__proto__' }, { type: 'constructor' }, { error: null }, { error: {} }, { error: 'x' },
+  { type: 'text' }, { type: 'unrecognized-of' }, { type: '__proto__' }, { type: 'constructor' }, { error: null }, { error: {} }, { error: 'x' },
 ] // biome-ignore format: a list of values
 const keys = [
   '__proto__',

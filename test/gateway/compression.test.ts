@@ -51,7 +51,7 @@ describe.each(frameworks)('behind compression() in %s', (_, create) => {
     }
   })
 
-  test('a whole reply is compressed, and read', async () => {
+  test('a complete response is compressed, and read', async () => {
     const { url } = await upstream(sendJson(200, replies.messages))
     const base = await behind(url, 'messages')
     const response = await fetch(base + paths.messages, post(requests.messages, { 'accept-encoding': 'gzip' }))

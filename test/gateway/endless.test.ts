@@ -31,7 +31,7 @@ test.each(pairs)('cuts off an upstream that goes on after its end: %s for a clie
 /** Those that may send more after every finish reason: neither has a last event of its own, if `[DONE]` is missing. */
 const open = { 'chat-completions': streams['chat-completions'].slice(0, -1), 'generate-content': streams['generate-content'] }
 
-describe('an upstream that goes on after its finish reason', () => {
+describe('an upstream that continues after its finish reason', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
   afterEach(() => void vi.useRealTimers())
 

@@ -269,7 +269,7 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
-  test('a whole reply is legal, whatever the query says of its form', async () => {
+  test('a complete response is legal, whatever the query says of its form', async () => {
     const ask = await start(one((await upstream(sendJson(200, replies.messages))).url, 'messages'))
     for (const query of ['', '?alt=json', '?alt=sse']) expect(checkResponse(await (await ask(paths['generate-content'] + query, received)).json())).toEqual([])
   })

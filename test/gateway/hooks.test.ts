@@ -77,7 +77,7 @@ describe.each(hosts)('through %s', (_, start) => {
     settings: { script?: Parameters<typeof upstream>[0]; channel?: object; hooks?: Hooks; body?: object },
   ][] = [
     ['a request without messages', 'client', 400, { body: { messages: 5 } }],
-    ['an unknown model', 'client', 404, { body: { model: 'unheard-of' } }],
+    ['an unknown model', 'client', 404, { body: { model: 'unrecognized-of' } }],
     ['an error response', 'upstream_status', 503, { script: sendJson(503, { type: 'error', error: { type: 'overloaded_error', message: 'No' } }) }],
     ['a web page as an error', 'upstream_status', 403, { script: response => response.writeHead(403, { 'content-type': 'text/html' }).end('<p>No</p>') }],
     ['a refused connection', 'upstream_network', 502, {}],

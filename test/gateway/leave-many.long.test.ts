@@ -45,7 +45,7 @@ function leaver(url: string, client: Protocol, stream: boolean, model = 'm'): { 
 
 const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (response: ServerResponse) => void, ready: (events: string) => boolean][] = [
   ['before the headers of a stream', true, () => () => {}, () => true],
-  ['before the headers of a whole reply', false, () => () => {}, () => true],
+  ['before the headers of a complete response', false, () => () => {}, () => true],
   [
     'in the middle of a stream',
     true,
@@ -53,7 +53,7 @@ const phases: [phase: string, stream: boolean, answer: (served: Protocol) => (re
     received => received.includes('Hel'),
   ],
   [
-    'in the middle of a whole reply',
+    'in the middle of a complete response',
     false,
     served => response => void response.writeHead(200, { 'content-type': 'application/json' }).write(JSON.stringify(replies[served]).slice(0, 40)),
     () => true,

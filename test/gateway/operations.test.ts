@@ -98,7 +98,7 @@ describe.each(hosts)('through %s', (_, start) => {
     },
   )
 
-  test.each(pairs)('a whole reply that came to its end is no failure: %s from %s', async (client, served) => {
+  test.each(pairs)('a complete response that came to its end is no failure: %s from %s', async (client, served) => {
     const records: UsageRecord[] = []
     const ask = await start(one((await upstream(sendJson(200, replies[served]))).url, served), { onUsage: record => void records.push(record) })
     expect((await ask(...asking(client))).status).toBe(200)
@@ -135,7 +135,7 @@ describe.each(hosts)('through %s', (_, start) => {
     }
   })
 
-  test.each(all)('a whole reply that says it failed is an error with a status: %s from responses', async client => {
+  test.each(all)('a complete response that says it failed is an error with a status: %s from responses', async client => {
     const failed = { ...replies.responses, status: 'failed', output: [], error: { code: 'server_error', message: 'Overheated' } }
     const records: UsageRecord[] = []
     const ask = await start(one((await upstream(sendJson(200, failed))).url, 'responses'), { onUsage: record => void records.push(record) })

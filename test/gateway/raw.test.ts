@@ -48,8 +48,8 @@ describe('what never answers does not hold a close up, also when its client has 
 })
 
 describe('a logger that keeps what it is told elsewhere may fail at that', () => {
-  const unheard: unknown[] = []
-  const hear = (error: unknown) => unheard.push(error)
+  const unrecognized: unknown[] = []
+  const hear = (error: unknown) => unrecognized.push(error)
   afterEach(() => void process.off('unhandledRejection', hear))
 
   test('and nobody hears of it', async () => {
@@ -60,7 +60,7 @@ describe('a logger that keeps what it is told elsewhere may fail at that', () =>
     expect((await gateway.handle(leaver().request)).status).toBe(200)
     await wait(20)
     await gateway.close(0)
-    expect(unheard).toEqual([])
+    expect(unrecognized).toEqual([])
   })
 })
 

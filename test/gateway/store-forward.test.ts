@@ -326,7 +326,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(seen.calls.length).toBe(0)
     })
 
-    test('a streamed reply is found, too, under the name that the client knows', async () => {
+    test('a streamed response is found, too, under the name that the client knows', async () => {
       const seen = await upstream(sendStream(streams.responses), sendJson(200, result('resp_1', { model: 'theirs' })))
       const ask = await start(one(seen.url, 'responses', memory, { channels: [{ name: 'up', model: 'theirs' }] }))
       await (await ask(path, post({ ...requests.responses, stream: true }))).text()
@@ -431,7 +431,7 @@ describe.each(hosts)('through %s', (_, start) => {
       for await (const chunk of (await ask(path, post({ ...requests.responses, stream: true }))).body ?? []) length += chunk.length
       expect(length).toBe(streams.responses.join('').length - delta.length + times * long.length)
       expect(logged).toEqual([
-        [{ requestId: expect.any(String), error: expect.objectContaining({ message: 'the reply is too large' }) }, 'a reply could not be kept'],
+        [{ requestId: expect.any(String), error: expect.objectContaining({ message: 'the response is too large' }) }, 'a response could not be stored'],
       ])
       expect(reported).toEqual([...Array(times).fill(0), 1])
       expect(kept.size).toBe(0)

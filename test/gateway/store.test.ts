@@ -71,7 +71,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect(new Set([first.id, second.id, (await good(third)).id]).size).toBe(3)
     })
 
-    test('a streamed reply is known as soon as the client has its end', async () => {
+    test('a streamed response is known as soon as the client has its end', async () => {
       const seen = await upstream(sendStream(streams[served]))
       const ask = await start(one(seen.url, served, memory))
       const text = await (await ask(path, post({ ...requests.responses, stream: true }))).text()
@@ -422,7 +422,7 @@ describe.each(hosts)('through %s', (_, start) => {
         await good(await ask(path, post(requests.responses)))
         expect((await ask(`${path}/resp_1`)).status).toBe(away ? 503 : 404)
       }
-      expect(warnings).toEqual(Array(2).fill('the store of replies cannot be reached'))
+      expect(warnings).toEqual(Array(2).fill('the response store cannot be reached'))
     })
 
     test('that gives what it has and keeps nothing more is told of once', async () => {
@@ -434,7 +434,7 @@ describe.each(hosts)('through %s', (_, start) => {
         await good(await ask(path, post(requests.responses)))
         expect((await ask(`${path}/resp_1`)).status).toBe(404)
       }
-      expect(warnings).toEqual(['the store of replies cannot be reached'])
+      expect(warnings).toEqual(['the response store cannot be reached'])
     })
 
     test('that cannot delete says so', async () => {
@@ -486,7 +486,7 @@ describe.each(hosts)('through %s', (_, start) => {
       expect([continued.status, await continued.json()]).toMatchObject([400, { error: { code: 'previous_response_not_found' } }])
       const referring = await ask(path, post({ model: 'm', input: [{ type: 'item_reference', id: 'msg_1' }] }))
       expect([referring.status, await referring.json()]).toMatchObject([404, { error: { message: "Item with id 'msg_1' not found." } }])
-      expect(warnings).toEqual([[{ key: 'wireglot:response:["resp_1"]' }, 'what the store of replies gives is no reply']])
+      expect(warnings).toEqual([[{ key: 'wireglot:response:["resp_1"]' }, 'the response store returned something that is not a response']])
     })
 
     test('is asked for no ids that are no ids', async () => {

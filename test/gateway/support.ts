@@ -186,7 +186,7 @@ export function one(url: string, protocol: Protocol, more: Partial<GatewayConfig
 
 export type Protocol = ProtocolName
 
-/** Where each protocol is asked for a whole reply of the model `m`. */
+/** Where each protocol is asked for a complete response of the model `m`. */
 export const paths: Record<Protocol, string> = {
   'chat-completions': '/v1/chat/completions',
   responses: '/v1/responses',

@@ -13,7 +13,7 @@ const cutBytes = fc.tuple(cleanEvents, fc.nat(1_000_000))
 const cut = (bytes: Uint8Array, at: number) => bytes.slice(0, at % bytes.length)
 
 describe.each(pairs)('$name', ({ from, to }) => {
-  test('cut after any byte, the stream is legal and fails, unless the whole reply was there', () => {
+  test('cut after any byte, the stream is legal and fails, unless the complete response was there', () => {
     const strict = strictOf(to.name)
     fc.assert(
       fc.property(cutBytes, ([events, at]) => {
@@ -21,7 +21,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
         const text = translator.push(cut(new TextEncoder().encode(encodeStream(from, events).text), at)) + translator.end()
         const wires = framesOf(text).map(({ wire }) => wire)
         expect(strict.checkStream(wires)).toEqual([])
-        // A whole reply may say itself that it failed.
+        // A complete response may say itself that it failed.
         expect(strict.outcome(wires)).toBe(translator.finished && !translator.failedEnd ? 'success' : 'failed')
       }),
       runs(1000),
@@ -30,7 +30,7 @@ describe.each(pairs)('$name', ({ from, to }) => {
 })
 
 describe.each(all)('$name → $name', protocol => {
-  test('cut after any byte, what came passes as it is without what is left of a frame, and a failure follows unless the whole reply was there', () => {
+  test('cut after any byte, what came passes as it is without what is left of a frame, and a failure follows unless the complete response was there', () => {
     const strict = strictOf(protocol.name)
     fc.assert(
       fc.property(cutBytes, ([events, at]) => {

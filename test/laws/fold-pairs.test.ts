@@ -64,7 +64,7 @@ function isSound(part: Part): boolean {
   return part.type !== 'tool-call' || (part.name !== '' && (part.kind === 'freeform' || parseObject(part.input || '{}') !== undefined))
 }
 
-/** What a stream cannot tell as a whole reply does. `of`: asked of a candidate's parts, in order, and their messages. */
+/** What a stream cannot tell as a complete response does. `of`: asked of a candidate's parts, in order, and their messages. */
 type Untold = { to?: ProtocolName; why: string; of(parts: readonly Part[], messages: readonly Message[]): boolean }
 
 const reasoningOf = (parts: readonly Part[]) => parts.filter(part => part.type === 'reasoning')

@@ -40,7 +40,7 @@ test('explode and collect again changes nothing, and calls a stream clean that w
 describe.each(all)('$name', protocol => {
   const { response: wires } = wiresOf(protocol)
 
-  test('a whole reply, streamed and collected, means the same', () => {
+  test('a complete response, streamed and collected, means the same', () => {
     fc.assert(
       fc.property(wires, wire => {
         const decoded = attempt(() => protocol.decodeResponse(wire).value)

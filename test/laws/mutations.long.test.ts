@@ -29,7 +29,7 @@ describe.each(pairs)('$name, one event of a rich stream being other than it shou
       const fault = (what: string) => faults.push(`${mutation.how}: ${what}`)
       const there = translated(from, to, mutation.events)
       for (const wrong of legality(strict, there)) fault(wrong)
-      if (there.finished && !mayEnd[from.name as ProtocolName](mutation.events)) fault('is sold as a whole reply')
+      if (there.finished && !mayEnd[from.name as ProtocolName](mutation.events)) fault('is sold as a complete response')
       const lost = lostIn(there, untouched, mutation.events)
       if (lost) fault(`lost ${lost}`)
       const { shortcut: _, ...slow } = from
@@ -135,7 +135,7 @@ function placesInResponse(name: ProtocolName, event: Record<string, unknown>, ke
   return [whole, ...home]
 }
 
-/** May a stream with these events be the whole reply? */
+/** May a stream with these events be the complete response? */
 const mayEnd: Record<ProtocolName, (events: unknown[]) => boolean> = {
   // Every choice has an ending; and some servers end with `[DONE]` alone.
   'chat-completions': events => events.includes('[DONE]') || allEnd(events, 'choices', 'finish_reason'),

@@ -15,7 +15,7 @@ const rows = all.flatMap(({ name }) =>
 /** What was made up tells nothing of what stood there. */
 const besides = (notes: readonly Note[], path: string) => notes.filter(note => note.path === path || note.kind !== 'synthesized')
 
-describe('a key of a whole reply that nobody knows is told, whole and streamed', () => {
+describe('a key of a complete response that nobody knows is told, whole and streamed', () => {
   test.each(rows.flatMap(row => all.map(({ name }) => ({ ...row, to: name as ProtocolName }))))(
     '$from → $to, reply $nth: $path',
     ({ from, to, path, body }) => {

@@ -510,7 +510,7 @@ export const mutants: Mutant[] = [
   {
     fault: 'a reply without an ending is whole',
     room: messages,
-    find: "if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the reply does not say how it ended')",
+    find: "if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no finish reason')",
     replace: '',
   },
   {

@@ -79,7 +79,7 @@ describe('the admin API', () => {
     expect(status).toBe(200)
     expect(body).toMatchObject({
       ok: expect.any(Boolean),
-      points: expect.arrayContaining([expect.objectContaining({ name: 'the service answers', result: 'passed' })]),
+      points: expect.arrayContaining([expect.objectContaining({ name: 'the service responds', result: 'passed' })]),
     })
     expect(seen.calls.map(({ path }) => path)).toContain('/v1/messages')
     expect((await admin('channels/other/verify', { json: { model: 'm' } })).status).toBe(404)

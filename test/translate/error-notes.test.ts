@@ -71,7 +71,7 @@ describe('what an error says and the target cannot is noted where it stood', () 
     expect(asBody(from, to, event, 400)).toEqual(lost.filter(note => !note.endsWith('/request_id')))
   })
 
-  test.each<ProtocolName>(['chat-completions', 'responses'])('the id of the request has no header in a whole reply, toward %s', to => {
+  test.each<ProtocolName>(['chat-completions', 'responses'])('the id of the request has no header in a complete response, toward %s', to => {
     const { notes } = translateResponse(anthropicError, { from: 'messages', to })
     expect(report(notes)).toContain('field.unsupported /request_id')
   })

@@ -46,7 +46,7 @@ test('raw reasoning of elsewhere is still raw after a stream of messages', () =>
   expect(parts).toMatchObject([{ segments: [{ kind: 'raw', text: 'Hm' }], signature }])
 })
 
-test('bytes that go on as they came are noted no more than a whole reply between equal protocols', () => {
+test('bytes that go on as they came are noted no more than a complete response between equal protocols', () => {
   const chunk = (delta: object, finish_reason: string | null = null) => ({ id: 'c1', model: 'm', choices: [{ index: 0, delta, finish_reason }] })
   const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'run', arguments: '{}' } }
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'chat-completions' })

@@ -10,7 +10,7 @@ import { decodeStream, encodeStream } from '../../src/testing/streams.ts'
 import { strictOf } from '../../src/testing/strict/index.ts'
 import { valueAt } from '../support/cross.ts'
 
-/** What a streamed reply and a whole one of the same answer have in common, where they once had not. */
+/** What a streamed response and a whole one of the same answer have in common, where they once had not. */
 
 const { 'generate-content': google, 'chat-completions': chat, responses } = protocols
 const result = (parts: object[], more: object = {}, beside: object = {}) => ({
@@ -33,7 +33,7 @@ function both(body: object, to: typeof chat | typeof responses) {
 
 const codes = (notes: Note[]) => notes.map(({ code, path }) => `${code} ${path}`).sort()
 
-describe('a note of a whole reply is one of its stream', () => {
+describe('a note of a complete response is one of its stream', () => {
   test.each([
     ['a blocked prompt beside an answer', chat, result([{ text: 'yes' }], {}, blocked), 'prompt.blocked /promptFeedback'],
     ['a blocked prompt beside an answer that has items', responses, result([{ text: 'yes' }], {}, blocked), 'finish.approximated /promptFeedback'],
@@ -79,7 +79,7 @@ test('reasoning that stood in two fields is noted at both, whole and streamed', 
   expect(codes(chat.encodeResponse(value).notes)).toEqual(noted)
 })
 
-describe('a stream gathered is the whole reply', () => {
+describe('a stream gathered is the complete response', () => {
   test('a call that could not be read is a failure with its error', () => {
     const { whole, collected } = both(result([], { finishReason: 'MALFORMED_FUNCTION_CALL', finishMessage: 'no JSON' }), responses)
     expect(collected).toMatchObject({ status: 'failed', error: { message: 'no JSON' } })

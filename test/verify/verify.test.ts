@@ -57,10 +57,10 @@ describe('the gateway', () => {
     expect(reported).toEqual(result.points)
     for (const of of protocolNames)
       expect(result.points.filter(point => point.of === of).map(({ name }) => name)).toEqual([
-        'whole reply',
-        'whole reply: usage',
-        'streamed reply',
-        'streamed reply: usage',
+        'complete response',
+        'complete response: usage',
+        'streamed response',
+        'streamed response: usage',
         'tool call',
         'streamed tool call',
         'an error',
@@ -76,7 +76,7 @@ describe('the gateway', () => {
   test('a model that it does not have is told', async () => {
     const result = await run(await started({ auth: 'none' }, 'other'))
     expect(found(result, 'the model is listed')).toMatchObject({ result: 'warned', detail: expect.stringContaining('other') })
-    expect(found(result, 'whole reply', 'messages')).toMatchObject({ result: 'failed', mend: expect.stringContaining('no such model') })
+    expect(found(result, 'complete response', 'messages')).toMatchObject({ result: 'failed', mend: expect.stringContaining('no such model') })
   })
 })
 
@@ -85,14 +85,14 @@ describe('a provider of one protocol', () => {
     const result = await run(await provider())
     expect(failed(result)).toEqual([])
     expect(result.ok).toBe(true)
-    expect(found(result, 'streamed reply: usage')).toMatchObject({ result: 'passed' })
+    expect(found(result, 'streamed response: usage')).toMatchObject({ result: 'passed' })
     expect(found(result, 'offered', 'messages')).toMatchObject({ result: 'skipped' })
     expect(found(result, 'tool call')).toMatchObject({ result: 'warned' })
   })
 
   test('that was asked for another one fails', async () => {
     const result = await run(await provider(), { protocol: 'messages' })
-    expect(failed(result)).toEqual(['messages: whole reply'])
+    expect(failed(result)).toEqual(['messages: complete response'])
   })
 
   test('whose address has no version of ours is asked under its own', async () => {
@@ -169,47 +169,52 @@ describe('a server that', () => {
     [
       'is limited',
       ({ path }) => (path === '/v1/models' ? undefined : { status: 429, body: { error: { message: 'slow down' } } }),
-      'whole reply',
+      'complete response',
       /retry-after/,
     ],
-    ['fails', ({ path }) => (path === '/v1/models' ? undefined : { status: 500, body: { error: { message: 'oops' } } }), 'whole reply', /look at its log/],
-    ['answers with the body of another protocol', onlyWhole(replies.messages), 'whole reply', /another protocol|as the protocol says/],
+    [
+      'fails',
+      ({ path }) => (path === '/v1/models' ? undefined : { status: 500, body: { error: { message: 'oops' } } }),
+      'complete response',
+      /look at its log/,
+    ],
+    ['answers with the body of another protocol', onlyWhole(replies.messages), 'complete response', /another protocol|as the protocol says/],
     [
       'forgets a field that clients rely on',
       onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' } }] }),
-      'whole reply',
+      'complete response',
       /as the protocol says|another protocol/,
     ],
     [
       'says nothing',
       onlyWhole({ ...whole, choices: [{ index: 0, message: { role: 'assistant', content: '', refusal: null }, finish_reason: 'stop', logprobs: null }] }),
-      'whole reply',
+      'complete response',
       /loses the text/,
     ],
-    ['does not count', onlyWhole({ ...whole, usage: undefined }), 'whole reply: usage', /let the server count/],
-    ['does not stream', onlyStream({ body: whole }), 'streamed reply', /does not stream this model/],
+    ['does not count', onlyWhole({ ...whole, usage: undefined }), 'complete response: usage', /let the server count/],
+    ['does not stream', onlyStream({ body: whole }), 'streamed response', /does not stream this model/],
     [
       'cuts its streams',
       onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].slice(0, 3).join('') }),
-      'streamed reply',
+      'streamed response',
       /time limits and buffers/,
     ],
     [
       'breaks connections',
       onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].slice(0, 3).join(''), cut: true }),
-      'streamed reply',
+      'streamed response',
       /time limits and buffers/,
     ],
     [
       'breaks its frames',
       onlyStream({ type: 'text/event-stream', body: streams['chat-completions'].join('').replace('"chatcmpl-1"', '"chat') }),
-      'streamed reply',
+      'streamed response',
       /./,
     ],
     [
       'fails in mid stream',
       onlyStream({ type: 'text/event-stream', body: `${streams['chat-completions'][0]}data: ${JSON.stringify(refusal)}\n\n` }),
-      'streamed reply',
+      'streamed response',
       /after it had begun/,
     ],
     [
@@ -246,7 +251,7 @@ describe('a server that', () => {
 
   test('does not listen is told as that', async () => {
     const result = await run('http://127.0.0.1:9')
-    expect(found(result, 'the service answers')).toMatchObject({ result: 'failed' })
+    expect(found(result, 'the service responds')).toMatchObject({ result: 'failed' })
     expect(result.ok).toBe(false)
   })
 
@@ -267,7 +272,7 @@ describe('a server that', () => {
   test('gives several faults is told all of them, and a full endpoint does not hide the rest', async () => {
     const result = await run(`${await provider()}/v1/chat/completions`)
     expect(failed(result)).toEqual(['address: the address'])
-    expect(found(result, 'whole reply', 'chat-completions')).toMatchObject({ result: 'passed' })
+    expect(found(result, 'complete response', 'chat-completions')).toMatchObject({ result: 'passed' })
   })
 })
 

@@ -36,14 +36,14 @@ export async function call<Result>(path: string, { method, body }: { method?: st
   const response = await fetch(root + path, init).catch(() => {
     throw new Error('The gateway cannot be reached.')
   })
-  const answer: unknown = await response.json().catch(() => ({}))
-  if (response.ok) return answer as Result
-  const message = errorIn(answer) ?? `The gateway answered ${response.status}.`
+  const result: unknown = await response.json().catch(() => ({}))
+  if (response.ok) return result as Result
+  const message = errorIn(result) ?? `The gateway responded with ${response.status}.`
   throw response.status === 401 ? new KeyRefused(message) : new Error(message)
 }
 
-function errorIn(answer: unknown): string | undefined {
-  const { error } = (answer ?? {}) as { error?: { message?: unknown } }
+function errorIn(result: unknown): string | undefined {
+  const { error } = (result ?? {}) as { error?: { message?: unknown } }
   return typeof error?.message === 'string' ? error.message : undefined
 }
 

@@ -10,14 +10,14 @@ export type CodeView = {
 
 const longestView = 2000
 
-type Piece = readonly [tone: string, text: string]
-type Line = { deep: number; path?: string; pieces: Piece[] }
+type Token = readonly [tone: string, text: string]
+type Line = { deep: number; path?: string; tokens: Token[] }
 
 const stepped = (path: string, key: string) => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 
-/** The lines of a JSON value: how deep each is, the path of what begins there, and its pieces. */
+/** The lines of a JSON value: how deep each is, the path of what begins there, and its tokens. */
 function linesOf(value: unknown, path = '', deep = 0, { name, comma = '' }: { name?: string; comma?: string } = {}, into: Line[] = []): Line[] {
-  const before: Piece[] =
+  const before: Token[] =
     name === undefined
       ? []
       : [
@@ -28,21 +28,21 @@ function linesOf(value: unknown, path = '', deep = 0, { name, comma = '' }: { na
   const entries = typeof value === 'object' && value !== null ? Object.entries(value) : undefined
   if (!entries || entries.length === 0) {
     const text = entries ? (isList ? '[]' : '{}') : (JSON.stringify(value) ?? '')
-    into.push({ deep, path, pieces: [...before, [typeof value === 'string' ? 's' : entries ? '' : 'l', text], ['', comma]] })
+    into.push({ deep, path, tokens: [...before, [typeof value === 'string' ? 's' : entries ? '' : 'l', text], ['', comma]] })
     return into
   }
-  into.push({ deep, path, pieces: [...before, ['', isList ? '[' : '{']] })
+  into.push({ deep, path, tokens: [...before, ['', isList ? '[' : '{']] })
   for (const [index, [key, item]] of entries.entries())
     linesOf(item, stepped(path, key), deep + 1, { ...(isList ? {} : { name: key }), comma: index < entries.length - 1 ? ',' : '' }, into)
-  into.push({ deep, pieces: [['', (isList ? ']' : '}') + comma]] })
+  into.push({ deep, tokens: [['', (isList ? ']' : '}') + comma]] })
   return into
 }
 
-function lineElement({ deep, pieces }: Line): HTMLElement {
+function lineElement({ deep, tokens }: Line): HTMLElement {
   const element = h(
     'span',
     { className: 'line' },
-    ...pieces.map(([tone, text]) => text !== '' && (tone === '' ? text : h('span', { className: tone, textContent: text }))),
+    ...tokens.map(([tone, text]) => text !== '' && (tone === '' ? text : h('span', { className: tone, textContent: text }))),
   )
   element.style.setProperty('--deep', String(deep))
   return element

@@ -116,7 +116,7 @@ export function table(name: string, heads: readonly string[], rows: readonly (re
 
 /** Words between grave accents are code. */
 export const worded = (text: string): Node[] =>
-  text.split('`').map((piece, index) => (index % 2 ? h('code', { textContent: piece }) : document.createTextNode(piece)))
+  text.split('`').map((chunk, index) => (index % 2 ? h('code', { textContent: chunk }) : document.createTextNode(chunk)))
 
 export const count = (number: number, thing: string): string => `${number.toLocaleString('en')} ${thing}${number === 1 ? '' : 's'}`
 

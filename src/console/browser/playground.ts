@@ -39,7 +39,7 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       }
       body.value = JSON.stringify(value, null, 2)
     } catch {
-      // The text is being edited; sending it tells what is wrong.
+      // The text is being edited. Sending it reports what is wrong.
     }
     showAddress()
   }
@@ -93,7 +93,7 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
     const tone = response.ok ? 'well' : 'dropped'
     replace(status, chip(tone, String(response.status)), chip('', `first byte ${firstMs} ms`))
     const view = codeView('Response')
-    const text = h('p', { className: 'said', attributes: { 'aria-label': 'Text of the response' } })
+    const text = h('p', { className: 'response-text', attributes: { 'aria-label': 'Text of the response' } })
     replace(received, text, view.element)
     const early = seen(id).then(found => found && showSent(found))
     const raw = await readResponse(response, view, text)
@@ -120,7 +120,7 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       )
   }
 
-  async function readResponse(response: Response, view: ReturnType<typeof codeView>, said: HTMLElement): Promise<string> {
+  async function readResponse(response: Response, view: ReturnType<typeof codeView>, output: HTMLElement): Promise<string> {
     const { deltaAt, textAt } = chosen() ?? {}
     let raw = ''
     if (!/^text\/event-stream/.test(response.headers.get('content-type') ?? '') || !response.body) {
@@ -128,21 +128,21 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
       const value = parsed(raw)
       if (value === undefined) view.text(raw)
       else view.json(value)
-      said.textContent = textIn(value, textAt) ?? ''
+      output.textContent = textIn(value, textAt) ?? ''
       return raw
     }
     const frames = createFrameReader(frame => {
       const follows = view.element.scrollTop + view.element.clientHeight >= view.element.scrollHeight - 8
       view.frame(frame)
-      said.append(textIn(frame.value, deltaAt) ?? '')
+      output.append(textIn(frame.value, deltaAt) ?? '')
       if (follows) view.element.scrollTop = view.element.scrollHeight
     })
     const decoder = new TextDecoder()
     const reader = response.body.getReader()
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      const piece = decoder.decode(next.value, { stream: true })
-      raw += piece
-      frames.push(piece)
+      const chunk = decoder.decode(next.value, { stream: true })
+      raw += chunk
+      frames.push(chunk)
     }
     frames.end()
     return raw
@@ -180,7 +180,7 @@ export function playgroundTab({ protocols, isDemo, role, canManageKeys }: Sessio
           'h3',
           { className: 'rule' },
           `${channel} · ${spoken} · ${upstreamModel} `,
-          chip(failure ? 'dropped' : 'well', failure ? String(failure.status) : 'answered'),
+          chip(failure ? 'dropped' : 'well', failure ? String(failure.status) : 'done'),
           chip('', `${ms} ms`),
         ),
         failure && h('p', { className: 'fault', textContent: failure.upstreamMessage ?? failure.message }),

@@ -2,7 +2,7 @@ import { call } from './calls.ts'
 import { codeView, noteCounts, noteList } from './code.ts'
 import { button, chip, copyButton, count, empty, fault, h, labeled, menu, messageOf, panel, replace, worded } from './dom.ts'
 import { pack, unpack } from './permalink.ts'
-import type { Examined, Session, Tab, Told } from './types.ts'
+import type { Examined, Session, Tab, TargetResult } from './types.ts'
 
 /** Translates a pasted text into one protocol at a time. Nothing is sent to a model. Long because its functions share the fields of the tab. */
 export function translateTab({ protocols, examples }: Session): Tab {
@@ -15,7 +15,7 @@ export function translateTab({ protocols, examples }: Session): Tab {
     placeholder: 'Paste a request, a response or a stream of events in any of the protocols.',
     attributes: { 'aria-keyshortcuts': 'Control+Enter', autocapitalize: 'off', autocomplete: 'off' },
   })
-  const told = h('p', { className: 'told', attributes: { role: 'status', 'aria-live': 'polite' } })
+  const status = h('p', { className: 'status-line', attributes: { role: 'status', 'aria-live': 'polite' } })
   const questions = h('div', { className: 'choices', attributes: { role: 'group', 'aria-label': 'What it may be' } })
   const faults = h('div')
   const read = codeView('As it was read')
@@ -32,16 +32,16 @@ export function translateTab({ protocols, examples }: Session): Tab {
 
   async function translate() {
     const mine = ++turn
-    told.textContent = 'Translating …'
+    status.textContent = 'Translating …'
     replace(faults)
     replace(questions)
     try {
-      const asked = { text: source.value, ...(protocol.value && { protocol: protocol.value }), ...(kind.value && { kind: kind.value }) }
-      const found = await call<Examined>('console/api/translate', { body: asked })
+      const known = { text: source.value, ...(protocol.value && { protocol: protocol.value }), ...(kind.value && { kind: kind.value }) }
+      const found = await call<Examined>('console/api/translate', { body: known })
       if (mine === turn) show(found)
     } catch (error) {
       if (mine !== turn) return
-      told.textContent = ''
+      status.textContent = ''
       replace(faults, fault(messageOf(error)))
     }
   }
@@ -49,7 +49,7 @@ export function translateTab({ protocols, examples }: Session): Tab {
   function show(found: Examined) {
     examined = found
     const { protocol: from, kind: what, reasons, choices, fault: wrong, body, frames } = found
-    replace(told, from !== undefined && worded(`${from} ${what}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}`))
+    replace(status, from !== undefined && worded(`${from} ${what}${reasons.length > 0 ? `: ${reasons.join('; ')}` : ''}`))
     replace(faults, wrong && fault(wrong.message))
     if (wrong?.at !== undefined) {
       source.focus()
@@ -120,7 +120,7 @@ export function translateTab({ protocols, examples }: Session): Tab {
         { className: 'actions' },
         button('Translate', translate, 'main'),
         h('span', { className: 'hint' }, h('kbd', { textContent: 'Ctrl' }), ' ', h('kbd', { textContent: 'Enter' })),
-        told,
+        status,
       ),
       faults,
       questions,
@@ -156,7 +156,7 @@ export function translateTab({ protocols, examples }: Session): Tab {
   }
 }
 
-function targetView({ protocol, body, text, frames, notes, differences, noReturn, fault: wrong }: Told, read: ReturnType<typeof codeView>) {
+function targetView({ protocol, body, text, frames, notes, differences, noReturn, fault: wrong }: TargetResult, read: ReturnType<typeof codeView>) {
   const written = text ?? (body === undefined ? '' : JSON.stringify(body, null, 2))
   const view = codeView(`${protocol}, translated`)
   if (frames) view.frames(frames)

@@ -3,7 +3,7 @@ import type { Example } from '../translate/examples.ts'
 
 export type { SeenExchange } from '../exchanges.ts'
 export type { SentProtocol } from '../protocols.ts'
-export type { Examined, ShownFrame, Told } from '../translate/examine.ts'
+export type { Examined, ShownFrame, TargetResult } from '../translate/examine.ts'
 export type { Example } from '../translate/examples.ts'
 
 /** What `GET /console/api/session` gives. */

@@ -20,7 +20,7 @@ export type Fault = { message: string; path?: string; at?: number }
 export type ShownFrame = { event?: string; data: string; value?: unknown }
 
 /** The translation into one other protocol: `body` of a request or response, `text` of a stream. */
-export type Told = {
+export type TargetResult = {
   protocol: string
   body?: unknown
   text?: string
@@ -44,21 +44,21 @@ export type Examined = {
   body?: unknown
   /** The frames of a stream. */
   frames?: ShownFrame[]
-  targets: Told[]
+  targets: TargetResult[]
 }
 
 /** `now`: Unix seconds, for required time fields. */
-export type Asked = { protocol?: Protocol; kind?: Kind; now: number }
+export type Known = { protocol?: Protocol; kind?: Kind; now: number }
 
 const all: readonly Protocol[] = Object.values(protocols)
 
 /** A request, response or stream of one protocol → its translation into all others, with notes and losses. */
-export async function examine(text: string, { now, ...asked }: Asked): Promise<Examined> {
+export async function examine(text: string, { now, ...known }: Known): Promise<Examined> {
   if (text.trim() === '') return failed({ message: 'there is nothing to read: paste a request, a response or a stream' })
-  if (asked.kind === 'stream' || (asked.kind === undefined && looksLikeStream(text))) {
-    const recognized = recognizeStream(text, asked)
+  if (known.kind === 'stream' || (known.kind === undefined && looksLikeStream(text))) {
+    const recognized = recognizeStream(text, known)
     // A list may be a stream, or any other list.
-    if (recognized.readings.length > 0 || asked.kind || !/^\s*\[/.test(text)) return examineAs(recognized, asked, { text, now })
+    if (recognized.readings.length > 0 || known.kind || !/^\s*\[/.test(text)) return examineAs(recognized, known, { text, now })
   }
   let body: unknown
   try {
@@ -66,16 +66,16 @@ export async function examine(text: string, { now, ...asked }: Asked): Promise<E
   } catch {
     return failed(faultOfText(text))
   }
-  const recognized = recognizeBody(body, asked)
+  const recognized = recognizeBody(body, known)
   if (recognized.readings.length === 0 && isEvent(body)) return failed({ message: 'this is one event of a stream: paste the stream with its frames' }, { body })
-  return examineAs(recognized, asked, { text, body, now })
+  return examineAs(recognized, known, { text, body, now })
 }
 
 type Source = { text: string; body?: unknown; now: number }
 
-async function examineAs({ readings, reasons }: Recognized, asked: Partial<Reading>, source: Source): Promise<Examined> {
+async function examineAs({ readings, reasons }: Recognized, known: Partial<Reading>, source: Source): Promise<Examined> {
   const { body } = source
-  const chosen = asked.protocol && asked.kind ? { protocol: asked.protocol, kind: asked.kind } : undefined
+  const chosen = known.protocol && known.kind ? { protocol: known.protocol, kind: known.kind } : undefined
   const likely = readings.length === 1 ? readings[0] : likeliest(readings, body)
   const reading = chosen ?? likely
   if (!reading) {
@@ -90,14 +90,14 @@ async function examineAs({ readings, reasons }: Recognized, asked: Partial<Readi
   const is = {
     protocol: protocol.name,
     kind,
-    reasons: others.length > 0 ? ['nothing in it decides what it is, and this protocol is the usual one'] : reasons,
+    reasons: others.length > 0 ? ['nothing in it identifies the protocol, and this one is the most common'] : reasons,
     choices: others.map(one => ({ protocol: one.protocol.name, kind: one.kind })),
     ...(body !== undefined && { body }),
     ...(kind === 'stream' && { frames: framesOf(source.text) }),
   }
   if (fault) return { ...is, fault, targets: [] }
-  const targets: Told[] = []
-  for (const target of all) if (target !== protocol) targets.push(await tell(reading, target, source))
+  const targets: TargetResult[] = []
+  for (const target of all) if (target !== protocol) targets.push(await translateTo(reading, target, source))
   return { ...is, targets }
 }
 
@@ -107,9 +107,9 @@ function likeliest(readings: readonly Reading[], body: unknown): Reading | undef
   return first && readings.every(({ kind }) => kind === 'request') && first.protocol.detect(body).maybe ? first : undefined
 }
 
-async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, body, now }: Source): Promise<Told> {
+async function translateTo({ protocol: from, kind }: Reading, to: Protocol, { text, body, now }: Source): Promise<TargetResult> {
   try {
-    if (kind === 'stream') return await tellStream(from, to, text, now)
+    if (kind === 'stream') return await translateStreamTo(from, to, text, now)
     const translated = kind === 'request' ? translateRequest(body, from, to, all, { now }) : translateResponse(body, from, to, { now })
     const path = 'context' in translated ? translated.context.path : undefined
     const back = () =>
@@ -122,11 +122,11 @@ async function tell({ protocol: from, kind }: Reading, to: Protocol, { text, bod
   }
 }
 
-/** The frames may differ after the way back, so the complete replies are compared. */
-async function tellStream(from: Protocol, to: Protocol, text: string, now: number): Promise<Told> {
-  const { text: told, notes } = streamed(text, from, to, now)
-  const back = async () => [await collected(text, from), await collected(streamed(told, to, from, now).text, from)] as const
-  return { protocol: to.name, text: told, frames: framesOf(told), notes, ...(await compared(notes, back)) }
+/** The frames may differ after the way back, so the complete responses are compared. */
+async function translateStreamTo(from: Protocol, to: Protocol, text: string, now: number): Promise<TargetResult> {
+  const { text: translated, notes } = streamed(text, from, to, now)
+  const back = async () => [await collected(text, from), await collected(streamed(translated, to, from, now).text, from)] as const
+  return { protocol: to.name, text: translated, frames: framesOf(translated), notes, ...(await compared(notes, back)) }
 }
 
 const framesOf = (text: string): ShownFrame[] => parseFrames(text).map(({ event, data }) => ({ ...defined({ event, value: parseJson(data) }), data }))
@@ -143,7 +143,7 @@ const collected = async (text: string, protocol: Protocol) => (await collectStre
 async function compared(
   notes: readonly Note[],
   thereAndBack: () => readonly [unknown, unknown] | Promise<readonly [unknown, unknown]>,
-): Promise<Pick<Told, 'differences' | 'noReturn'>> {
+): Promise<Pick<TargetResult, 'differences' | 'noReturn'>> {
   try {
     return { differences: silent(differences(...(await thereAndBack())), notes) }
   } catch (error) {

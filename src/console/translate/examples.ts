@@ -11,7 +11,7 @@ export type Example = { protocol: string; kind: Kind; text: string }
 const request: CanonicalRequest = {
   model: 'demo',
   messages: [
-    { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'Answer in one sentence.' }] },
+    { role: 'system', origin: 'instructions', parts: [{ type: 'text', text: 'Respond in one sentence.' }] },
     { role: 'user', origin: 'message', parts: [{ type: 'text', text: 'How warm is it in Oslo?' }] },
   ],
   tools: [

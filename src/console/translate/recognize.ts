@@ -26,39 +26,39 @@ export function hasEvents(text: string): boolean {
   return parseFrames(text).length > 0 && looksLikeStream(text)
 }
 
-/** By unmistakable signs; without any, by which protocols can read it. `asked`: what is already known. */
-export function recognizeBody(body: unknown, asked: Partial<Reading>): Recognized {
+/** By unmistakable signs; without any, by which protocols can read it. `known`: what is already known. */
+export function recognizeBody(body: unknown, known: Partial<Reading>): Recognized {
   const signs = all.map(protocol => ({ protocol, found: protocol.detect(body) }))
   const signed = signs.flatMap(({ protocol, found }) =>
     (['request', 'response'] as const).filter(kind => found[kind].length > 0).map(kind => ({ protocol, kind, reasons: found[kind] })),
   )
-  const fitting = signed.filter(reading => fits(reading, asked))
+  const fitting = signed.filter(reading => fits(reading, known))
   if (fitting.length > 0) return { readings: fitting.map(({ protocol, kind }) => ({ protocol, kind })), reasons: fitting.flatMap(({ reasons }) => reasons) }
   const readable = all
     .flatMap(protocol => (['request', 'response'] as const).map(kind => ({ protocol, kind })))
-    .filter(reading => fits(reading, asked) && canRead(reading, body))
+    .filter(reading => fits(reading, known) && canRead(reading, body))
   return { readings: readable, reasons: readable.length === 1 ? ['nothing else can be read from it'] : [] }
 }
 
 /** Is this a single event of a stream, without its frame? */
 export const isEvent = (body: unknown): boolean => all.some(({ detect }) => detect(body).event.length > 0)
 
-export function recognizeStream(text: string, asked: Partial<Reading>): Recognized {
+export function recognizeStream(text: string, known: Partial<Reading>): Recognized {
   const votes = new Map<Protocol, string[]>()
   for (const { data, event } of parseFrames(text).slice(0, lookedAt))
     for (const protocol of all) {
       const reasons = ofStream(protocol.detect(named(parseData(data), event)))
       if (reasons.length > 0 && !votes.has(protocol)) votes.set(protocol, reasons)
     }
-  const found = [...votes].filter(([protocol]) => asked.protocol === undefined || asked.protocol === protocol)
+  const found = [...votes].filter(([protocol]) => known.protocol === undefined || known.protocol === protocol)
   return { readings: found.map(([protocol]) => ({ protocol, kind: 'stream' })), reasons: found.flatMap(([, reasons]) => reasons) }
 }
 
-/** Some protocols stream chunks that look like complete replies. */
+/** Some protocols stream chunks that look like complete responses. */
 const ofStream = ({ event, response }: Detection) => (event.length > 0 ? event : response)
 
-const fits = (reading: Reading, asked: Partial<Reading>) =>
-  (asked.protocol === undefined || asked.protocol === reading.protocol) && (asked.kind === undefined || asked.kind === reading.kind)
+const fits = (reading: Reading, known: Partial<Reading>) =>
+  (known.protocol === undefined || known.protocol === reading.protocol) && (known.kind === undefined || known.kind === reading.kind)
 
 /** Schemas allow unknown keys: a protocol that knows none of the keys of a body cannot read it. */
 function canRead({ protocol, kind }: Reading, body: unknown): boolean {

@@ -4,7 +4,7 @@ import type { GatewayRequest, GatewayResponse } from '../request.ts'
 
 /** Which web pages of other origins may use the gateway (CORS). */
 export type Cors = {
-  /** The answer to a preflight request. Undefined: the request is none, or its origin is not allowed. */
+  /** The response to a preflight request. Undefined: the request is none, or its origin is not allowed. */
   preflight(request: Pick<GatewayRequest, 'method' | 'headers'>): GatewayResponse | undefined
   /** Headers for every response to this request. */
   headers(request: Pick<GatewayRequest, 'headers'>): Headers

@@ -122,7 +122,7 @@ export class ChangedBody implements ReadBody {
   }
 }
 
-/** Parses in pieces. If one cannot be parsed, the whole text is, so that the error has the right position. */
+/** Parses in chunks. If one cannot be parsed, the whole text is, so that the error has the right position. */
 function readLong(bytes: Uint8Array, members: readonly Member[]): unknown {
   try {
     return parseInChunks(bytes, members)

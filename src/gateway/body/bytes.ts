@@ -28,12 +28,12 @@ export function mayHoldTwice(bytes: Uint8Array, word: string): boolean {
   return first >= 0 && view.indexOf(word, first + 1) >= 0
 }
 
-/** Are all bytes ASCII? False also on platforms that cannot tell. */
+/** Are all bytes ASCII? False also on platforms that cannot check it. */
 export function isAscii(bytes: Uint8Array): boolean {
   return node?.isAscii(bytes) ?? false
 }
 
-/** Are the bytes valid UTF-8? False also on platforms that cannot tell. */
+/** Are the bytes valid UTF-8? False also on platforms that cannot check it. */
 export function isUtf8(bytes: Uint8Array): boolean {
   return node?.isUtf8(bytes) ?? false
 }

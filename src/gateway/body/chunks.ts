@@ -4,7 +4,7 @@ import { keyOf, type Member } from './outline.ts'
 
 /**
  * Long JSON is read and written a few list items at a time. For each string of more than 128 KB V8 maps and unmaps memory pages: reading
- * 170 KB at once takes 750 µs of CPU time, in pieces 200; writing takes 660 and 320.
+ * 170 KB at once takes 750 µs of CPU time, in chunks 200; writing takes 660 and 320.
  */
 
 /** The number of items that are written at once. */

@@ -6,7 +6,7 @@ import { mayHoldAny, mayHoldTwice } from './bytes.ts'
 
 /**
  * The position of a member of the outermost object: of its key, with quotes, and of its value. `cuts`: positions of commas between the
- * items of a list, where it may be split into pieces.
+ * items of a list, where it may be split into chunks.
  */
 export type Member = { keyStart: number; keyEnd: number; start: number; end: number; cuts?: number[] }
 

@@ -7,7 +7,7 @@ import { openFirst } from '../upstream/attempts.ts'
 import { objectOf, readWhole } from '../upstream/response.ts'
 import { estimateTokens } from './estimate.ts'
 
-// Calls about a conversation that only a provider can answer.
+// Calls about a conversation that only a provider can handle.
 
 /** Counts the tokens of a request: by an upstream, else as an estimate, which a header marks as such. @throws Refusal */
 export async function countTokens(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
@@ -57,7 +57,7 @@ const able = ({ protocol, operation, candidates }: Ask) =>
       spoken === protocol && !channel.embedded && spoken.address.target({ operation, model, stream: false }) !== undefined,
   )
 
-/** Forwards the call to an upstream of the same protocol and returns its answer unchanged. @throws Refusal */
+/** Forwards the call to an upstream of the same protocol and returns its response unchanged. @throws Refusal */
 async function passOn(service: Service, ask: Ask, trace: Trace): Promise<GatewayResponse> {
   const opened = await openFirst(service, ask, trace).opened
   const bytes = await readWhole(opened)

@@ -20,8 +20,8 @@ import { StoredStream } from './stream.ts'
 type Call = Omit<StoredRoute, 'kind'> & { request: GatewayRequest }
 
 /**
- * Answers a call about a stored reply: from the gateway's store, or by the channel whose provider stores it.
- * @throws Refusal 404 for an unknown reply
+ * Handles a call about a stored response: from the gateway's store, or by the channel whose provider stores it.
+ * @throws Refusal 404 for an unknown response
  */
 export async function handleStored(service: Service, call: Call, trace: Trace): Promise<GatewayResponse> {
   const { stored, requested, method, request } = call
@@ -43,7 +43,7 @@ export async function handleStored(service: Service, call: Call, trace: Trace): 
   return jsonResponse(stored.show({ body: kept.body, input: kept.input ?? [] }, requested.part, request.query))
 }
 
-/** The channel whose provider stores the reply: known from the store, or the only possible one. */
+/** The channel whose provider stores the response: known from the store, or the only possible one. */
 function channelFor(
   { config, catalog, responseStore }: Service,
   { protocol, stored, requested }: Call,
@@ -60,11 +60,11 @@ function channelFor(
   if (only && others.length === 0) return only
   const why = only
     ? 'Several channels may have it, and without a `store` the gateway does not know which.'
-    : 'The gateway keeps no replies (no `store` is configured), and no channel speaks this protocol.'
+    : 'The gateway stores no responses (no `store` is configured), and no channel speaks this protocol.'
   throw new Refusal({ ...unknown, message: `${unknown.message} ${why}` })
 }
 
-/** Forwards the call to the upstream and returns its answer unchanged. */
+/** Forwards the call to the upstream and returns its response unchanged. */
 async function forward(
   { transport, limits, config }: Service,
   { protocol, stored, requested, method, request, channel, model }: Call & { channel: ChannelEntry; model: string | undefined },
@@ -75,7 +75,7 @@ async function forward(
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
   const controller = linked(request.signal)
   limitTotal(channel, trace, controller)
-  const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not answer in time')), firstByteMs) : undefined
+  const timer = firstByteMs ? setTimeout(() => controller.abort(refuse(504, 'timeout', 'the upstream did not respond in time')), firstByteMs) : undefined
   try {
     const accept = 'application/json, text/event-stream'
     const place = addressed({ channel, protocol, caller: protocol, path: stored.target(requested), accept }, request, trace)
@@ -107,7 +107,7 @@ async function forward(
 type Opened = { body: AsyncIterable<Uint8Array | string>; idleMs: number; model: string | undefined; stop: (reason: Refusal) => void }
 type Around = { protocol: Protocol; signal: GatewayRequest['signal']; trace: Trace; defaults: Settled['defaults'] }
 
-/** A reply that is still being generated, streamed from its beginning or from the event that the client names. */
+/** A response that is still being generated, streamed from its beginning or from the event that the client names. */
 function streamed({ body, idleMs, model, stop }: Opened, { protocol, signal, trace, defaults }: Around): Promise<AsyncIterable<Uint8Array | string>> {
   const translator = new StoredStream(protocol, { model, maxEventLength: defaults.eventLimit })
   const open = async () => ({ translator, body: body[Symbol.asyncIterator](), raw: true, idleMs })

@@ -10,10 +10,16 @@ import { maxResponseBytes } from '../upstream/response.ts'
 import { keepsItself } from './recall.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
 
-/** A complete reply in the caller's protocol; without `body` only its signatures are stored. `signatures`: those that the protocol has no field for. */
+/**
+ * A complete response in the caller's protocol; without `body` only its signatures are stored. `signatures`: those that the protocol has no
+ * field for.
+ */
 export type Whole = { candidate: Candidate; body: unknown; signatures?: Signatures | undefined }
 
-/** Stores a reply before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its reply anyway. */
+/**
+ * Stores a response before its last byte is sent, so that the next request may follow at once. Never rejects: the client gets its response
+ * anyway.
+ */
 export async function keep(service: Service, ask: Ask, trace: Trace, { candidate, body, signatures = {} }: Whole): Promise<void> {
   const { responseStore } = service
   if (!responseStore) return
@@ -28,7 +34,7 @@ export async function keep(service: Service, ask: Ask, trace: Trace, { candidate
   }
 }
 
-const notKept = 'a reply could not be kept'
+const notKept = 'a response could not be stored'
 
 async function storeResponse(
   responseStore: ResponseStore,
@@ -38,7 +44,7 @@ async function storeResponse(
   const { stored } = protocol.address
   const { id, candidates } = protocol.decodeResponse(body).value
   if (!stored || id === undefined) return
-  // A reply that is still being generated in the background: only its channel is known.
+  // A response that is still being generated in the background: only its channel is known.
   const history = candidates[0]?.finish ? historyIn(() => historyOf(requestBody.value, body, protocol, { ...recalled?.known })) : {}
   const kept: Kept = keepsItself(candidate, protocol)
     ? { channel: candidate.channel.name, ...(candidate.model !== model && { model }), ...history }
@@ -56,7 +62,7 @@ function historyIn(build: () => History): Partial<History> {
   }
 }
 
-/** Reads what is sent, and stores the reply with its conversation when it is complete. One that is too large for memory is not stored. */
+/** Reads what is sent, and stores the response with its conversation when it is complete. One that is too large for memory is not stored. */
 export function keepingOf(service: Service, ask: Ask, trace: Trace) {
   let collected = ask.recalled?.keeps ? collecting(ask) : undefined
   let length = 0
@@ -66,14 +72,14 @@ export function keepingOf(service: Service, ask: Ask, trace: Trace) {
       length += chunk.length
       if (length > maxResponseBytes) {
         collected = undefined
-        service.log('warn', { requestId: trace.requestId, error: refuse(502, 'internal', 'the reply is too large') }, notKept)
+        service.log('warn', { requestId: trace.requestId, error: refuse(502, 'internal', 'the response is too large') }, notKept)
       } else collected.sent(chunk)
     },
     whole: (candidate: Candidate, signatures: Signatures | undefined) => keep(service, ask, trace, { candidate, body: collected?.whole(), signatures }),
   }
 }
 
-/** Collects what is sent into the complete reply. Undefined: it was cut off or failed. */
+/** Collects what is sent into the complete response. Undefined: it was cut off or failed. */
 function collecting({ protocol }: Ask): { sent(chunk: string | Uint8Array): void; whole(): unknown } {
   const into = startCollecting()
   const reader = createStreamReader(protocol, {}, event => collectEvent(into, event))

@@ -10,7 +10,7 @@ import type { Identity } from '../hooks.ts'
 import type { Candidate } from '../upstream/catalog.ts'
 import type { Kept, ResponseStore } from './response-store.ts'
 
-/** Does the candidate's provider store replies itself, and understand the caller's references to them? */
+/** Does the candidate's provider store responses itself, and understand the caller's references to them? */
 export function keepsItself({ channel, protocol }: Candidate, caller: Protocol): boolean {
   return protocol === caller && !channel.embedded && caller.address.stored !== undefined
 }
@@ -19,7 +19,7 @@ const bringHistory: ReadonlySet<Reference['kind']> = new Set(['previous', 'conve
 
 /**
  * Looks up the references of a request, and removes the candidates that cannot resolve all of them. The one whose provider stores the
- * reply comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
+ * response comes first. Items that are stored here are inserted into the body, since the meaning of an item may depend on its neighbour.
  * @throws Refusal when no candidate is left
  */
 export async function recall({ responseStore }: Service, came: Ask, owner: Identity): Promise<Ask> {
@@ -74,7 +74,7 @@ function historyIn(body: unknown, protocol: Protocol): Reference[] {
   }
 }
 
-/** What is stored here of a request's references: replies that it continues, and items by their ids. */
+/** What is stored here of a request's references: responses that it continues, and items by their ids. */
 type Found = { responses: Map<Reference, Kept>; items: Map<string, unknown> }
 
 async function lookUp(
@@ -127,7 +127,7 @@ function unknownOf(reference: Reference | undefined, { address }: Protocol, resp
   const { kind = 'previous', id = '', path = '' } = reference ?? {}
   if (responseStore && address.stored && (kind === 'previous' || kind === 'item')) return new Refusal(address.stored.unknown(kind, id))
   const mend =
-    kind !== 'conversation' && !responseStore ? 'send the whole conversation, or let the gateway keep replies (`store`)' : 'send the whole conversation'
+    kind !== 'conversation' && !responseStore ? 'send the whole conversation, or let the gateway store responses (`store`)' : 'send the whole conversation'
   return refuse(400, 'unsupported', `${dotted(path)} refers to what only a provider of this protocol keeps, and no channel of this model is one: ${mend}`, {
     param: dotted(path),
   })

@@ -4,15 +4,15 @@ import { refuse } from '../error.ts'
 import type { Identity, Store } from '../hooks.ts'
 import { ConfigError, type Settled, type StoreEntry, storeDefaults } from '../options.ts'
 
-/** A stored reply. Plain JSON. */
+/** A stored response. Plain JSON. */
 export type Kept = {
-  /** The conversation including the reply. Absent: something before it is not known here. */
+  /** The conversation including the response. Absent: something before it is not known here. */
   messages?: Message[]
-  /** The channel whose provider stores the reply; then there is no `body`. */
+  /** The channel whose provider stores the response; then there is no `body`. */
   channel?: string
   /** The model name that the client used, if the channel has another one. */
   model?: string
-  /** The reply and the items of its request, in the client's protocol. */
+  /** The response and the items of its request, in the client's protocol. */
   body?: unknown
   input?: unknown[]
 }
@@ -25,7 +25,7 @@ export type ResponseStore = {
   isAway(): boolean
   /** @throws Refusal 503 when the store cannot be reached: an entry that may exist must not be reported as unknown */
   response(owner: Identity, id: string): Promise<Kept | undefined>
-  /** The id of the reply that contains the item. @throws Refusal 503 */
+  /** The id of the response that contains the item. @throws Refusal 503 */
   responseOf(owner: Identity, item: string): Promise<string | undefined>
   signature(owner: Identity, callId: string): Promise<string | undefined>
   /** `items`: their ids. @throws Refusal 503 */
@@ -42,7 +42,7 @@ type Kind = 'response' | 'item' | 'signature'
 
 type Access = 'read' | 'write'
 
-/** What the log is told. `isAway`: the store cannot be reached; once until it can be reached again. `isBroken`: what it has under the key is no reply; once. */
+/** Log callbacks. `isAway`: called once per outage of the store. `isBroken`: called once per key whose value is no response. */
 type Warn = { isAway(error: unknown): void; isBroken(key: string): void }
 
 /**
@@ -70,7 +70,7 @@ export function createResponseStore(config: Settled['store'], hook: Store | unde
       return response
     } catch (cause) {
       warnOnce(access, cause)
-      throw refuse(503, 'unavailable', 'the store of replies cannot be reached')
+      throw refuse(503, 'unavailable', 'the response store cannot be reached')
     }
   }
   const get = async (owner: Identity, kind: Kind, id: string): Promise<string | undefined> => {
@@ -150,7 +150,7 @@ const isMessage = (message: unknown) => isObject(message) && Array.isArray(messa
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the store does not answer')), patienceMs)
+    timer = setTimeout(() => reject(new Error('the store does not respond')), patienceMs)
   })
   try {
     return await Promise.race([work, late])

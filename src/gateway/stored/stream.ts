@@ -16,7 +16,7 @@ type Chunk = string | Uint8Array
 const none = new Uint8Array()
 
 /**
- * The stream of a reply that the provider stores, for the relay. It may begin in the middle of the reply, so it is not decoded: whole
+ * The stream of a response that the provider stores, for the relay. It may begin in the middle of the response, so it is not decoded: whole
  * frames pass, and when it is cut off, an error frame follows, numbered after the last one. `model`: the name for frames with a model.
  */
 export class StoredStream implements StreamTranslator<Chunk> {
@@ -84,7 +84,7 @@ export class StoredStream implements StreamTranslator<Chunk> {
     this.#data = data
     if (!data.trimStart().startsWith('{')) return
     this.#last = data
-    // An event that ends a reply says how it ended. Events of other kinds may follow.
+    // An event that ends a response has its finish reason. Events of other kinds may follow.
     if (data.includes('"status"') || data.includes('"error"')) this.#isOver ||= isLast(frame, this.#protocol)
   }
 }
@@ -116,7 +116,7 @@ function isLast({ data, event }: Frame, { streamDecoder }: Protocol): boolean {
     streamDecoder.step(state, named(parseData(data), event), take)
     streamDecoder.end(state, take)
   } catch {
-    // Nobody can read it.
+    // It cannot be read.
   }
   return last
 }

@@ -11,11 +11,11 @@ import type { Opened } from './opened.ts'
 export type OpenCall = {
   /** Rejects with the Refusal of the first failure if all attempts fail. */
   opened: Promise<Opened>
-  /** Aborts whatever is in progress: an attempt, the wait for the next one, or reading the answer. */
+  /** Aborts whatever is in progress: an attempt, the wait for the next one, or reading the response. */
   stop(reason: Refusal): void
 }
 
-/** Tries the candidates one after another until one answers. There are no retries after the first byte of an answer. */
+/** Tries the candidates one after another until one responds. There are no retries after the first byte of a response. */
 export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
   const controller = new Stopper()
   const { signal } = ask.request
@@ -27,8 +27,8 @@ export function openFirst(service: Service, ask: Ask, trace: Trace): OpenCall {
 }
 
 /**
- * What the result of an attempt says of its channel. Whoever refuses or limits a request is well. Undefined: nothing, because the client
- * left or the upstream was not asked.
+ * What the result of an attempt says of its channel. An upstream that refuses or limits a request works. Undefined: nothing, because the
+ * client left or no request was sent.
  */
 export function verdictOn(result: Opened | Failure): 'well' | 'failed' | undefined {
   if (!('again' in result)) return 'well'
@@ -43,7 +43,7 @@ async function tryAll(service: Service, ask: Ask, trace: Trace, controller: Stop
   const busy: Candidate[] = []
   let first: Refusal | undefined
   let resting: Refusal | undefined
-  // A breaker only leads to another channel. Without one, the upstream answers.
+  // A breaker only leads to another channel. Without one, the request goes to the upstream.
   const others = new Set(ask.candidates.map(({ channel }) => channel.name)).size > 1
 
   /** Undefined: it has failed, and the next one may be tried. */
@@ -94,7 +94,7 @@ const slotOf = ({ channel }: Candidate) => `channel ${channel.name}`
 
 const channelIsBusy = () => tooManyAtOnce(503, 'channel')
 
-/** Names the channel that failed: the client sees nothing of it when another one answers. */
+/** Names the channel that failed: the client sees nothing of it when another one responds. */
 function reportFailed({ log }: Service, { requestId }: Trace, { channel, model }: Candidate, refusal: Refusal): void {
   const details = { requestId, channel: channel.name, model, status: refusal.error.status, failure: failureKind(refusal), error: wordsOf(refusal) }
   log('warn', details, 'a channel failed: the next one is tried')
@@ -109,7 +109,10 @@ function breakerIsOpen({ breakers }: Service, { channel }: Candidate, restMs: nu
   return new Refusal({ status: 503, kind: 'unavailable', message, retryAfterMs: restMs }, { ...(refusal && { failure: failureKind(refusal) }) })
 }
 
-/** Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream asked, else for a random, growing time. */
+/**
+ * Tries one candidate, with up to `retries` further attempts. Between them it waits as long as the upstream requested, else for a random,
+ * growing time.
+ */
 async function tryOne(
   service: Service,
   ask: Ask,

@@ -52,7 +52,7 @@ class Circuit<Result> {
 
   state(): 'closed' | 'open' | 'probing' {
     if (this.#until === undefined) return 'closed'
-    // Also when its rest is over: whoever sends no requests to an open channel would never close it.
+    // Also after its open time: without requests to an open channel, it would never close.
     return this.#isProbed || this.#until <= Date.now() ? 'probing' : 'open'
   }
 

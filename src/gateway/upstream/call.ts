@@ -110,7 +110,7 @@ async function send(
   const { connectMs, firstByteMs, idleMs } = channel.timeouts
   const { proxy } = channel
   const own = linked(signal)
-  const tooLate = () => own.abort(refuse(504, 'timeout', 'the upstream did not answer in time'))
+  const tooLate = () => own.abort(refuse(504, 'timeout', 'the upstream did not respond in time'))
   const timer = firstByteMs ? setTimeout(tooLate, firstByteMs) : undefined
   try {
     const { url, headers } = target(ask, trace, prepared)
@@ -178,7 +178,7 @@ class Post implements TransportCall {
   }
 }
 
-/** Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last byte of the answer. */
+/** Starts the `totalMs` timer of the channel, once per exchange: from the first attempt to the last byte of the response. */
 export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel'], trace: Trace, controller: Stopper): void {
   if (!totalMs || trace.limitedBy?.has(name)) return
   trace.limitedBy = new Set(trace.limitedBy).add(name)
@@ -186,7 +186,7 @@ export function limitTotal({ name, timeouts: { totalMs } }: Candidate['channel']
   atEnd(trace, () => clearTimeout(timer))
 }
 
-/** The answer, with a stream of binary frames as text/event-stream. */
+/** The response, with a stream of binary frames as text/event-stream. */
 function withoutFraming(response: TransportResponse, { frames: { framing } }: Protocol): TransportResponse {
   if (!framing || !(response.headers['content-type'] ?? '').startsWith(framing.contentType)) return response
   return { ...response, headers: { ...response.headers, 'content-type': streamHeaders['content-type'] }, body: textOfFrames(response.body, framing) }
@@ -222,7 +222,7 @@ async function recognised(
     if (isJson || isObject) return opened(replayed, 'json')
   }
   return {
-    refusal: refuse(502, 'internal', 'the upstream answered with a web page or something else that is no reply: is its base address right?'),
+    refusal: refuse(502, 'internal', 'the upstream returned a web page or something else that is not a response: check its base address'),
     again: 'never',
   }
 }

@@ -22,8 +22,8 @@ export type Candidate = {
 }
 
 /**
- * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of the models that stand in for this one.
- * `conversation`: a key for the conversation, whose requests all go to the same one of equal channels; called only where there are several.
+ * What a request asks for, as far as it decides about its candidates. `fallbacks`: also those of its fallback models. `conversation`: a key
+ * for the conversation, whose requests all go to the same one of equal channels; called only where there are several.
  */
 type RoutedRequest = Pick<RequestTraits, 'hasTools' | 'toolTypes'> & { fallbacks?: boolean; conversation?: () => string | undefined }
 

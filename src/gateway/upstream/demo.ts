@@ -15,8 +15,8 @@ import type { TransportResponse } from '../../transports/transport.ts'
 type Callable = FunctionTool | FreeformTool
 
 /**
- * The demo model as an upstream of any protocol. The same request always gets the same answer. `state`: of the caller's request, where the
- * gateway itself keeps the reply, or has put the history in the place of a reference.
+ * The demo model as an upstream of any protocol. The same request always gets the same response. `state`: of the caller's request, where
+ * the gateway itself keeps the response, or has put the history in the place of a reference.
  * @throws TranslationError `malformed` for a body that is no request of the protocol
  */
 export function demoUpstream(
@@ -44,7 +44,7 @@ export function demoUpstream(
 
 const memories = ['thread', 'previousId', 'conversation', 'prompt', 'continuationToken', 'background'] as const
 
-/** The demo model stores nothing, so requests that continue a reply are refused. */
+/** The demo model stores nothing, so requests that continue a response are refused. */
 function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protocol): void {
   for (const key of memories)
     if (state?.[key])
@@ -54,11 +54,11 @@ function refuseMemory({ state }: CanonicalRequest, { name, fieldNames }: Protoco
       )
 }
 
-/** The answer of the demo model. */
+/** The response of the demo model. */
 function demoResponse(request: CanonicalRequest, { model, now, newId = prefix => `${prefix}0` }: CodecOptions & { model: string }): CanonicalResponse {
   const parts: Part[] = []
   if (wantsReasoning(request))
-    parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to answer it.' }] })
+    parts.push({ type: 'reasoning', segments: [{ kind: 'summary', text: 'I look at the last message and decide how to respond to it.' }] })
   const call = callFor(request, newId)
   if (call) parts.push(call)
   else parts.push({ type: 'text', text: textFor(request) })
@@ -119,7 +119,7 @@ function textFor({ messages, output }: CanonicalRequest): string {
   return earlier ? `Hello! You said: ${earlier}` : 'Hello! You said nothing.'
 }
 
-/** The tool that is forced, or that the user mentions. Undefined: answer with text. */
+/** The tool that is forced, or that the user mentions. Undefined: respond with text. */
 function callFor({ messages, tools = [], toolChoice }: CanonicalRequest, newId: (prefix: string) => string): ToolCallPart | undefined {
   const last = messages.at(-1)
   if (last?.role !== 'user' || last.parts.some(({ type }) => type === 'tool-result')) return undefined

@@ -36,9 +36,9 @@ export function failureOf(
   const waitMs = retryHint(headers, Date.now() / 1000) || undefined
   const again = headers['x-should-retry'] === 'false' ? 'never' : isRetryableStatus(status) ? 'here' : concernsChannel.has(status) ? 'elsewhere' : 'never'
   const failure = (refusal: Refusal): Failure => ({ refusal, again, ...(waitMs !== undefined && { waitMs }) })
-  if (status < 400) return failure(refuse(502, 'internal', `the upstream answered with a redirect (${status}): is its base address right?`))
+  if (status < 400) return failure(refuse(502, 'internal', `the upstream responded with a redirect (${status}): is its base address right?`))
   if (/^\s*</.test(shown)) {
-    const message = `the upstream answered ${status} with a web page`
+    const message = `the upstream responded with ${status} with a web page`
     const error = { status, kind: kindOfStatus(status), message, ...(waitMs !== undefined && { retryAfterMs: waitMs }) }
     return failure(new Refusal(error, { headers: kept, failure: 'upstream_status' }))
   }
@@ -49,7 +49,7 @@ export function failureOf(
   return failure(new Refusal(value, { headers: kept, ...(wire && { wire }) }))
 }
 
-/** The error of a server that tells it as the event that it would be in a stream, where it is the last. */
+/** Some servers send an HTTP error body as SSE. Returns the error of the last event. */
 function eventIn(text: string): unknown {
   if (!/^data:/m.test(text)) return undefined
   return parseFrames(text)
@@ -57,7 +57,7 @@ function eventIn(text: string): unknown {
     .at(-1)
 }
 
-/** There was no answer: no connection, or it was closed, or the transport of the application has a fault. */
+/** There was no response: no connection, or it was closed, or the transport of the application has a fault. */
 export function unreachable(error: unknown): Refusal {
   const code = codeOf(error)
   if (code === undefined && isFault(error)) return refusalOf(error, 'upstream')

@@ -14,11 +14,11 @@ export type Prepared = {
   /** Is the upstream asked for a stream? */
   stream: boolean
   notes: Note[]
-  /** Settings for translating the answer. */
+  /** Settings for translating the response. */
   settings: ReturnType<typeof freshIds> & Pick<Settings, 'hideUsage' | 'renewId' | 'model' | 'strict'> & { context: TranslationContext; maxEventLength: number }
 }
 
-/** A successful answer of an upstream. `idleMs`: the longest silence; 0: no limit. */
+/** A successful response of an upstream. `idleMs`: the longest silence; 0: no limit. */
 export type Opened = Pick<Prepared, 'candidate' | 'settings'> &
   Watched & {
     kind: 'json' | 'stream'

@@ -64,7 +64,7 @@ function passed(service: Service, ask: Ask, candidate: Candidate, upstreamStream
 function translated(service: Service, ask: Ask, candidate: Candidate, upstreamStream: boolean): Prepared {
   const { protocol, operation, body } = ask
   const { protocol: to, entry, channel } = candidate
-  // `without` decodes the body, too, but cannot tell whose it is.
+  // `without` decodes the body, too, but cannot name the sender.
   const unsupported = [...entry.unsupported, ...refusedBy(service, candidate)]
   if (to !== protocol && unsupported.length > 0) refuseForeign(body.value, protocol, all)
   const adjusted = without(body.value, protocol, to === protocol ? unsupported : entry.unsupported)
@@ -146,7 +146,7 @@ function written(wire: unknown, length: number): string | Uint8Array<ArrayBuffer
 
 type Asking = ReturnType<StreamUsage['ask']> | undefined
 
-/** How to ask for the usage of a stream. Undefined: it comes without asking, is asked for already, or is not wanted. */
+/** How to ask for the usage of a stream. Undefined: the upstream sends it anyway, the request asks for it already, or it is not wanted. */
 function askingUsage(
   body: unknown,
   { channel, entry, protocol: { streamUsage } }: Candidate,
@@ -168,7 +168,7 @@ function edited({ body: { bytes, outline, members }, model }: Ask, candidate: Ca
   return kept && asking?.added ? withMembers(kept, asking.added) : kept
 }
 
-/** Settings for translating the answer. New keys come before the spread: see "What V8 punishes" in docs/performance.md. */
+/** Settings for translating the response. New keys come before the spread: see "What V8 punishes" in docs/performance.md. */
 function responseSettings(
   { config: { defaults }, responseStore, isRepeated }: Service,
   ask: Ask,

@@ -3,7 +3,7 @@ import type { TransportResponse } from '../../transports/transport.ts'
 import { isPrivate } from '../headers.ts'
 import type { ChannelEntry } from '../options.ts'
 
-/** In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary words of a reply. */
+/** In UTF-16 units. Shorter ones, such as "ollama" or "EMPTY" for local servers, may be ordinary words of a response. */
 const shortestSecret = 12
 /** Replaces a secret. */
 const instead = '***'
@@ -11,7 +11,7 @@ const instead = '***'
 type Chunk = Uint8Array | string
 type Channel = Pick<ChannelEntry, 'apiKey' | 'headers'>
 
-/** Does the name of this header suggest that its value is a secret? Short values may be ordinary words of a reply. */
+/** Does the name of this header suggest that its value is a secret? Short values may be ordinary words of a response. */
 const isSecretByName = (name: string, secret: string) => /(^|-)(auth|authorization|key|token|secret|password)$/i.test(name) && secret.length >= shortestSecret
 
 /** All secrets in calls to this channel, in all spellings in which an upstream may repeat them. */
@@ -55,7 +55,7 @@ function sightOf(secret: string): string | RegExp {
   return new RegExp(`(?<![\\w-])${secret.replace(/[^\w\s]/g, '\\$&')}(?![\\w-])`, 'g')
 }
 
-/** The answer with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
+/** The response with all secrets of the channel replaced: some upstreams repeat their API key in an error, in a stream or in a header. */
 export function withoutSecrets(response: TransportResponse, channel: Channel): TransportResponse {
   return secretsOf(channel).reduce((clean, secret) => (secret.length < shortestSecret ? clean : without(secret, clean)), response)
 }

@@ -7,16 +7,16 @@ import type { TransportResponse } from '../../transports/transport.ts'
 import { brokenOff, refuse } from '../error.ts'
 
 const maxErrorBytes = 64 * 1024
-/** The bound of a reply that has to be in memory as a whole. */
+/** The bound of a response that has to be in memory as a whole. */
 export const maxResponseBytes = 256 * 1024 * 1024
 
-/** An answer, with its body as an iterator that has an idle timeout: that of the channel, or `idleMs`. */
+/** A response, with its body as an iterator that has an idle timeout: that of the channel, or `idleMs`. */
 export type Watched = {
   response: TransportResponse
   watched(body: TransportResponse['body'], idleMs?: () => number): AsyncIterable<Uint8Array | string>
 }
 
-/** The chunks of an upstream's answer. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
+/** The chunks of an upstream's response. A silence longer than `idleMs` aborts the call; 0: no limit. @throws Refusal 502, 504 */
 export function watch(
   body: TransportResponse['body'],
   idleMs: number | (() => number),
@@ -46,7 +46,7 @@ export function watch(
   return watched
 }
 
-/** The complete body of an answer. @throws Refusal 502, 504 */
+/** The complete body of a response. @throws Refusal 502, 504 */
 export async function readWhole({ response, watched }: Watched): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -59,12 +59,12 @@ export async function readWhole({ response, watched }: Watched): Promise<Uint8Ar
 }
 
 /**
- * The JSON object in the body of an answer.
+ * The JSON object in the body of a response.
  * @throws Refusal for an error with status 200, or a body that is no JSON object
  */
 export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   const text = textOf(bytes)
-  if (isBottomless(text)) throw refuse(502, 'internal', 'the reply of the upstream is nested too deeply')
+  if (isBottomless(text)) throw refuse(502, 'internal', 'the response of the upstream is nested too deeply')
   const value = parseJson(text)
   // Some providers send errors as a list of one.
   const body: unknown = Array.isArray(value) ? value[0] : value
@@ -75,7 +75,7 @@ export function objectOf(bytes: Uint8Array, from: Protocol): JsonObject {
   throw refuse(
     502,
     'internal',
-    isPage ? 'the upstream answered with a web page: is its base address right?' : 'the upstream answered with something that is no JSON object',
+    isPage ? 'the upstream returned a web page: check its base address' : 'the upstream returned something that is not a JSON object',
   )
 }
 
@@ -88,9 +88,9 @@ function statusIn(body: JsonObject, from: Protocol): number {
   return kind === 'internal' ? 502 : status
 }
 
-/** Checks the length of a reply that has to be in memory as a whole. @throws Refusal 502 */
+/** Checks the length of a response that has to be in memory as a whole. @throws Refusal 502 */
 export function bounded(length: number): number {
-  if (length > maxResponseBytes) throw refuse(502, 'internal', 'the reply of the upstream is too large')
+  if (length > maxResponseBytes) throw refuse(502, 'internal', 'the response of the upstream is too large')
   return length
 }
 

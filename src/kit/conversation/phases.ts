@@ -16,7 +16,7 @@ export function withPhase({ parts, phase }: Pick<Message, 'parts' | 'phase'>): P
   return parts.map((part, index) => (part.type === 'text' || (part.type === 'refusal' && first >= 0 && index > first) ? { ...part, phase } : part))
 }
 
-/** Can its texts hold the phase of the message? Not if it has no words. */
+/** Can its texts hold the phase of the message? Not if it has no text. */
 export const hasWords = (parts: readonly Part[]) => parts.some(part => part.type === 'text' && part.text !== '')
 
 /** The phase of a streamed message. `texts`: the numbers of the parts that may carry it. `carried`: one of these has words. */

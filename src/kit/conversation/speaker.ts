@@ -1,6 +1,6 @@
 import type { Part, Role } from '../../canonical/message.ts'
 
-/** Does this message of a reply contain text of somebody other than the model? Most wires cannot express that. */
+/** Does this message of a response contain text of another speaker than the model? Most wires cannot express that. */
 export function isOtherSpeaker(role: Role, parts: readonly Part[]): boolean {
   return role !== 'assistant' && role !== 'tool' && parts.some(isSpoken)
 }

@@ -8,16 +8,22 @@ export function splitDetails(details: unknown): { shared: { misalignment?: JsonO
   return { shared: { misalignment: misalignment as JsonObject }, others: Object.keys(others).length > 0 ? others : undefined }
 }
 
-/** Does the kind of an error, with its usual status, tell its type, which alone would mean `ofType`? Two types are general: a fault of the client, and one of the server. */
+/**
+ * Is the wire `type`, which alone decodes to the kind `ofType`, implied by the kind? Two types are general: a fault of the client and one
+ * of the server imply every 4xx and 5xx type.
+ */
 export const impliesType = (ofType: ErrorKind, kind: ErrorKind, status: number): boolean =>
   ofType === kind || ofType === (status >= 500 ? 'internal' : 'invalid_request')
 
-/** Is the status of an error of another protocol lost where there is only its body, which reads as `told`? Overload has two. Errors that are made here have no place in the source. */
+/**
+ * Would the body of an error of another protocol, which decodes to `reported`, lose its status? Overload has two. Errors that are
+ * synthesized here have no path in the source.
+ */
 export function losesStatus({ status, kind, protocol }: CanonicalError, reported: CanonicalError): boolean {
   return protocol !== undefined && protocol !== reported.protocol && status !== reported.status && kind !== 'overloaded'
 }
 
-/** What stands in place of a message, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or nothing. */
+/** A message that is not a text, such as a list of faults, as JSON text of at most 2000 characters. Undefined: a text, or absent. */
 export function listed(value: unknown): string | undefined {
   const isEmpty = typeof value === 'object' && Object.keys(value ?? {}).length === 0
   return value === undefined || typeof value === 'string' || isEmpty ? undefined : JSON.stringify(value).slice(0, 2000)

@@ -5,7 +5,7 @@ import { pointerOf } from '../notes/path.ts'
 import type { Report } from '../notes/report.ts'
 import type { commonNotes } from '../notes/shared.ts'
 
-/** Notes everything in a failed reply except its error, since only the error is written. */
+/** Notes everything in a failed response except its error, since only the error is written. */
 export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: Untold): void {
   const { candidates, ext, ...beside } = { ...response, error: undefined }
   report.rest(beside, '')
@@ -18,14 +18,14 @@ export function noteUntold(response: Omit<CanonicalResponse, 'error'>, report: U
   }
 }
 
-/** Notes the finish reason of an answer in a failed reply, unless it is the failure itself: of several answers, others may have ended well. */
+/** Notes the finish reason of a response in a failed response, unless it is the failure itself: other candidates may have ended normally. */
 export function noteFinish(finish: Finish | undefined, at: Place | undefined, report: Pick<Untold, 'add'>): void {
   if (finish && finish.reason !== 'error') report.add('field.unsupported', at, 'finish.reason')
 }
 
 type Untold = Pick<Report<typeof commonNotes>, 'add' | 'ext' | 'rest' | 'placeOf'>
 
-/** A message, and the odds of its tokens where they stand beside it. */
+/** A message, and its logprobs if they are in a field next to it. */
 function noteMessage({ at, parts }: Message, report: Untold): void {
   if (parts.length > 0) report.add('field.unsupported', at)
   for (const part of parts)
@@ -33,10 +33,10 @@ function noteMessage({ at, parts }: Message, report: Untold): void {
       report.rest({ logprobs: part.logprobs }, part.at)
 }
 
-/** The error of a stream that ends before its reply does. */
+/** The error of a stream that ends before its response does. */
 export const endedEarly: CanonicalError = { status: 502, kind: 'internal', message: 'upstream stream ended early' }
 
-/** The error of an answer whose finish reason is `error`. Undefined: it did not fail. */
+/** The error of a response whose finish reason is `error`. Undefined: it did not fail. */
 export function failedEnd(finish: Finish | undefined): CanonicalError | undefined {
-  return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its answer' } : undefined
+  return finish?.reason === 'error' ? { status: 502, kind: 'internal', message: finish.message ?? 'the model did not finish its response' } : undefined
 }

@@ -117,7 +117,7 @@ export function startJson(): JsonProgress {
   return Object.assign(startScan(), { begun: false, whole: false })
 }
 
-/** Takes the next piece of text; changes `progress`. Returns where in the text the value ends; its length, if it does not end there. */
+/** Takes the next chunk of text; changes `progress`. Returns where in the text the value ends; its length, if it does not end there. */
 export function advanceJson(progress: JsonProgress, text: string): number {
   for (let at = 0; !progress.whole; ) {
     at = nextToken(progress, text, at)

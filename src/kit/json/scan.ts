@@ -86,7 +86,7 @@ export function nextToken(scan: JsonScan, text: JsonText, from: number): number 
 /** Most strings are short, and a call of `indexOf` takes as long as looking at some twenty units. */
 const near = 16
 
-/** The position after the quote that closes the string; -1: it goes on in the next chunk. */
+/** The position after the quote that closes the string; -1: it continues in the next chunk. */
 function endOfString(scan: JsonScan, text: JsonText, from: number): number {
   let at = from
   if (scan.escaped && at < text.length) {

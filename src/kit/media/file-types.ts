@@ -1,4 +1,4 @@
-/** File extension → media type. The usual extension of a type comes first. */
+/** File extension → media type. The default extension of a type comes first. */
 const types = new Map([
   ['pdf', 'application/pdf'],
   ['txt', 'text/plain'],

@@ -25,7 +25,7 @@ function isIndex(path: string, begin: number, end: number): boolean {
   return begin < end
 }
 
-/** A pointer in the usual notation: `messages[1].content`. */
+/** A pointer in the notation of JavaScript: `messages[1].content`. */
 export function dotted(path: string): string {
   return path
     .slice(1)

@@ -73,8 +73,8 @@ export class Report<Table extends NoteTable> {
   }
 
   /**
-   * For references that only the provider of the source can resolve. Without them the model would answer another question, so there is
-   * a note only with `onUnresolvable: 'note'`.
+   * For references that only the provider of the source can resolve. Without them the model would get another question, so there is a note
+   * only with `onUnresolvable: 'note'`.
    * @throws TranslationError `inexpressible` otherwise
    */
   unresolvable(at: Place | undefined, field: string | undefined, { onUnresolvable }: CodecOptions): void {
@@ -147,12 +147,12 @@ export class Report<Table extends NoteTable> {
   #pushAt(code: string, path: string, isPlaced: boolean): void {
     const entry = this.#table[code] ?? (commonNotes as NoteTable)[code]
     if (!entry) throw new Error(`no note ${code} in the table of ${this.#protocol}`)
-    // One fact, one note; `isTold` also remembers it. Nodes that were made here have no path: their notes cannot be told apart, so all are kept.
-    if (path !== '' && this.#isTold(code, path) && isPlaced) return
+    // One fact, one note; `isReported` also remembers it. Synthesized nodes have no path: their notes cannot be distinguished, so all are kept.
+    if (path !== '' && this.#isReported(code, path) && isPlaced) return
     this.notes.push({ kind: entry.kind, path, code, reason: entry.meaning, target: this.#protocol })
   }
 
-  #isTold(code: string, path: string): boolean {
+  #isReported(code: string, path: string): boolean {
     // Few notes are compared one by one, which takes less than making a map.
     if (this.#isShared || this.notes.length < few) return this.notes.some(note => note.code === code && note.path === path && note.target === this.#protocol)
     if (!this.#seen) {

@@ -10,8 +10,8 @@ export function indexOf(written: unknown, place: number, taken: Set<number>): nu
   return index
 }
 
-/** Did the request ask for one answer? Then the first one that a stream tells is answer 0, whatever its index. */
+/** True if one candidate was requested: then the first streamed index counts as 0. */
 export const asksForOne = ({ context }: CodecOptions): boolean => context?.request !== undefined && (context.request.candidateCount ?? 1) === 1
 
-/** The index of an answer where the one with the index `first` is answer 0. */
+/** The index of a candidate if the one with the index `first` counts as 0. */
 export const countedFrom = (first: number, index: number): number => (index === first ? 0 : index === 0 ? first : index)

@@ -22,7 +22,7 @@ export function unreadOfToken({ token, logprob, bytes, top_logprobs: top, ...unk
   }
 }
 
-/** Stands for minus infinity, which JSON does not have. */
+/** Represents minus infinity, which JSON does not have. */
 export const leastLogprob = -9999
 
 /** Notes unknown keys of tokens that another protocol has kept, each key only once, as there may be thousands of tokens. */

@@ -40,7 +40,7 @@ export function startUnwrappingOutput(form: OutputUnwrapping['form']): OutputUnw
   return { form, phase: 'before', held: '', scan: startScan() }
 }
 
-/** Reads the next piece of the text and returns the next piece of the value. A text of another form is returned as it is. */
+/** Reads the next chunk of the text and returns the next chunk of the value. A text of another form is returned as it is. */
 export function unwrapOutput(state: OutputUnwrapping, text: string): string {
   let rest = text
   if (state.phase === 'before') {

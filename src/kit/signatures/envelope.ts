@@ -66,8 +66,8 @@ export function holdsEnvelope(value: unknown): boolean {
 }
 
 /**
- * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for words. `holdsAny`: does the text
- * contain any of these? `begins`: what `beginsEnvelope` said of all strings; absent: not asked.
+ * May a JSON text contain an envelope, possibly with escaped letters? Cheap: it only searches for words. `holdsAny`: does the text contain
+ * any of these? `begins`: the result of `beginsEnvelope` for all strings; absent: not computed.
  */
 export function mayHoldEnvelope(holdsAny: (words: readonly string[]) => boolean, begins = holdsAny(prefixes)): boolean {
   return begins || holdsAny([mark]) || (holdsAny([anEscape]) && holdsAny(escapedMarks))

@@ -8,7 +8,7 @@ import type { commonNotes } from '../notes/shared.ts'
 export const isUnresolvable = ({ control }: ControlPart): boolean =>
   control === 'item-reference' || control === 'compaction' || control === 'compaction-trigger'
 
-/** Features that need no note: they come without being asked for, or have notes of their own. */
+/** Features that need no note: they are present without being requested, or have notes of their own. */
 const given = new Set(['reasoning.encrypted_content', 'message.output_text.logprobs'])
 
 /**

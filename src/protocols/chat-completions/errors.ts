@@ -47,7 +47,10 @@ export function decodeError({ status, headers, body }: WireError, options: Optio
   return { value: { ...error, ...defined({ requestId, retryAfterMs }) }, notes: [] }
 }
 
-/** If `status` is absent or no error status (in a stream, or with an error in a 200), that of the body is used, else the usual one of its kind. */
+/**
+ * If `status` is absent or no error status (in a stream, or with an error in a 200), that of the body is used, else the default one of its
+ * kind.
+ */
 export function decodeErrorBody(body: unknown, status?: number): CanonicalError {
   const parsed = readBody(body)
   const outer = status !== undefined && status >= 400 && status <= 599 ? status : undefined
@@ -92,7 +95,7 @@ function agrees(kind: ErrorKind, status: number): boolean {
   return defaultStatus >= 500 === status >= 500
 }
 
-/** Does the kind tell all that the type does? */
+/** Does the kind imply the type? */
 function impliesKind(type: string, kind: ErrorKind): boolean {
   const { type: defaultType } = errorWords[kind]
   const status = statusOfKind[kind]
@@ -176,7 +179,7 @@ export function encodeError(value: CanonicalError, options: Options = {}): Encod
 function statusOf({ status, kind, protocol }: CanonicalError): number {
   // 529 means «overloaded» only in the messages protocol; clients of this one may not know that they can retry.
   if (status === 529) return 503
-  // Some providers answer a wrong API key with 400; clients of this protocol recognize it by its usual status.
+  // Some providers return 400 for a wrong API key; clients of this protocol recognize it by its default status.
   if (status === 400 && kind === 'authentication' && protocol !== protocolName) return statusOfKind.authentication
   return status >= 400 && status <= 599 ? status : statusOfKind[kind]
 }
@@ -204,7 +207,10 @@ export function encodeErrorBody(value: CanonicalError, report: ChatReport, { err
   return { ...ownOf(ext), error: ours && isObject(details) ? { ...details, ...known } : { ...known, ...(source && { source }) } }
 }
 
-/** The body of an error in a stream or a reply, which has no status and headers of its own: the request id is lost, with a note, and a status that the words do not tell. */
+/**
+ * The body of an error in a stream or a response, which has no status and headers of its own: the request id is lost, with a note, and a
+ * status that type and code do not imply.
+ */
 export function encodeBareError(value: CanonicalError, report: ChatReport, options: Pick<Options, 'errorDetails'> = {}): ChatErrorBody {
   if (value.requestId !== undefined) report.add('field.unsupported', value.at ?? '/error', 'requestId')
   const body = encodeErrorBody(value, report, options)

@@ -60,7 +60,7 @@ export const ChatToolCall = z.union([
 ])
 export type ChatToolCall = z.infer<typeof ChatToolCall>
 
-/** In requests and in replies. */
+/** In requests and in responses. */
 export const ChatAssistantMessage = z.looseObject({
   role: z.literal('assistant'),
   content,
@@ -174,7 +174,7 @@ export const ChatChoice = z.looseObject({
 })
 export type ChatChoice = z.infer<typeof ChatChoice>
 
-/** A reply that is not streamed. Fields that only describe it are checked leniently, because servers of this protocol differ most here. */
+/** A response that is not streamed. Fields that only describe it are checked leniently, because servers of this protocol differ most here. */
 export const ChatResponse = z.looseObject({
   id: text,
   object: anything,
@@ -295,7 +295,7 @@ type ChatTokens = (ChatToken & { top_logprobs: ChatToken[] })[]
 
 type Head = { id: string; created: number; model: string }
 
-/** A reply. */
+/** A response. */
 export type ChatWrittenResponse = Head & {
   object: 'chat.completion'
   choices: ChatWrittenChoice[]
@@ -319,7 +319,7 @@ export type ChatChunkChoice = { index: number; delta: ChatDelta; finish_reason: 
 export type ChatHead = Head & { object: 'chat.completion.chunk'; service_tier?: string | undefined }
 export type ChatChunk = ChatHead & { choices: ChatChunkChoice[]; usage?: ChatWrittenUsage | null }
 
-/** The body of an error; also a reply that failed, and the last event of a failed stream. */
+/** The body of an error; also a response that failed, and the last event of a failed stream. */
 export type ChatErrorBody = {
   error: {
     message: string

@@ -74,7 +74,7 @@ export function decodeFinish(
 }
 
 /**
- * Undefined: the reply failed. The finish reason that came is written again if it still means the same. `single`: the client knows
+ * Undefined: the response failed. The received finish reason is written unchanged if it still means the same. `single`: the client knows
  * only `function_call`.
  */
 export function encodeFinish(

@@ -31,7 +31,7 @@ function requestSigns(body: JsonObject): string[] {
   return signs
 }
 
-/** Signs of a whole reply or of a stream event: both look alike. */
+/** Signs of a whole response or of a stream event: both look alike. */
 function signsOfResponse({ candidates, promptFeedback, usageMetadata }: JsonObject): string[] {
   const signs: string[] = []
   if (Array.isArray(candidates)) signs.push('it has `candidates`')

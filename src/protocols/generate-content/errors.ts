@@ -79,7 +79,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   const value: CanonicalError = defined({
     status: known,
     kind: kindOf(known, kindOfWord, message ?? '', list),
-    message: message || `the upstream answered with status ${status}`,
+    message: message || `the upstream responded with status ${status}`,
     type: word,
     code: asString(ofType(list, 'ErrorInfo')?.['reason']),
     param: fieldOf(list),
@@ -94,7 +94,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   return { value, notes: [] }
 }
 
-/** An error inside a reply. `root`: JSON pointer to the reply if it is nested. `beside`: fields beside the reply, kept as unknown. */
+/** An error inside a response. `root`: JSON pointer to the response if it is nested. `beside`: fields next to the response, kept as unknown. */
 export function decodeErrorInside(body: unknown, root: string, beside: JsonObject): CanonicalError {
   const { value } = decodeError({ status: 0, headers: {}, body })
   if (!root) return value
@@ -135,7 +135,7 @@ function readBody(body: unknown): ReadError {
   const inner = isObject(error) ? error : outer
   const { code, details, message, status, ...more } = inner
   const { detail } = outer
-  // A word that no kind of error stands for is kept as an unknown field.
+  // A status that belongs to no kind of error is kept as an unknown field.
   const unknowns = byWord.has(status) ? more : { ...more, status }
   const left = Object.fromEntries(Object.entries(unknowns).filter(([key, value]) => value != null && (inner === error || key !== 'detail')))
   const unknown: JsonObject = inner === error ? { ...beside, ...under('error', left) } : left

@@ -27,7 +27,7 @@ export const generateContent: Protocol<GeminiOptions, GeminiWire> & { readonly n
   errorJson: statusError,
 }
 
-/** Sets the model: in a reply always, in a request only if its body has one, because the path names it. */
+/** Sets the model: in a response always, in a request only if its body has one, because the path names it. */
 function withModel(wire: unknown, model: string): unknown {
   return within(wire, body => {
     const version = 'model_version' in body ? 'model_version' : 'modelVersion'

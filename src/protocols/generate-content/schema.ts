@@ -133,7 +133,7 @@ export const GeminiRequest = z.looseObject({
 })
 export type GeminiRequest = z.infer<typeof GeminiRequest>
 
-// ---- replies
+// ---- responses
 
 const details = z.nullish(z.array(z.looseObject({ tokenCount: count })))
 
@@ -155,7 +155,7 @@ export type GeminiLogprob = z.infer<typeof logprob>
 
 export const GeminiCandidate = z.looseObject({
   content: z.nullish(GeminiContent),
-  /** Some hosts write enum values as numbers when asked to. */
+  /** Some hosts write enum values as numbers on request. */
   finishReason: z.nullish(z.union([string, number])),
   finishMessage: text,
   index: count,
@@ -188,7 +188,7 @@ export const GeminiCandidate = z.looseObject({
 })
 export type GeminiCandidate = z.infer<typeof GeminiCandidate>
 
-/** A whole reply, and each event of a streamed one. */
+/** A whole response, and each event of a streamed one. */
 export const GeminiResponse = z.looseObject({
   candidates: z.nullish(z.array(GeminiCandidate)),
   promptFeedback: z.nullish(z.looseObject({ blockReason: text, blockReasonMessage: text, safetyRatings: z.nullish(z.array(z.looseObject({}))) })),
@@ -264,7 +264,7 @@ export type GeminiWrittenCandidate = GeminiEnd & {
 }
 export type GeminiFeedback = { blockReason: string; blockReasonMessage?: string }
 
-/** A reply, and each event of a streamed one. */
+/** A response, and each event of a streamed one. */
 export type GeminiWrittenResponse = {
   candidates?: GeminiWrittenCandidate[]
   promptFeedback?: GeminiFeedback
@@ -274,7 +274,7 @@ export type GeminiWrittenResponse = {
   createTime?: string
 }
 
-/** The body of an error; also a reply that failed, and the last event of a failed stream. */
+/** The body of an error; also a response that failed, and the last event of a failed stream. */
 export type GeminiErrorBody = { error: { code: number; message: string; status?: string | undefined; details?: GeminiErrorDetail[] } }
 export type GeminiErrorDetail = {
   '@type': string

@@ -2,7 +2,7 @@ import type { MediaPart, ServerToolKind } from '../../canonical/message.ts'
 import type { FinishReason } from '../../canonical/response.ts'
 import { twoWay } from '../../kit/fields/two-way.ts'
 
-/** `finishReason` as it is read. There is none for tool calls: a reply that calls ends with `STOP`. */
+/** `finishReason` as it is read. There is none for tool calls: a response that calls ends with `STOP`. */
 export const finishReason = twoWay<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
@@ -23,7 +23,7 @@ export const finishReason = twoWay<string, FinishReason>([
   ['OTHER', 'other'],
 ])
 
-/** Finish reasons of a candidate that failed: without content there is no answer. */
+/** Finish reasons of a candidate that failed: without content there is no response. */
 export const failedFinishReasons: ReadonlySet<string> = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',

@@ -15,7 +15,7 @@ function requestSigns(body: JsonObject): string[] {
   const { messages: list, tools } = body
   if (!Array.isArray(list)) return []
   const signs: string[] = []
-  if ('system' in body) signs.push('`system` stands beside `messages`')
+  if ('system' in body) signs.push('`system` is next to `messages`')
   if ('stop_sequences' in body) signs.push('it has `stop_sequences`')
   if ('anthropic_version' in body) signs.push('it has `anthropic_version`')
   if ('output_config' in body) signs.push('it has `output_config`')

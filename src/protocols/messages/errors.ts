@@ -62,7 +62,7 @@ export function decodeError({ status, headers, body }: WireError, { now }: Codec
   const value: CanonicalError = defined({
     status: known,
     kind,
-    message: message || `the upstream answered with status ${status}`,
+    message: message || `the upstream responded with status ${status}`,
     type,
     code,
     requestId: headerOf(headers, 'request-id') ?? requestId,
@@ -120,7 +120,7 @@ const bareKeys = keysOf<{ type: string; request_id: string; message: string; det
 )
 const innerKeys = keysOf<{ type: string; message: string; details: object }>()('type', 'message', 'details')
 
-/** The unknown keys of a body, and a `type` that the kind does not tell, at their places. */
+/** The unknown keys of a body, and a `type` that the kind does not imply, at their paths. */
 function unread(outer: JsonObject, kind: ErrorKind): JsonObject | undefined {
   const { type, error } = outer
   const isBare = !isObject(error) && typeof error !== 'string'
@@ -138,7 +138,7 @@ const asString = (value: unknown) => (typeof value === 'string' ? value : undefi
 
 /** The HTTP status of an error in this protocol. Overload has its own: 529. */
 export function statusOf({ status, kind, code, type, message, protocol }: CanonicalError): number {
-  // `unsupported` errors of this library keep their status: a reply that `strict` refuses is no fault of the request.
+  // `unsupported` errors of this library keep their status: a response that `strict` refuses is no fault of the request.
   if (protocol === protocolName || (protocol === undefined && kind === 'unsupported' && status >= 400)) return status
   if (kind === 'overloaded') return 529
   if (status === 503 && /overload/i.test(`${code} ${type} ${message}`)) return 529
@@ -186,7 +186,10 @@ export function encodeError(error: CanonicalError, options: CodecOptions = {}): 
   return { wire: { status: statusOf(error), headers, body: wasBare ? asRead(raw) : encodeErrorBody(error) }, notes: report.notes }
 }
 
-/** The body of an error in a stream or a reply, which has no status of its own: one that the type does not tell is lost, with a note. */
+/**
+ * The body of an error in a stream or a response, which has no status of its own: a status that the type does not imply is dropped with a
+ * note.
+ */
 export function encodeBareError(error: CanonicalError, report: MessagesReport): MessagesErrorBody {
   noteError(error, report)
   const body = encodeErrorBody(error)

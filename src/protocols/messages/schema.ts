@@ -151,7 +151,7 @@ const usage = z.looseObject({
   service_tier: text,
 })
 
-/** A reply that is not streamed. */
+/** A response that is not streamed. */
 export const MessagesResponse = z.looseObject({
   id: z.optional(string),
   type: z.optional(string),
@@ -183,7 +183,7 @@ export type MessagesMark = Written<NonNullable<MessagesRequest['cache_control']>
 type Source = Written<Exclude<z.infer<typeof source>, { type: 'content' }>>
 type Call = Written<MessagesBlockOf<'tool_use'>> & { provider_specific_fields?: object | undefined }
 
-/** A block of a request or reply. */
+/** A block of a request or response. */
 export type MessagesWrittenBlock =
   | (Omit<Written<MessagesBlockOf<'text'>>, 'citations'> & { citations?: MessagesCitation[] | undefined })
   | (Omit<Written<MessagesBlockOf<'image'>>, 'source'> & { source: Source })
@@ -248,15 +248,15 @@ export type MessagesWire = { request: MessagesBody; response: MessagesWrittenRes
 
 export type MessagesWrittenUsage = Written<NonNullable<MessagesResponse['usage']>> & { inference_geo?: string | null; speed?: string | null }
 
-/** How a reply ends. */
+/** How a response ends. */
 export type MessagesStop = {
   stop_reason: string | null
   stop_sequence: string | null
-  /** Those of another reply are written as they were. */
+  /** Those of another response are written as they were. */
   stop_details: { type: 'refusal'; category: string | null; explanation: string | null } | unknown
 }
 
-/** A reply, and the one that a stream begins with. */
+/** A response, and the one that a stream begins with. */
 export type MessagesWrittenResponse = Partial<MessagesStop> & {
   id?: string | undefined
   type: 'message'
@@ -269,7 +269,7 @@ export type MessagesWrittenResponse = Partial<MessagesStop> & {
   input_transformations?: unknown
 }
 
-/** The body of an error; also a reply that failed, and the last event of a failed stream. */
+/** The body of an error; also a response that failed, and the last event of a failed stream. */
 export type MessagesErrorBody = { type: 'error'; error: { type: string; message: string; details?: unknown }; request_id?: string | undefined }
 
 export type MessagesDelta =

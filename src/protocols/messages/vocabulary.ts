@@ -46,7 +46,7 @@ export const requestTier = twoWay<string, string>([
   ['standard_only', 'default'],
 ])
 
-/** `usage.service_tier` of a reply; other values are the same on both sides. */
+/** `usage.service_tier` of a response; other values are the same on both sides. */
 export const responseTier = twoWay<string, string>([
   ['standard', 'default'],
   ['priority', 'priority'],
@@ -141,7 +141,7 @@ export const nearestServerTool: Partial<Record<ServerToolKind, { type: string; n
 
 const formats: ReadonlySet<unknown> = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 
-/** Keywords that the server refuses in the schema of an answer and of a strict tool. */
+/** Keywords that the server refuses in the schema of a response and of a strict tool. */
 export const refusedKeywords: SchemaSubset = {
   oneOf: 'anyOf',
   minimum: true,

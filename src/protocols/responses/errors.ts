@@ -115,7 +115,7 @@ function messageIn(message: unknown, inner: unknown, { message: outer, detail }:
   return inside ?? textOf(outer) ?? textOf(detail) ?? listed(detail) ?? 'the upstream failed without a message'
 }
 
-/** A type that the kind does not tell, which all other protocols lose. `error` is that of the event. */
+/** A type that the kind does not imply, which all other protocols drop. `error` is that of the event. */
 function isStrange(type: unknown, kind: ErrorKind): boolean {
   if (typeof type !== 'string' || type === '' || type === 'error' || type === errorWords[kind].type) return false
   const ofType = kindOfWord(type)
@@ -133,7 +133,7 @@ function besideOf({ error, type: _t, sequence_number: _n, ...beside }: JsonObjec
   return more
 }
 
-/** The `error` of a failed answer. */
+/** The `error` of a failed response. */
 export const readFailure = (error: unknown): CanonicalError => readError({ error })
 
 /** The error of a stream's event. Its `raw` is the body that the same error has over HTTP. */
@@ -168,7 +168,7 @@ function codeOf(kind: ErrorKind, code: CanonicalError['code']): string | null {
   return typeof code === 'string' && kindOfWord(code) === kind ? code : errorWords[kind].code
 }
 
-/** As `noteError`, for an error inside an answer or a stream. `only`: it is in the failed answer alone, which has only code and message. */
+/** As `noteError`, for an error inside a response or a stream. `only`: it is only in the failed response, which has only code and message. */
 export function noteFailure(error: CanonicalError, only: boolean, report: ResponsesReport): void {
   noteError(error, report)
   if (error.protocol === protocolName) return
@@ -180,7 +180,7 @@ export function noteFailure(error: CanonicalError, only: boolean, report: Respon
   else if (losesStatus(error, read)) report.add('error.status', at, 'status')
 }
 
-/** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key answered with 400. */
+/** The upstream's HTTP status, or the table's where clients would misread it: for `overloaded`, and for a wrong key with status 400. */
 function statusOf({ kind, status }: CanonicalError): number {
   if (kind === 'overloaded' || (kind === 'authentication' && status === 400)) return statusOfKind[kind]
   return status >= 400 && status < 600 ? status : statusOfKind[kind]

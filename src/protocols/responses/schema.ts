@@ -201,7 +201,7 @@ export type ResponsesUsage = z.infer<typeof ResponsesUsage>
 export const ResponsesError = z.looseObject({ message: text, code: z.nullish(z.union([string, number])), type: text, param: text })
 export type ResponsesError = z.infer<typeof ResponsesError>
 
-/** A whole answer, and the snapshots in stream events, which may have only a few of its fields. */
+/** A whole response, and the snapshots in stream events, which may have only a few of its fields. */
 export const ResponsesResponse = z.looseObject({
   id: text,
   object: text,
@@ -356,7 +356,7 @@ export type ResponsesWrittenUsage = {
 /** The error of a failed response. */
 export type ResponsesFailure = { code: string; message: string }
 
-/** A reply, and the snapshots in stream events. They also repeat fields of the request. */
+/** A response, and the snapshots in stream events. They also repeat fields of the request. */
 export type ResponsesWrittenResponse = {
   object: 'response'
   id: string
@@ -367,7 +367,7 @@ export type ResponsesWrittenResponse = {
   service_tier: string
   completed_at: number | null
   error: ResponsesFailure | null
-  /** Those of another reply are written as they were. */
+  /** Those of another response are written as they were. */
   incomplete_details: unknown
   usage: ResponsesWrittenUsage | null
 }

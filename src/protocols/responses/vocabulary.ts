@@ -68,7 +68,7 @@ const incompleteReasons: ReadonlyMap<string, FinishReason> = new Map<string, Fin
   ['steered', 'pause'],
 ])
 
-/** `status` and `incomplete_details.reason` → finish. Undefined: the answer has not ended. */
+/** `status` and `incomplete_details.reason` → finish. Undefined: the response has not ended. */
 export function decodeFinish(status: string | undefined, reason: string | undefined, awaitsClient: boolean): Finish | undefined {
   switch (status) {
     case 'completed':
@@ -108,7 +108,7 @@ const endings: Record<FinishReason, Ending> = {
   other: { status: 'completed', exact: false },
 }
 
-/** Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written as it came. */
+/** Finish → `status` and `incomplete_details.reason`. A reason of this protocol is written unchanged. */
 export function encodeFinish({ reason, raw, protocol: of }: Finish, strictEnums: boolean): Ending {
   const isOwn = of === protocolName && raw !== undefined
   if (isOwn && incompleteReasons.get(raw) === reason) return { status: 'incomplete', reason: raw, exact: true }

@@ -151,10 +151,10 @@ export function checkRequest(body: unknown): string[] {
     if (entry['role'] === 'tool') {
       const id = String(entry['tool_call_id'])
       if (open.includes(id)) open = open.filter(one => one !== id)
-      else faults.push(`${at}: answers no call of the assistant message before it`)
+      else faults.push(`${at}: belongs to no call of the assistant message before it`)
       return
     }
-    if (open.length > 0) faults.push(`${at}: ${open.length} calls before it have no answer`)
+    if (open.length > 0) faults.push(`${at}: ${open.length} calls before it have no result`)
     open = []
     if (entry['role'] !== 'assistant') return
     const calls = Array.isArray(entry['tool_calls']) ? entry['tool_calls'].filter(isObject) : []
@@ -163,7 +163,7 @@ export function checkRequest(body: unknown): string[] {
     open = calls.map(call => String(call['id']))
     if (new Set(open).size < open.length) faults.push(`${at}: two calls with one id`)
   })
-  if (open.length > 0) faults.push('/messages: the last calls have no answer')
+  if (open.length > 0) faults.push('/messages: the last calls have no result')
   if (body['top_logprobs'] != null && body['logprobs'] !== true) faults.push('/top_logprobs: needs logprobs')
   if (body['stream_options'] != null && body['stream'] !== true) faults.push('/stream_options: only with stream')
   const tools = [...(Array.isArray(body['tools']) ? body['tools'] : []), ...(Array.isArray(body['functions']) ? body['functions'] : [])]
@@ -302,7 +302,7 @@ export function checkError(body: unknown): string[] {
 
 type KnownChoice = { role: boolean; finished: boolean; calls: number; details: number }
 
-/** What was seen of a stream. `over`: how it ended. */
+/** What was seen of a stream. `over`: its end. */
 type SeenStream = { faults: string[]; choices: Map<unknown, KnownChoice>; over?: '[DONE]' | 'error'; totals: boolean; id?: unknown }
 
 export function checkStream(events: unknown[]): string[] {
@@ -342,7 +342,7 @@ function checkChoice({ faults, choices }: SeenStream, choice: Record<string, unk
   const index = choice['index']
   const known = choices.get(index) ?? { role: false, finished: false, calls: 0, details: 0 }
   choices.set(index, known)
-  if (known.finished) faults.push(`${at}: choice ${index} goes on after its finish`)
+  if (known.finished) faults.push(`${at}: choice ${index} continues after its finish`)
   const message = isObject(choice['delta']) ? choice['delta'] : {}
   if (message['role']) known.role = true
   else if (!known.role) faults.push(`${at}: choice ${index} begins without a role`)

@@ -13,7 +13,7 @@ export const isObject = (value: unknown): value is JsonObject => typeof value ==
 export type Strict = {
   /** Faults of a request body. Empty: the server would accept it. */
   checkRequest(body: unknown): string[]
-  /** Faults of a complete successful reply. */
+  /** Faults of a complete successful response. */
   checkResponse(body: unknown): string[]
   /** Faults of a stream: parsed `data` of each frame, or the text `[DONE]`. */
   checkStream(events: unknown[]): string[]

@@ -164,7 +164,7 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** Consecutive contents of one role are one turn. The next user turn must answer all calls and contain nothing else. */
+/** Consecutive contents of one role are one turn. The next user turn must have the results of all calls and contain nothing else. */
 function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
   const turns: { role: string; parts: JsonObject[]; at: string }[] = []
   for (const [index, entry] of all.entries()) {
@@ -195,7 +195,7 @@ function checkTurns(all: JsonObject[], model: string, faults: string[]): void {
     if (first >= 0 && parts.slice(first).some(({ functionResponse }) => functionResponse)) faults.push(`${at}: results stand first`)
     for (const [index, result] of results.entries()) {
       const call = result['id'] === undefined ? open[index] : open.find(({ id }) => id === result['id'])
-      if (!call) faults.push(`${at}: a result answers no call of the turn before it`)
+      if (!call) faults.push(`${at}: a result belongs to no call of the turn before it`)
       else if (call['name'] !== result['name']) faults.push(`${at}: a result has the name of another function`)
     }
     open = []
@@ -214,7 +214,7 @@ function checkSignatures(turns: { role: string; parts: JsonObject[]; at: string 
   }
 }
 
-// ---- replies
+// ---- responses
 
 const finishReason = one(
   'STOP',

@@ -26,7 +26,7 @@ export function checkOrder(all: readonly unknown[], shapes: Shapes): string[] {
 class Judge {
   readonly #shapes: Shapes
   readonly #faults: string[] = []
-  #phase: 'before' | 'blocks' | 'told' | 'over' = 'before'
+  #phase: 'before' | 'blocks' | 'delta' | 'over' = 'before'
   /** The open block: clients add deltas to the newest one. */
   #open: { block: JsonObject; json: string; signed: boolean } | undefined
   readonly #content: JsonObject[] = []
@@ -75,7 +75,7 @@ class Judge {
         this.#messageDelta(entry)
         return
       case 'message_stop':
-        if (this.#phase !== 'told') this.#fault('before message_delta')
+        if (this.#phase !== 'delta') this.#fault('before message_delta')
         this.#phase = 'over'
     }
   }
@@ -111,7 +111,7 @@ class Judge {
     if (this.#phase !== 'blocks') this.#fault('twice')
     if (this.#open && !this.#isCutCall(delta)) this.#fault('a block is open')
     if (isObject(delta)) this.#shapes.stop(delta, this.#content, this.#at, this.#faults)
-    this.#phase = 'told'
+    this.#phase = 'delta'
   }
 
   /** The token limit may cut a call off; then its block has no stop event. */

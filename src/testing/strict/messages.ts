@@ -194,7 +194,7 @@ export function checkRequest(body: unknown): string[] {
   return faults
 }
 
-/** The server joins consecutive messages of one role. The next user message must answer the calls, results first. */
+/** The server joins consecutive messages of one role. The next user message must have the results of the calls, before other content. */
 function checkTurns(messages: JsonObject[], faults: string[]): void {
   const seen = new Set<unknown>()
   let open: unknown[] = []
@@ -219,13 +219,13 @@ function checkTurns(messages: JsonObject[], faults: string[]): void {
     const first = content.findIndex(block => block['type'] !== 'tool_result')
     if (first >= 0 && content.slice(first).some(block => block['type'] === 'tool_result')) faults.push(`${at}: results stand first`)
     for (const { tool_use_id: callId } of results) {
-      if (!open.includes(callId)) faults.push(`${at}: a result answers no call of the turn before it`)
+      if (!open.includes(callId)) faults.push(`${at}: a result belongs to no call of the turn before it`)
       open = open.filter(one => one !== callId)
     }
-    if (open.length > 0) faults.push(`${at}: ${open.length} calls are not answered here`)
+    if (open.length > 0) faults.push(`${at}: ${open.length} calls have no result here`)
     open = []
   })
-  if (open.length > 0) faults.push('/messages: the last calls have no answer')
+  if (open.length > 0) faults.push('/messages: the last calls have no result')
 }
 
 /** At most four cache marks, those with the longer lifetime first. */

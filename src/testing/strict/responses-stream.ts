@@ -160,7 +160,7 @@ class Judge {
       this.#fault('its part is not open')
       return
     }
-    if (!slot.seen) this.#fault('its text was not told whole')
+    if (!slot.seen) this.#fault('its text was not sent as a whole')
     slot.done = true
     if (textOf(part) !== slot.text) this.#fault('is not what the deltas added up to')
   }
@@ -170,7 +170,7 @@ class Judge {
     for (const key of ['type', 'id', 'call_id', 'name']) if (done[key] !== known.item[key]) this.#fault(`another ${key}`)
     if (known.parts.some(slot => !slot.done) || known.summaries.some(slot => !slot.done)) this.#fault('a part is not done')
     if (done['type'] === 'function_call' || done['type'] === 'custom_tool_call') {
-      if (!known.seen) this.#fault('its input was not told whole')
+      if (!known.seen) this.#fault('its input was not sent as a whole')
       if ((done['arguments'] ?? done['input']) !== known.text) this.#fault('its input is not what the deltas added up to')
     }
     if (done['type'] === 'message' && joined(arrayOf(done['content']).map(textOf)) !== joined(textsOf(known.parts)))

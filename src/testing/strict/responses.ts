@@ -263,7 +263,7 @@ export function checkRequest(body: unknown): string[] {
       open.set(entry['call_id'], awaited)
     }
     if (Object.values(calls).includes(type)) {
-      if (open.get(entry['call_id']) !== type && body['previous_response_id'] == null && body['conversation'] == null) faults.push(`${at}: answers no call`)
+      if (open.get(entry['call_id']) !== type && body['previous_response_id'] == null && body['conversation'] == null) faults.push(`${at}: belongs to no call`)
       open.delete(entry['call_id'])
     }
     if (type === 'reasoning' && typeof entry['encrypted_content'] === 'string') {
@@ -275,7 +275,7 @@ export function checkRequest(body: unknown): string[] {
       seen.add(entry['id'])
     }
   })
-  if (open.size > 0) faults.push(`/input: ${open.size} calls have no answer`)
+  if (open.size > 0) faults.push(`/input: ${open.size} calls have no result`)
   if (body['previous_response_id'] != null && body['conversation'] != null) faults.push('/conversation: not together with previous_response_id')
   const tools = arrayOf(body['tools'])
   const choice = body['tool_choice']
@@ -354,7 +354,7 @@ export function checkResponse(body: unknown): string[] {
 
 function checkEnd(body: JsonObject, at: string, faults: string[]): void {
   const status = body['status']
-  if (status === 'in_progress' || status === 'queued') faults.push(`${at}/status: an answer has ended`)
+  if (status === 'in_progress' || status === 'queued') faults.push(`${at}/status: a response has ended`)
   if (status !== 'cancelled' && (status === 'incomplete') !== isObject(body['incomplete_details']))
     faults.push(`${at}/incomplete_details: goes with status incomplete`)
   if ((status === 'failed') !== isObject(body['error'])) faults.push(`${at}/error: goes with status failed`)

@@ -10,7 +10,7 @@ import type { EncodingContext, ToolNameDemands } from '../../protocol.ts'
 import type { PassReport } from '../notes.ts'
 import { mapParts } from './map-parts.ts'
 
-/** `renamed`: what the reply has to undo, by the name in the written request. */
+/** `renamed`: what the response has to undo, by the name in the written request. */
 type Named = { request: CanonicalRequest; renamed: NonNullable<EncodingContext['tools']> }
 
 /**

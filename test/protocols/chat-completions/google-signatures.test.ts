@@ -15,7 +15,7 @@ const response = {
 }
 
 describe("the signature of a call in Google's field", () => {
-  test('is bare in a whole reply', () => {
+  test('is bare in a complete response', () => {
     const { body } = translateResponse(response, { from: 'generate-content', to: 'chat-completions' })
     expect(body).toMatchObject({ choices: [{ message: { tool_calls: [{ extra_content: { google: { thought_signature: 'R09PRw==' } } }] } }] })
   })

@@ -317,7 +317,7 @@ test('choices whose numbers are none, or of which two have one, are counted by t
 
 const chunk = (delta: object, finish_reason: string | null) => ({ id: 'c', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })
 
-test('the id of sound is noted where it is lost, of a stream as of a whole reply', () => {
+test('the id of sound is noted where it is lost, of a stream as of a complete response', () => {
   const translator = createStreamTranslator({ from: 'chat-completions', to: 'generate-content' })
   const audio = { id: 'audio_1', data: 'QUJD', transcript: 'a' }
   for (const wire of [chunk({ audio }, null), chunk({}, 'stop')]) translator.push(`data: ${JSON.stringify(wire)}\n\n`)

@@ -31,7 +31,7 @@ const beside = (delta: object, given: object) => {
 describe('keys of probabilities that nobody knows', () => {
   const places = ['/choices/0/logprobs/content/0/top_logprobs/0/rank', '/choices/0/logprobs/content/0/rank']
 
-  test('are kept in the whole reply, also when something else was edited', () => {
+  test('are kept in the complete response, also when something else was edited', () => {
     const wire = response({}, { logprobs: { ...logprobs, more: 1 } })
     expect(chatCompletions.encodeResponse(chatCompletions.decodeResponse(wire).value)).toMatchObject({ wire, notes: [] })
     const { value } = chatCompletions.decodeResponse(wire)
@@ -67,7 +67,7 @@ describe('keys of probabilities that nobody knows', () => {
     expect(notes).toEqual([])
   })
 
-  test('are told once elsewhere, where they stand in the whole reply', () => {
+  test('are told once elsewhere, where they stand in the complete response', () => {
     expect(streamed(chunks, 'responses')).toEqual(places)
   })
 })

@@ -641,7 +641,7 @@ describe('a body inside of another', () => {
 })
 
 describe('thoughts that the signature of a call carries', () => {
-  const carrying = (value: string) => wrapSignatureInBase64({ signature: { value, issuer: 'generate-content' }, attach: 'thoughts' })
+  const carrying = (value: string) => wrapSignatureInBase64({ signature: { value, issuer: 'generate-content' }, attach: 'reasoning' })
   const history = (thoughtSignature: string) => ({
     contents: [
       { role: 'user', parts: [{ text: 'q' }] },
@@ -652,7 +652,7 @@ describe('thoughts that the signature of a call carries', () => {
   const thought = (after: number, text: string) => [after, { segments: [{ kind: 'raw', text }] }]
 
   test('stand again where they stood in the text', () => {
-    const value = JSON.stringify({ thoughts: [thought(0, 'x'), thought(2, 'y'), thought(4, 'z'), thought(9, 'late')] })
+    const value = JSON.stringify({ reasoning: [thought(0, 'x'), thought(2, 'y'), thought(4, 'z'), thought(9, 'late')] })
     const [, response] = generateContent.decodeRequest(history(carrying(value))).value.messages
     const message = response?.parts.map(part =>
       part.type === 'text' ? part.text : part.type === 'reasoning' ? part.segments.map(({ text }) => text) : part.type,
@@ -660,14 +660,14 @@ describe('thoughts that the signature of a call carries', () => {
     expect(message).toEqual([['x'], 'ab', ['y'], 'cd', ['z'], ['late'], 'tool-call'])
   })
 
-  test.each(['', '7', '[]', '{}', '{"thoughts":7}', '{"thoughts":[1,[2],["a",{}],[null,{}]]}', '{"own":7}'])('that cannot be read are none: %s', value => {
+  test.each(['', '7', '[]', '{}', '{"reasoning":7}', '{"reasoning":[1,[2],["a",{}],[null,{}]]}', '{"own":7}'])('that cannot be read are none: %s', value => {
     const { value: read } = generateContent.decodeRequest(history(carrying(value)))
     expect(read.messages[1]?.parts).toMatchObject([{ type: 'text', text: 'abcd' }, { type: 'tool-call' }])
     expect(read.messages[1]?.parts[1]).not.toHaveProperty('signature')
   })
 
   test('leave a stand-in for servers that want every call signed, as the client would have', () => {
-    const { body } = translateRequest(history(carrying(JSON.stringify({ thoughts: [thought(0, 'x')] }))), {
+    const { body } = translateRequest(history(carrying(JSON.stringify({ reasoning: [thought(0, 'x')] }))), {
       from: 'generate-content',
       to: 'generate-content',
       model: 'gemini-3-pro',
@@ -676,7 +676,7 @@ describe('thoughts that the signature of a call carries', () => {
   })
 
   test('come with the signature that the call has of its own', () => {
-    const { value } = generateContent.decodeRequest(history(carrying(JSON.stringify({ thoughts: [], own: 'c2VhbA==' }))))
+    const { value } = generateContent.decodeRequest(history(carrying(JSON.stringify({ reasoning: [], own: 'c2VhbA==' }))))
     expect(value.messages[1]?.parts[1]).toMatchObject({ type: 'tool-call', signature: { value: 'c2VhbA==', issuer: 'generate-content' } })
   })
 })

@@ -193,7 +193,7 @@ describe('what servers make of it', () => {
     const { response, clean } = collect(out)
     expect(clean).toBe(true)
     expect(response).toMatchObject({ id: 'r1', candidates: [{ messages: [{ parts: [{ text: 'Hello' }] }], finish: { reason: 'stop' } }] })
-    // As of a whole reply: it stands beside the reply.
+    // As of a complete response: it stands beside the reply.
     expect(response.ext?.['generate-content']?.fields).toEqual({ '../traceId': 't1' })
     expect(read(...wires).clean).toBe(false)
   })
@@ -413,7 +413,7 @@ const grounded = {
   responseId: 'r1',
 }
 
-test('a whole reply, streamed and gathered, is the same reply', async () => {
+test('a complete response, streamed and gathered, is the same reply', async () => {
   const { body, notes } = await collectStream([explodeResponse(grounded, generateContent, {}).text], generateContent, {})
   expect(body).toEqual(grounded)
   expect(notes).toEqual([])

@@ -116,7 +116,7 @@ describe('a stream with everything in it', () => {
     return { text, notes: [...translator.notes], finished: translator.finished }
   }
 
-  /** All is noted as of the whole reply; what belongs to a block that is lost, as that block. */
+  /** All is noted as of the complete response; what belongs to a block that is lost, as that block. */
   const placeOf = (path: string, event: unknown) => {
     const { type, index, delta } = event as { type: string; index?: number; delta?: { type?: string } }
     const block = `/content/${index}`

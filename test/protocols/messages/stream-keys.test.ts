@@ -95,7 +95,7 @@ describe('keys that nobody knows, in the events of a stream', () => {
     },
   )
 
-  test('however many deltas have one, it is noted once, and the whole reply has it', () => {
+  test('however many deltas have one, it is noted once, and the complete response has it', () => {
     const events = decodeStream(messages, [start, ...block(text, { ...says, odd: 1 }, { ...says, odd: 2 }), ...ending({})])
     const { notes } = encodeStream(protocols.responses, events, { fieldNames: messages.fieldNames })
     expect(notes.filter(({ code }) => code === 'field.unknown')).toHaveLength(1)

@@ -713,7 +713,7 @@ describe('reading a stream', () => {
   })
 })
 
-test('a whole reply, streamed and read again, is the same reply', () => {
+test('a complete response, streamed and read again, is the same reply', () => {
   const { value } = messages.decodeResponse({
     id: 'msg_1',
     type: 'message',
@@ -735,7 +735,7 @@ test('a whole reply, streamed and read again, is the same reply', () => {
   expect(response.usage).toMatchObject({ input: 1, output: 2 })
 })
 
-describe('a stream and a whole reply say the same of what this protocol alone has', () => {
+describe('a stream and a complete response say the same of what this protocol alone has', () => {
   const caller = { type: 'code_execution_20260120', tool_id: 'srvtoolu_1' }
   const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' }
   const diagnostics = { cache_miss_reason: { type: 'model_changed', cache_missed_input_tokens: 4 } }

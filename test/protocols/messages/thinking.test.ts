@@ -78,7 +78,7 @@ describe('what the provider did to the thinking of the request', () => {
   const reported = (notes: readonly { code: string; path: string }[]) =>
     notes.map(({ code, path }) => `${code} ${path}`).filter(note => note.includes('transformations'))
 
-  test('is told in notes of a whole reply', () => {
+  test('is told in notes of a complete response', () => {
     const body = response({ input_transformations: transformations })
     expect(reported(translateResponse(body, { from: 'messages', to: 'responses', now: 1 }).notes)).toEqual(expected)
     expect(messages.encodeResponse(messages.decodeResponse(body).value).wire).toEqual(body)

@@ -56,7 +56,7 @@ describe('messages of a reply that are not the model speaking', () => {
   })
 
   test.each<ProtocolName>(['chat-completions', 'messages', 'generate-content'])(
-    'are told as words of the model to %s, with a note, in a stream as in a whole reply',
+    'are told as words of the model to %s, with a note, in a stream as in a complete response',
     to => {
       const whole = protocols[to].encodeResponse(responses.decodeResponse(response).value, { fieldNames: responses.fieldNames })
       const stream = encodeStream(protocols[to], decoded(), { fieldNames: responses.fieldNames })

@@ -37,7 +37,7 @@ export type Client = {
   retryAfterOf(error: unknown): string | null | undefined
   /** The wire has no ending for a model that refuses in its own words: what it says is text (2.16). */
   refusalsAreText?: true
-  /** What the official client makes of a whole reply. */
+  /** What the official client makes of a complete response. */
   readResponse(body: unknown): Promise<Received>
 
   /** The first request of a conversation. */

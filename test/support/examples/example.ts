@@ -75,7 +75,7 @@ export function at(value: unknown, pointer: string): unknown {
     }, value)
 }
 
-/** The bodies that notes point into, with where they stand: of a stream the whole reply, each event and what it holds, of an error the error's own body. */
+/** The bodies that notes point into, with where they stand: of a stream the complete response, each event and what it holds, of an error the error's own body. */
 function bodiesOf({ kind, from }: Example, whole: unknown): [place: string, body: unknown][] {
   if (kind === 'error')
     return [

@@ -20,13 +20,13 @@ import { type DecodedReasoning, decodeReasoning, emptySignature, withoutEmptySig
 import { extractTags } from './think-tags.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
-/** In a reply the role may be missing. */
+/** In a response the role may be missing. */
 type ChatAssistantWire = NonNullable<ChatChoice['message']> | ChatAssistantMessage
 
 const known = keysOf<ChatAssistantMessage>()('role', 'content', 'name', 'refusal', 'audio', 'tool_calls', 'function_call', 'annotations')
 
 /**
- * An assistant message of a conversation or a reply. The wire has a field for each kind of part, so their order is not known. The
+ * An assistant message of a conversation or a response. The wire has a field for each kind of part, so their order is not known. The
  * default is reasoning, text, refusal, media, calls; a recorded layout overrides it.
  */
 export function decodeAssistant(wire: ChatAssistantWire, at: Place, reading: Reading): Message {
@@ -201,7 +201,7 @@ const joined = (before: unknown, text: string) => (typeof before === 'string' ? 
 
 const handled = keysOf<TextPart>()('type', 'text', 'at', 'ext', 'cache', 'citations', 'logprobs', 'signature', 'phase')
 
-/** Writes `content`, and towards clients `annotations`. */
+/** Writes `content`, and, for clients, `annotations`. */
 function encodeBody(
   { body, texts }: Pick<Slots, 'body' | 'texts'>,
   { writing, recipient }: Pick<Filling, 'writing' | 'recipient'>,

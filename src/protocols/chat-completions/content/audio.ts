@@ -21,7 +21,7 @@ export const isAudible = ({ kind, source }: MediaPart) => kind === 'audio' && (s
 
 const handled = keysOf<MediaPart>()('type', 'kind', 'source', 'transcript', 'id', 'expiresAt', 'at', 'ext')
 
-/** `audio` of a message: complete in a reply, by id in a request. */
+/** `audio` of a message: complete in a response, by id in a request. */
 export function encodeAudioOutput(part: MediaPart, { report, native }: Pick<Writing, 'report' | 'native'>): ChatAudio {
   const { source, transcript, id, expiresAt, at, ext } = part
   report.unwritten(part, handled, at)

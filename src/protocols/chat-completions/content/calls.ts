@@ -63,13 +63,13 @@ export function decodeLegacyCall(wire: ChatFunctionCall, at: Place, id: string):
   return keep(part, unknownOf(wire, known.function.inner))
 }
 
-/** Does the client know only the older `function_call`, of which a reply has one? This is so if it declared `functions` and no `tools`. */
+/** Does the client know only the older `function_call`, of which a response has one? This is so if it declared `functions` and no `tools`. */
 export function takesOneCall({ from, request }: Partial<TranslationContext> = {}): boolean {
   const callable = request?.tools?.filter(({ type }) => type !== 'server') ?? []
   return from === protocolName && callable.length > 0 && callable.every(({ at }) => at !== undefined && pointerOf(at).startsWith('/functions/'))
 }
 
-/** The part of a request that `takesOneCall` needs when the reply is encoded. */
+/** The part of a request that `takesOneCall` needs when the response is encoded. */
 export function remembered(request: CanonicalRequest): Pick<CanonicalRequest, 'tools'> {
   const { tools = [] } = request
   return takesOneCall({ from: protocolName, request }) ? { tools: tools.filter(({ type }) => type !== 'server') } : {}
@@ -132,7 +132,7 @@ export function encodeCall(part: ToolCallPart, recipient: 'client' | 'server', w
   return wire
 }
 
-/** Does the model itself call, which is not told here? */
+/** True if the model made the call: the default, which this wire cannot express. */
 export const isDirect = (caller: unknown): boolean => caller === undefined || same(caller, { type: 'direct' })
 
 const inputOf = (part: ToolCallPart, writing: Writing): string => (isMadeUp(part, writing) ? '{}' : part.input)

@@ -92,7 +92,7 @@ function uncarried(plain: readonly ReasoningPart[], carried: readonly ReasoningP
 }
 
 /** Cuts a text after `units` UTF-16 units. Content that is not a single text is not cut. */
-function divide(body: Part[], units: number): [said: Part[], rest: Part[]] {
+function divide(body: Part[], units: number): [before: Part[], rest: Part[]] {
   const [text, ...more] = body
   if (text?.type !== 'text' || more.length > 0 || units >= text.text.length) return [body, []]
   if (units === 0) return [[], body]

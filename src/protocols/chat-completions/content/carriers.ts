@@ -14,8 +14,8 @@ import { encodeCarried, isTaken, readCarried } from './signatures.ts'
 import { type AssistantToWrite, opensEnvelopes, type Writing } from './writing.ts'
 
 /**
- * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages,
- * replies and deltas alike.
+ * The protocol defines no field for reasoning. These are the fields that its servers and clients use, in request messages, responses and
+ * deltas alike.
  */
 const carrierKeys = ['reasoning_content', 'reasoning', 'reasoning_details', 'thinking_blocks', 'reasoning_signature', 'reasoning_items'] as const
 

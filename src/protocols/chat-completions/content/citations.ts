@@ -8,7 +8,7 @@ import type { ChatReport } from '../notes.ts'
 import type { ChatAnnotation } from '../schema.ts'
 import { protocolName } from './own.ts'
 
-/** Puts the annotations of a reply on its text. False: there is no text that they could belong to. */
+/** Puts the annotations of a response on its text. False: there is no text that they could belong to. */
 export function attachCitations(body: readonly Part[], annotations: readonly unknown[]): boolean {
   if (annotations.length === 0) return true
   const text = body.findLast(part => part.type === 'text')
@@ -17,7 +17,7 @@ export function attachCitations(body: readonly Part[], annotations: readonly unk
   return true
 }
 
-/** One annotation of a reply. Its offsets count in the text of the whole reply, which is one part here. */
+/** One annotation of a response. Its offsets count in the text of the whole response, which is one part here. */
 export function decodeAnnotation(raw: unknown): Citation {
   const url: unknown = isObject(raw) && raw['type'] === 'url_citation' ? raw['url_citation'] : undefined
   if (!isObject(url)) return { kind: 'opaque', protocol: protocolName, raw }
@@ -32,7 +32,10 @@ export function decodeAnnotation(raw: unknown): Citation {
   return { kind: 'url', ...known, protocol: protocolName, raw }
 }
 
-/** A citation with offsets in the whole reply → offsets in the part that begins at `before`. Without offsets, if it begins before the part. */
+/**
+ * A citation with offsets in the whole response → offsets in the part that begins at `before`. Without offsets, if it begins before the
+ * part.
+ */
 export function placedIn(citation: Citation, before: number): Citation {
   const { start, end, ...rest } = citation
   if (before === 0 || start === undefined || end === undefined) return citation
@@ -76,7 +79,7 @@ export function encodeCitations(texts: readonly TextPart[], report: ChatReport):
   return annotations
 }
 
-/** `part`: where the part with the citation begins and ends in the reply. Undefined: no annotation type fits the citation. */
+/** `part`: where the part with the citation begins and ends in the response. Undefined: no annotation type fits the citation. */
 export function encodeCitation(citation: Citation, part: { start: number; end: number }, wholePart: () => void): ChatAnnotation | undefined {
   const { kind, url, title, citedText, start, end, protocol, raw } = citation
   if (protocol === protocolName && isObject(raw) && (kind !== 'url' || same(placedIn(decodeAnnotation(raw), part.start), citation))) return asRead(raw)
@@ -94,7 +97,7 @@ export function encodeCitation(citation: Citation, part: { start: number; end: n
   }
 }
 
-/** Makes a note if texts with citations of other protocols are joined, because on this wire a citation covers the whole reply. */
+/** Makes a note if texts with citations of other protocols are joined, because on this wire a citation covers the whole response. */
 export function noteLostBoundaries(texts: readonly Pick<TextPart, 'text' | 'citations' | 'at'>[], report: ChatReport): void {
   const joins = texts.filter(({ text }) => text !== '')
   if (joins.length > 1 && joins.some(({ citations }) => citations?.some(({ protocol }) => protocol !== protocolName)))

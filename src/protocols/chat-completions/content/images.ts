@@ -5,7 +5,7 @@ import type { ChatBlock, ChatImagePart } from '../schema.ts'
 import { decodeImage, encodeMedia } from './media.ts'
 import type { PartWriting } from './writing.ts'
 
-/** Images of a reply, which OpenRouter puts beside its text. */
+/** Images of a response, which OpenRouter puts into a field next to its text. */
 
 /** Undefined: `images` is no list of images. */
 export function decodeImages(images: unknown, at: Place): MediaPart[] | undefined {

@@ -6,8 +6,8 @@ import type { ChatReport } from '../notes.ts'
 import type { ChatCompletionsOptions } from '../options.ts'
 
 /**
- * The wire has one field for each kind of part. What this loses is recorded in the `reasoning_details` of a reply, so that the
- * next request brings it back: the order of the parts, where one text ends and the next begins, their phases and signatures.
+ * The wire has one field for each kind of part. What this loses is recorded in the `reasoning_details` of a response, so that the next
+ * request brings it back: the order of the parts, where one text ends and the next begins, their phases and signatures.
  */
 
 export type Phase = NonNullable<Message['phase']>
@@ -18,7 +18,7 @@ export type TextSignature = { signature: Signature; attach: string }
 /** `layout`: `r0` reasoning, `x12` text of that many UTF-16 units, `x12+commentary` with its phase, `c…` call. */
 export type Recorded = { layout?: string[] | undefined; textSignatures: TextSignature[] }
 
-/** Do the options allow a reply to carry a layout and signatures? */
+/** Do the options allow a response to carry a layout and signatures? */
 export function recordsLayout({ reasoningField, signatures }: ChatCompletionsOptions): boolean {
   return reasoningField !== 'omit' && signatures !== 'none'
 }
@@ -29,7 +29,7 @@ export type LayoutPart =
   | { kind: 'text'; text: string; phase?: Phase | undefined; signature?: Signature | undefined }
   | { kind: 'call'; id: string }
 
-/** The layout and the text signatures of a reply. Empty texts without a signature are skipped. */
+/** The layout and the text signatures of a response. Empty texts without a signature are skipped. */
 export function record(parts: readonly LayoutPart[]): Recorded {
   const placed = parts.filter(part => part.kind !== 'text' || part.text !== '' || part.signature)
   const texts = placed.filter(part => part.kind === 'text')
@@ -84,7 +84,10 @@ function unusual(layout: string[], texts: readonly { phase?: Phase | undefined }
 
 export type Slots = { reasoning: ReasoningPart[]; body: Part[]; others: Part[]; calls: Part[] }
 
-/** The parts of a message in the order of the layout if it fits them, else in the default order, with text signatures restored. `told`: path of the layout. */
+/**
+ * The parts of a message in the order of the layout if it fits them, else in the default order, with text signatures restored. `at`: path
+ * of the layout.
+ */
 export function arrange(
   slots: Slots,
   { layout, textSignatures }: Recorded,

@@ -6,7 +6,7 @@ export type Reading = {
   from: 'client' | 'server'
   /** Reasoning between tags in the text becomes reasoning parts, see `extractThinkTags`. */
   thinkTags?: boolean | undefined
-  /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
+  /** Unsigned reasoning gets an empty signature, see `emptySignature`. */
   seals?: boolean | undefined
   report: ChatReport
   /** For calls without an id: `ordinal` counts the calls of the message. */

@@ -90,7 +90,7 @@ export function listIn(fields: JsonObject, key: 'reasoning_details' | 'thinking_
 export function decodeLiteBlock(block: unknown, at: Place, from: 'client' | 'server'): ReasoningPart[] {
   if (!isObject(block)) return []
   const { signature, data } = block
-  // A proof may come without the text that it is of.
+  // A signature may arrive without its text.
   const thinking = block['thinking'] ?? (signature ? '' : undefined)
   const issuer = liteIssuer[from]
   if (typeof data === 'string') {
@@ -233,7 +233,7 @@ const knownOfThinking = keysOf<ChatThinkingPart>()('type', 'thinking', 'signatur
 /** A reasoning block inside the content array. */
 export function decodeThinkingBlock(wire: ChatThinkingPart, at: Place): ReasoningPart {
   const { thinking, signature } = wire
-  // Pieces of any type may have text. Their other keys are kept as unknown keys at the same index.
+  // Chunks of any type may have text. Their other keys are kept as unknown keys at the same index.
   const left = typeof thinking === 'string' ? [] : thinking.map(({ type, text: _text, ...rest }) => (type === 'text' ? rest : { type, ...rest }))
   const text = typeof thinking === 'string' ? thinking : thinking.map(segment => segment.text ?? '').join('')
   const part: ReasoningPart = { type: 'reasoning', segments: text ? [{ kind: 'raw', text }] : [], at }
@@ -294,7 +294,7 @@ export function encodeDetails({ parts, textSignatures, layout }: DetailsOf): Cha
   return entries
 }
 
-/** Reasoning with its proofs. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
+/** Reasoning with its signatures. `native`: a client of a proxy gets the lists that the proxy takes back, if they hold everything. */
 export function encodeSignatures(of: DetailsOf, native: boolean): Pick<ChatCarriers, 'reasoning_details' | 'thinking_blocks' | 'reasoning_items'> {
   // Of a layout only phases would be missed there: these lists have no place among the other parts.
   if (native && of.textSignatures.length === 0 && !of.layout?.some(token => token.includes('+'))) {

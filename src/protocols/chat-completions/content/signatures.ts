@@ -27,7 +27,7 @@ export type Carried = {
   signature?: Signature
   /** Reasoning details that the signature of a call carries. */
   load?: Load
-  /** The fields that held it, as they came. */
+  /** The fields that held it, unchanged. */
   came: JsonObject
   /** The node without these fields. */
   left: JsonObject
@@ -100,7 +100,10 @@ const nest = ([key = '', ...inner]: readonly string[], value: unknown): JsonObje
 
 const some = (object: JsonObject) => (Object.keys(object).length > 0 ? object : undefined)
 
-/** The wire fields of a signature. One that Google made is bare in its field, so that its own endpoint takes the history too; the rest stands beside it. */
+/**
+ * The wire fields of a signature. A signature of Google is bare in its field, so that Google's endpoint accepts the history too; the rest
+ * is in other fields.
+ */
 export function encodeCarried(signature: Signature): ChatSignatureFields {
   if (signature.issuer === proxyIssuer) return nest(ofProxy, signature.value)
   const bare = isGoogles(signature) ? nest(ofGoogle, signature.value) : {}

@@ -42,7 +42,7 @@ export function flushTags(tags: Tags): TaggedText[] {
   return held ? [{ kind: inside ? 'reasoning' : 'text', text: held }] : []
 }
 
-/** The parts of a complete reply, with reasoning between tags as parts of its own. The same list if there is none. */
+/** The parts of a complete response, with reasoning between tags as parts of its own. The same list if there is none. */
 export function extractTags(parts: readonly Part[]): readonly Part[] {
   if (!parts.some(part => part.type === 'text' && opening.some(tag => part.text.includes(tag)))) return parts
   return flatMap(parts, (part): Part[] => {
@@ -52,7 +52,7 @@ export function extractTags(parts: readonly Part[]): readonly Part[] {
     const { at } = part
     const last = spans.findLastIndex(({ kind }) => kind === 'text')
     const where = at === undefined ? {} : { at }
-    // The other fields of the text stay with its last piece.
+    // The other fields of the text stay with its last chunk.
     return spans.map(({ kind, text }, i) => {
       if (kind === 'reasoning') return { type: 'reasoning', segments: [{ kind: 'raw', text }], ...where }
       return i === last ? { ...part, text } : { type: 'text', text, ...where }

@@ -4,15 +4,15 @@ import type { EncodingContext } from '../../../protocol.ts'
 import type { ChatReport } from '../notes.ts'
 import type { Options } from '../options.ts'
 
-/** The state of encoding one request or reply. */
+/** The state of encoding one request or response. */
 export type Writing = {
   report: ChatReport
   options: Options
-  /** The request or reply was read from this protocol, so it is written without limits and repairs. */
+  /** The request or response was read from this protocol, so it is written without limits and repairs. */
   native: boolean
   /** Is the tool of this name one that cannot be declared here? */
   isLost?(name: string): boolean
-  /** How the reply's text is wrapped, see `EncodingContext`. */
+  /** How the response's text is wrapped, see `EncodingContext`. */
   output?: EncodingContext['output']
 }
 

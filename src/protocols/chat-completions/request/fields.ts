@@ -61,7 +61,7 @@ export const fields = fieldTable<RequestWriting>([
   row('moderation', 'safety.moderation', optional),
   row('stream', 'stream.enabled'),
   row('stream_options/include_usage', 'stream.includeUsage', ofStreams),
-  // The caller may need usage. The encoder of the reply leaves it out if the client did not ask for it.
+  // The caller may need usage. The encoder of the response leaves it out if the client did not request it.
   row('stream_options/include_usage', 'stream.enabled', { read: false, write: (enabled, { native }) => (enabled && !native ? true : undefined) }),
   row('stream_options/include_obfuscation', 'stream.obfuscation', ofStreams),
 ])

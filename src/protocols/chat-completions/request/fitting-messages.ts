@@ -149,7 +149,7 @@ const shortIds: Change = (messages, { shortIds: wanted }, report) => {
   })(messages, {}, report)
 }
 
-/** Servers that copy the structure of a list into the answer get one text. */
+/** Servers that copy the structure of a list into the response get one text. */
 const strings = each((message, { textContent: form }, note) => {
   const { content } = message
   if (form !== 'string' || !Array.isArray(content) || !content.every((part: unknown) => isObject(part) && typeof part['text'] === 'string')) return message

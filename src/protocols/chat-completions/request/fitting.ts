@@ -100,8 +100,8 @@ const format: Edit = (body, { formats: taken }, report) => {
   }
   report.add('output.format-instructed', '/response_format')
   const choice = isObject(inner)
-    ? `Answer with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
-    : 'Answer with one JSON object, and with nothing else.'
+    ? `Respond with JSON that fits this schema, and with nothing else: ${JSON.stringify(inner)}`
+    : 'Respond with one JSON object, and with nothing else.'
   const rest = formats.includes('json_object') ? { ...body, response_format: { type: 'json_object' } } : without(body, ['response_format'])
   return { ...rest, messages: withInstruction(body['messages'] as unknown[], choice) }
 }

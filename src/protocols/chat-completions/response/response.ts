@@ -35,7 +35,7 @@ const knownOfResponse = keysOf<ChatResponse>()('id', 'object', 'created', 'model
 const knownOfChoice = keysOf<ChatChoice>()('index', 'message', 'finish_reason', 'logprobs')
 
 /**
- * A complete (not streamed) reply. An error body becomes `error` with no candidates, whatever its HTTP status was.
+ * A complete (not streamed) response. An error body becomes `error` with no candidates, whatever its HTTP status was.
  * @throws TranslationError `malformed` when the body is not a chat completion
  */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
@@ -60,7 +60,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes }
 }
 
-/** Usage and error of a reply, the same as `decodeResponse` gives; nothing else is read. */
+/** Usage and error of a response, the same as `decodeResponse` gives; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: decodeErrorBody(wire) }
   if (!isObject(wire)) return {}
@@ -69,7 +69,7 @@ export function outcome(wire: unknown): Outcome {
 }
 
 function failureIn(choices: readonly unknown[], wire: unknown): CanonicalError | undefined {
-  if (choices.length === 0) return { status: 502, kind: 'internal', message: 'the upstream answered without any choice', protocol: protocolName, raw: wire }
+  if (choices.length === 0) return { status: 502, kind: 'internal', message: 'the upstream returned no choices', protocol: protocolName, raw: wire }
   const failed = choices.find(isFailed)
   return failed && { ...decodeErrorBody({ error: failed['error'] }), raw: wire }
 }
@@ -130,7 +130,7 @@ const handledOfResponse = keysOf<CanonicalResponse>()(
 )
 
 /**
- * Notes: all of `notes.ts` that concern replies.
+ * Notes: all of `notes.ts` that concern responses.
  * @throws TranslationError `truncated` when a candidate has no `finish`, unless the option `truncated` is `length`
  */
 export function encodeResponse(value: CanonicalResponse, options: Options = {}): Encoded<ChatWrittenResponse | ChatErrorBody> {
@@ -168,7 +168,7 @@ export function encodeResponse(value: CanonicalResponse, options: Options = {}):
   return { wire, notes: report.notes, ...(options.signatures === 'store' && { signatures: writing.stored }) }
 }
 
-/** The head of every reply. Fields that the source lacks are made up, with a note for each. */
+/** The head of every response. Fields that the source lacks are made up, with a note for each. */
 export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id' | 'model' | 'createdAt'>, options: Options, report: ChatReport) {
   const requestedModel = options.context?.request?.model
   if (id === undefined) report.add('response.id', '/id')
@@ -182,7 +182,7 @@ export function encodeHead({ id, model, createdAt }: Pick<CanonicalResponse, 'id
   }
 }
 
-/** The service tier of a reply. A tier that only another provider has becomes `default`, with a note. */
+/** The service tier of a response. A tier that only another provider has becomes `default`, with a note. */
 export function tierOf(tier: string | undefined, native: boolean, report: ChatReport): string | undefined {
   if (tier === undefined || native || serviceTiers.has(tier)) return tier
   report.once('tier.nearest', '', 'serviceTier')
@@ -190,11 +190,11 @@ export function tierOf(tier: string | undefined, native: boolean, report: ChatRe
 }
 
 export function failedBy(finish: Finish | undefined) {
-  return { status: 502, kind: 'internal' as const, message: finish?.message ?? 'the upstream failed while it answered' }
+  return { status: 502, kind: 'internal' as const, message: finish?.message ?? 'the upstream failed during its response' }
 }
 
 function truncated(path: Place): TranslationError {
-  return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the answer stopped before its end')
+  return new TranslationError({ code: 'truncated', protocol: protocolName, path }, 'the response stopped before its end')
 }
 
 const handledOfCandidate = keysOf<Candidate>()('index', 'at', 'messages', 'finish', 'logprobs', 'ext')
@@ -258,7 +258,7 @@ export function noteFinish(finish: Finish, written: ReturnType<typeof encodeFini
   if (finish.category !== undefined || finish.details !== undefined) report.add('finish.details', at, 'finish.details')
 }
 
-/** A refusal without text gets a default one: clients show `refusal`, and without it the reply would look empty. */
+/** A refusal without text gets a default one: clients show `refusal`, and without it the response would look empty. */
 function refuse(finish: Finish | undefined, { message, parts, report }: { message: ChatWrittenAssistant; parts: readonly Part[]; report: ChatReport }): void {
   if (finish?.reason !== 'refusal' || parts.some(part => part.type === 'refusal' || (part.type === 'text' && part.text !== ''))) return
   if (finish.message === undefined) report.add('refusal.synthesized', '/choices/0/message/refusal')

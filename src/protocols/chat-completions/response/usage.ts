@@ -10,8 +10,8 @@ import type { ChatWrittenUsage } from '../schema.ts'
 export type DecodedUsage = { usage: Usage; repaired: boolean }
 
 /**
- * `usage` of a reply or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
- * Servers differ in where they put cached tokens, and some leave sound out of `prompt_tokens` or reasoning out of `completion_tokens`: then
+ * `usage` of a response or a chunk; undefined when there is none. On this wire the counts of input and output include their details.
+ * Servers differ in where they put cached tokens, and some leave audio out of `prompt_tokens` or reasoning out of `completion_tokens`: then
  * the total exceeds the sum. Long because it lists every count.
  */
 export function decodeUsage(raw: unknown): DecodedUsage | undefined {
@@ -116,8 +116,8 @@ function unexplainedTexts(
 type Totals = Record<'prompt' | 'completion' | 'total', number | undefined>
 
 /**
- * Input and output with what only the total counts: sound belongs to the input, anything else to the output. `missing`: how much that
- * is, or less than 0; `isExplained`: the other counts say what it is.
+ * Input and output with what only the total counts: audio belongs to the input, anything else to the output. `missing`: how much that is,
+ * or less than 0; `isExplained`: the other counts say what it is.
  */
 function addUp({ prompt, completion, total }: Totals, { reasoning, audio }: Record<'reasoning' | 'audio', number | undefined>) {
   const missing = total !== undefined && prompt !== undefined ? total - prompt - (completion ?? 0) : 0

@@ -50,8 +50,8 @@ export function readCall(state: DecoderState, choice: Choice, { delta, emit }: I
 }
 
 /**
- * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index decides, but some servers leave it out,
- * and some give all calls of a reply the same: then a new id, or a name after complete arguments, begins a new call.
+ * The place in `calls` of the call that a delta belongs to. Undefined: a new call. The index decides, but some servers leave it out, and
+ * some give all calls of a response the same: then a new id, or a name after complete arguments, begins a new call.
  */
 function findCall(choice: Choice, { index, id, name, input }: { index: unknown; id: string; name: string; input: string }): number | undefined {
   const { calls, byIndex } = choice

@@ -77,7 +77,7 @@ export function readLogprobs(choice: Choice, logprobs: JsonObject, emit: EmitEve
   if (Object.keys(unread).length > 0) choice.fields = { ...choice.fields, logprobs: unread }
 }
 
-/** What stands in place of a text. */
+/** What is in the place of a text. */
 const wordless = (value: unknown): unknown => (typeof value === 'string' ? null : (value ?? null))
 
 export function readImages(choice: Choice, images: unknown, emit: EmitEvent): void {

@@ -28,7 +28,7 @@ export type Call = {
 
 export type Beside = { signature?: Signature | undefined; unknown: JsonObject | undefined }
 
-/** One choice of the reply. */
+/** One choice of the response. */
 export type Choice = {
   candidate: number
   nextPart: number
@@ -38,7 +38,7 @@ export type Choice = {
   seals: boolean
   /** Length of the text so far, in code points. */
   points: number
-  /** `id`: as the first piece has it. */
+  /** `id`: as in the first chunk. */
   audio: { part: number; id: unknown } | undefined
   calls: Call[]
   /** Index on the wire → place in `calls`. */
@@ -82,9 +82,9 @@ export type DecoderState = MachineState & {
   phase: 'before' | 'inside' | 'over'
   strictDone: boolean
   thinkTags: boolean
-  /** Unsigned reasoning gets an empty signature, see `emptyProof`. */
+  /** Unsigned reasoning gets an empty signature, see `emptySignature`. */
   seals: boolean
-  /** Names of calls may come in pieces, so that a call is announced only when its arguments begin. */
+  /** Names of calls may come in chunks, so that a call is announced only when its arguments begin. */
   splitsNames: boolean
   id: string
   model: string
@@ -93,7 +93,7 @@ export type DecoderState = MachineState & {
   /** Unknown fields of chunks, with their last values. */
   fields: JsonObject
   choices: Map<number, Choice>
-  /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
+  /** The wire index of candidate 0. Undefined: no candidate has arrived yet. */
   first: number | undefined
   /** A possible error, which is used if a choice has no finish reason. */
   suspect: Failure | undefined
@@ -140,7 +140,7 @@ export function choiceOf(state: DecoderState, index: unknown, emit: EmitEvent): 
   return choice
 }
 
-/** The path that the message of a choice has in a complete reply. */
+/** The path that the message of a choice has in a complete response. */
 export function placeOf({ candidate }: Choice): Place {
   return below(below('/choices', candidate), 'message')
 }

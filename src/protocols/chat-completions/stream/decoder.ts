@@ -199,7 +199,7 @@ function readUsage(state: DecoderState, raw: unknown, emit: EmitEvent): void {
 function readChoice(state: DecoderState, wire: JsonObject, emit: EmitEvent): void {
   const choice = choiceOf(state, wire['index'], emit)
   const { logprobs, delta, message, error } = wire
-  if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unheard: true }
+  if (isObject(error)) state.suspect = { error: decodeErrorBody({ error }), unrecognized: true }
   if (isObject(delta)) readDelta(state, choice, { delta, emit })
   // Servers that cannot stream send the complete message in their only chunk; others repeat it beside the last delta.
   if (isObject(message) && choice.nextPart === 0 && choice.calls.length === 0) readDelta(state, choice, { delta: message, emit })
@@ -348,7 +348,7 @@ function flush(state: DecoderState, choice: Choice, emit: EmitEvent): void {
   if (choice.tags) appendTagged(state, choice, { spans: flushTags(choice.tags), emit })
 }
 
-/** `told`: `[DONE]` came and counts as a normal end, see `doneWithoutFinish`. */
+/** `isReported`: `[DONE]` arrived and counts as a normal end, see `doneWithoutFinish`. */
 function finishAll(state: DecoderState, isReported: boolean, emit: EmitEvent): void {
   start(state, emit)
   state.phase = 'over'

@@ -89,7 +89,7 @@ export type EncoderState = MachineState &
     owesHead: boolean
     /** Cache: a head, and the text of a chunk with it up to the index of the choice. */
     written: { head: ChatHead; text: string } | undefined
-    /** The reply was read from this protocol. */
+    /** The response was read from this protocol. */
     native: boolean
     /** Unknown fields of this protocol that the next chunk carries. */
     fields: JsonObject

@@ -179,7 +179,7 @@ function finishChoice(state: EncoderState, { candidate, finish, logprobs, at, ex
   conclude(state, choice, { word: written.word, fields, at, emit })
 }
 
-/** A refusal without text gets a default one, because an empty reply would look like a fault of the client. */
+/** A refusal without text gets a default one, because an empty response would look like a fault of the client. */
 function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish: Finish; emit: EmitWire }): void {
   if (finish.reason !== 'refusal' || choice.shown) return
   if (finish.message === undefined) reportOf(state).add('refusal.synthesized', '/choices/0/message/refusal')
@@ -188,7 +188,7 @@ function refuse(state: EncoderState, choice: Choice, { finish, emit }: { finish:
 
 type Conclusion = { word: string; fields?: JsonObject; at?: Place | undefined; emit: EmitWire }
 
-/** Writes annotations and proofs of reasoning, which clients expect complete, in one delta each; then the finish reason. */
+/** Writes annotations and signatures of reasoning, which clients expect complete, in one delta each; then the finish reason. */
 function conclude(state: EncoderState, choice: Choice, { word, fields = {}, at, emit }: Conclusion): void {
   if (choice.finished) return
   choice.finished = true

@@ -9,8 +9,8 @@ export type Failure = Omit<Extract<CanonicalEvent, { type: 'error' }>, 'type'>
 
 /** Clients look for an error only under `error`, so it is put there. */
 export function unframed(body: JsonObject): Failure {
-  if (typeof body['message'] !== 'string') return { error: decodeErrorBody({ error: { message: decodeErrorBody(body).message } }), unheard: true }
-  return { error: { ...decodeErrorBody({ error: body }), at: '' }, unheard: true }
+  if (typeof body['message'] !== 'string') return { error: decodeErrorBody({ error: { message: decodeErrorBody(body).message } }), unrecognized: true }
+  return { error: { ...decodeErrorBody({ error: body }), at: '' }, unrecognized: true }
 }
 
 /** Data that is not a chunk may be an error of the server's web framework. */

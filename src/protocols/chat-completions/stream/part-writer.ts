@@ -155,7 +155,7 @@ export function addToPart(state: EncoderState, { candidate, part, delta }: PartD
       if (out.kind === 'call') addInput(state, choice, { call: out, text: delta.text, emit })
       return
     case 'signature':
-      // This wire never carries an empty signature, see `emptyProof`.
+      // This wire never carries an empty signature, see `emptySignature`.
       if (delta.signature.value === '') return
       if (out.kind === 'reasoning') addDelta(out.part, delta)
       else if (out.kind === 'text') out.signature = delta.signature

@@ -193,9 +193,9 @@ function provesOpen({ plain, detail, detailed, signer }: Choice, thought: Reason
   if (!plain) return detail === undefined || detail === index
   const text = index === undefined ? undefined : detailed.get(index)?.text
   if (thought.signature && signer !== index) return false
-  // Of a text that another entry holds, a signature without text is no proof.
+  // Of a text that another entry holds, a signature without text is no signature.
   if (text === undefined) return index === undefined || ![...detailed.values()].some(other => says(thought, other.text))
-  // The entry with the signature may hold only the last piece of the text.
+  // The entry with the signature may hold only the last chunk of the text.
   return detailed.size === 1 ? bare(reasoningText([thought])).endsWith(bare(text)) : says(thought, text)
 }
 

@@ -70,7 +70,7 @@ export function decodeResult(wire: GeminiPartOf<'functionResponse'>, at: Place, 
 }
 
 /**
- * A call may be answered in several parts, each of which announces the next. Other protocols take one result for each call, the last, so
+ * A call may get its result in several parts, each of which announces the next. Other protocols take one result for each call, the last, so
  * the last one gets the text of all.
  */
 export function joinContinued(messages: readonly Message[]): void {

@@ -9,19 +9,19 @@ import type { GeminiWrittenPart } from '../schema.ts'
 import { protocolName } from './own.ts'
 
 /**
- * Some clients drop thoughts but keep the signatures of calls. For them the signature of a call carries the thoughts before it,
- * as a list of `[after, thought]`. `after`: the length of the text between the previous call and the thought, in UTF-16 units.
+ * Some clients drop reasoning but keep the signatures of calls. For them the signature of a call carries the reasoning before it, as a list
+ * of `[after, thought]`. `after`: the length of the text between the previous call and the thought, in UTF-16 units.
  */
 
-/** The text length in UTF-16 units and the thoughts since the last call. Plain data, because streams keep it in their state. */
+/** The text length in UTF-16 units and the reasoning since the last call. Plain data, because streams keep it in their state. */
 export type Gathered = { units: number; reasoning: [after: number, thought: JsonObject][] }
 
 export const nothingGathered = (): Gathered => ({ units: 0, reasoning: [] })
 
-/** `attach` of an envelope that carries thoughts. */
-const attach = 'thoughts'
+/** `attach` of an envelope that carries reasoning. */
+const attach = 'reasoning'
 
-/** Puts the gathered thoughts into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
+/** Puts the gathered reasoning into the signature of a call; gathers any other part. Changes `gathered` and `written`. */
 export function carryReasoning(gathered: Gathered, part: Part, written: readonly GeminiWrittenPart[]): void {
   if (part.type === 'reasoning') {
     const { segments, redacted, signature, id } = part
@@ -35,23 +35,23 @@ export function carryReasoning(gathered: Gathered, part: Part, written: readonly
   }
   const { reasoning } = gathered
   if (reasoning.length > 0) {
-    const value = JSON.stringify(defined({ thoughts: reasoning, own: call.thoughtSignature ?? undefined }))
+    const value = JSON.stringify(defined({ reasoning, own: call.thoughtSignature ?? undefined }))
     call.thoughtSignature = wrapSignatureInBase64({ signature: { value, issuer: protocolName }, attach })
   }
   Object.assign(gathered, nothingGathered())
 }
 
-/** The thoughts that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
+/** The reasoning that the signature of a call carries, and the call's own signature (`own`). Undefined: it carries none. */
 export function carriedBy(envelope: Envelope | undefined): { reasoning: Gathered['reasoning']; own?: string } | undefined {
   if (envelope?.attach !== attach) return undefined
-  const { thoughts, own } = asObject(parseJson(envelope.signature.value))
+  const { reasoning, own } = asObject(parseJson(envelope.signature.value))
   const isCarried = (one: unknown): one is [number, JsonObject] => Array.isArray(one) && typeof one[0] === 'number' && isObject(one[1])
-  return { reasoning: Array.isArray(thoughts) ? thoughts.filter(isCarried) : [], ...defined({ own: asText(own) }) }
+  return { reasoning: Array.isArray(reasoning) ? reasoning.filter(isCarried) : [], ...defined({ own: asText(own) }) }
 }
 
 /**
- * Puts the carried thoughts of a call back at their positions, replacing those that the client kept. `before`: the parts of the
- * same answer before the call; changed.
+ * Puts the carried reasoning of a call back at its positions, replacing what the client kept. `before`: the parts of the same response
+ * before the call; changed.
  */
 export function restoreReasoning(carried: Gathered['reasoning'], before: Part[], at: Place): void {
   const from = before.findLastIndex(({ type }) => type === 'tool-call') + 1
@@ -69,7 +69,7 @@ export function restoreReasoning(carried: Gathered['reasoning'], before: Part[],
     // Without the thought between them, clients join two texts into one.
     const cut = part?.type === 'text' ? cutIn(part.text, after - units) : 0
     if (part?.type === 'text' && cut > 0) {
-      // The signature is for the whole text, so it stays on the last piece.
+      // The signature is for the whole text, so it stays on the last chunk.
       const { signature: _, ext: __, ...head } = part
       before.push({ ...head, text: part.text.slice(0, cut) })
       content[next] = { ...part, text: part.text.slice(cut) }

@@ -31,7 +31,7 @@ import { isInner, type Reading, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-/** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and thoughts are put there. */
+/** Parts of one content or of several in a row. `before`: the parts read so far; changed: new parts, signatures and reasoning are put there. */
 export function decodeParts(parts: readonly GeminiPart[], at: Place, reading: Reading, before: Part[] = []): Part[] {
   const phases = noPhases()
   parts.forEach((given, index) => {
@@ -47,7 +47,7 @@ export function decodeParts(parts: readonly GeminiPart[], at: Place, reading: Re
   return before
 }
 
-/** Takes the carried thoughts out of a call's signature, and puts them back among the parts before the call. */
+/** Takes the carried reasoning out of a call's signature, and puts it back among the parts before the call. */
 function withoutCarried(wire: GeminiPart, before: Part[], at: Place): GeminiPart {
   const carried = isPartOf(wire, 'functionCall') && wire.thoughtSignature ? carriedBy(unwrapSignature(wire.thoughtSignature)) : undefined
   if (!carried) return wire
@@ -153,7 +153,7 @@ export function encodePart(part: Part, writing: Writing): GeminiWrittenPart[] {
   }
 }
 
-/** For the content of a tool result: it is not part of the answer, so its citations and logprobs are not written beside that. */
+/** For the content of a tool result: it is not part of the response, so its citations and logprobs are not written beside that. */
 function inResult(writing: Writing): Writing {
   return { ...writing, inResult: true, beside: undefined }
 }

@@ -9,7 +9,7 @@ import { carriedBy } from './carried-reasoning.ts'
 import { extOf, ownFields, protocolName } from './own.ts'
 import type { Writing } from './writing.ts'
 
-/** Thoughts, and the signatures of parts of any kind. */
+/** Reasoning, and the signatures of parts of any kind. */
 
 /** The placeholder that the server accepts instead of a lost signature. */
 export const placeholder = 'skip_thought_signature_validator'
@@ -66,8 +66,8 @@ export function decodeHidden(part: GeminiPart & { text?: unknown }, at: Place): 
 }
 
 /**
- * Joins a thought that was written in pieces (segments or stream events), if the lengths in its envelope match. Removes the
- * earlier pieces from `before`.
+ * Joins a thought that was written in chunks (segments or stream events), if the lengths in its envelope match. Removes the earlier chunks
+ * from `before`.
  */
 export function rejoin(part: ReasoningPart, value: string | null | undefined, before: Part[]): ReasoningPart {
   const envelope = value ? unwrapSignature(value) : undefined
@@ -103,7 +103,10 @@ export function ordinalOf({ attach }: Envelope): number | undefined {
   return nth === undefined ? undefined : Number(nth)
 }
 
-/** Puts a late signature on the thought whose length its envelope gives, and joins the pieces of that thought. Changes `parts`. False: no such thought. */
+/**
+ * Puts a late signature on the thought whose length its envelope gives, and joins the chunks of that thought. Changes `parts`. False: no
+ * such thought.
+ */
 export function provesThought({ text, thoughtSignature }: GeminiPart, parts: Part[]): boolean {
   const { signature, envelope } = decodeSignature(thoughtSignature)
   if (text !== '' || !signature || !envelope || ordinalOf(envelope) === undefined) return false
@@ -161,13 +164,13 @@ export function encodeReasoning(part: ReasoningPart, writing: Writing): GeminiWr
   const signed = sign(part, writing, beside)
   if (isEmpty) {
     if (!signed.thoughtSignature) return []
-    // A foreign signature goes on a text, not a thought: clients that drop thoughts keep signed texts.
+    // A foreign signature is put on a text, not a thought: clients that drop reasoning keep signed texts.
     return [{ ...ownFields(ext), text: '', ...(isOwn && { thought: true }), ...signed }]
   }
   return segments.map(({ text }, nth) => ({ ...(nth === 0 && ownFields(ext)), text, thought: true, ...(nth === segments.length - 1 && signed) }))
 }
 
-/** The part that tells a client the phase of the text behind it: an empty text, which other clients do not show. */
+/** The part that gives a client the phase of the text after it: an empty text, which other clients do not show. */
 export function phasePart(phase: NonNullable<TextPart['phase']>): GeminiWrittenPart {
   return { text: '', thoughtSignature: wrapSignatureInBase64({ signature: phaseSignature(phase) }) }
 }

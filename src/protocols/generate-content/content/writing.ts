@@ -11,7 +11,7 @@ export type Reading = {
   report: GeminiReport
   /** JSON pointer to the body. Empty: it is not nested. */
   root: string
-  /** A pointer in camelCase → the pointer into the body as it came. */
+  /** A pointer in camelCase → the pointer into the body as received. */
   place(at: Place): Place
   /** Field names of this body that differ from the table `fieldNames`. Reading adds to it. */
   names: FieldNames
@@ -19,18 +19,18 @@ export type Reading = {
   callId(at: Place): string
   /** The role that sends the parts. Absent: it is not checked. */
   speaks?: 'model' | 'user' | 'instructions' | undefined
-  /** The id of the call that a result answers. */
+  /** The id of the call that a result belongs to. */
   resultCallId?: ((result: { id: string | undefined; name: string | undefined }, at: Place) => string) | undefined
 }
 
 /** Context for writing a part. In a request all keys are present from the start, which makes copies with other values fast. */
 export type Writing = {
   report: GeminiReport
-  /** Requests go to a provider, which checks signatures; replies go to a client, which only stores them. */
+  /** Requests go to a provider, which checks signatures; responses go to a client, which only stores them. */
   to: 'provider' | 'client'
   /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
   opens: boolean
-  /** The request or reply came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
+  /** The request or response came from this protocol: nothing is repaired or made up, and its provider's references are valid. */
   native: boolean
   /** `wrapped`: it is a freeform tool, written as a function. Absent: it is one if a tool of the request with this name is. */
   toolName(name: string, namespace: string | undefined, at: Place | undefined): string
@@ -50,7 +50,7 @@ export type Writing = {
   inResult?: boolean
   serverToolHistory?: 'drop' | 'text'
   unresolvable(part: Part): void
-  /** Receives each text whose citations and logprobs are written elsewhere in the reply. Absent: they cannot be written. */
+  /** Receives each text whose citations and logprobs are written elsewhere in the response. Absent: they cannot be written. */
   beside?: ((part: TextPart, written: GeminiWrittenPart) => void) | undefined
 }
 

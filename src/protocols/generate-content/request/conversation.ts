@@ -22,8 +22,8 @@ export function decodeSystem(wire: GeminiContent, reading: Reading): Message {
 }
 
 /**
- * Contents → messages. Clients that keep stream events as they came send one answer as many contents of the model in a row: they
- * become one message, in which texts are joined across contents.
+ * Contents → messages. Clients that keep stream events unchanged send one response as many contents of the model in a row: they become one
+ * message, in which texts are joined across contents.
  */
 export function decodeContents(contents: readonly GeminiContent[], reading: Reading): Message[] {
   const messages: Message[] = []
@@ -32,7 +32,7 @@ export function decodeContents(contents: readonly GeminiContent[], reading: Read
   const ofModel: Reading = { ...reading, resultCallId, speaks: 'model', callId: idFrom }
   const ofUser: Reading = { ...reading, resultCallId, speaks: 'user', callId: idFrom }
   let index = 0
-  /** The parts of an answer that the next content may continue, and the number of parts in its last content. */
+  /** The parts of a response that the next content may continue, and the number of parts in its last content. */
   let open: { parts: Part[]; last: number } | undefined
   for (const content of contents) {
     const at = `${reading.root}/contents/${index}`
@@ -92,18 +92,18 @@ function decodeContent(content: GeminiContent, at: Place, reading: Reading): Mes
 
 /** Matches results to calls: by id if both have one, else by name and order. */
 class OpenCalls {
-  readonly #asked = new Set<ToolCallPart>()
+  readonly #added = new Set<ToolCallPart>()
   readonly #ids = new Set<string>()
   #open: ToolCallPart[] = []
 
   ask(call: ToolCallPart): void {
-    if (this.#asked.has(call)) return
-    this.#asked.add(call)
+    if (this.#added.has(call)) return
+    this.#added.add(call)
     this.#ids.add(call.id)
     this.#open.push(call)
   }
 
-  /** The id of the call that a result answers. The call is no longer open then. */
+  /** The id of the call that a result belongs to. Closes the call. */
   callIdOf({ id, name }: { id: string | undefined; name: string | undefined }, at: Place): string {
     const open = this.#open
     const call =

@@ -18,7 +18,7 @@ export const budgets: ReadonlyMap<string, number> = new Map([
   ['max', 24_576],
 ])
 
-/** The reasoning of a request of another protocol, as it is asked for here. */
+/** The reasoning of a request of another protocol, in the form of this protocol. */
 export function reasoningHere(
   { effort, budgetTokens, mode, summary, display, ...rest }: ReasoningSpec,
   { report, options, model }: RequestWriting,
@@ -68,7 +68,7 @@ function levelOf(effort: string, levels: readonly string[], report: GeminiReport
   return defined({ effort: nearest })
 }
 
-/** The effort whose level is nearest. Of two equally near levels the higher one: less thinking than was asked for is worse than more. */
+/** The effort whose level is nearest. Of two equally near levels the higher one: less thinking than requested is worse than more. */
 function nearestOf(effort: string, levels: readonly string[]): string | undefined {
   const wanted = allLevels.indexOf(thinkingLevel.toWire(effort) ?? '')
   const distance = (one: string) => Math.abs(allLevels.indexOf(one) - wanted)

@@ -26,7 +26,7 @@ export const fieldNames: FieldNames = {
   'finish.reason': 'finishReason',
   'finish.details': 'finishReason',
   'finish.message': 'finishMessage',
-  // Fields of the reply itself, which may be nested in another body.
+  // Fields of the response itself, which may be nested in another body.
   ':id': 'responseId',
   ':model': 'modelVersion',
   'response:id': 'responseId',

@@ -15,7 +15,7 @@ import { type GeminiBody, type GeminiGenerationConfig, GeminiRequest } from '../
 import { decodeContents, decodeSystem, encodeConversation } from './conversation.ts'
 import { reasoningHere } from './effort.ts'
 import { fields } from './fields.ts'
-import { besideVoice, decodeFormat, encodeFormat, type Format } from './settings.ts'
+import { decodeFormat, encodeFormat, type Format, withoutVoice } from './settings.ts'
 import { inCamelCase, inSpelling, placesOf } from './spelling.ts'
 import { decodeToolChoice, encodeToolChoice } from './tool-choice.ts'
 import { askForInvocations, decodeTools, encodeTools } from './tools.ts'
@@ -85,7 +85,7 @@ function unknownOfConfig(config: GeminiGenerationConfig, { output }: CanonicalRe
   const { speechConfig, thinkingConfig } = config
   return {
     ...unknownOf(config, knownConfig),
-    ...under('speechConfig', speechConfig && output?.audio ? besideVoice(speechConfig) : speechConfig),
+    ...under('speechConfig', speechConfig && output?.audio ? withoutVoice(speechConfig) : speechConfig),
     ...under('thinkingConfig', thinkingConfig ? unknownOf(thinkingConfig, knownThinking) : undefined),
   }
 }

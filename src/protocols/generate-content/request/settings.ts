@@ -9,7 +9,7 @@ import type { GeminiGenerationConfig, GeminiWrittenConfig } from '../schema.ts'
 import { modality, tierWords } from '../vocabulary.ts'
 import { decodeSchema } from './json-schema.ts'
 
-// ---- the format of an answer
+// ---- the format of a response
 
 const json = 'application/json'
 const words = 'text/x.enum'
@@ -81,7 +81,7 @@ export function encodeFormat(
 const inside = (holder: unknown, key: string): JsonObject => (isObject(holder) && isObject(holder[key]) ? holder[key] : {})
 
 /** What a configuration of speech has in addition to the name of its voice. */
-export function besideVoice(speechConfig: JsonObject): JsonObject {
+export function withoutVoice(speechConfig: JsonObject): JsonObject {
   const { voiceConfig: _, ...speech } = speechConfig
   const { prebuiltVoiceConfig: __, ...config } = inside(speechConfig, 'voiceConfig')
   const { voiceName: ___, ...prebuilt } = inside(inside(speechConfig, 'voiceConfig'), 'prebuiltVoiceConfig')

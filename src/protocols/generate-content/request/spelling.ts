@@ -100,7 +100,7 @@ function upTo(from: JsonObject, end: string): JsonObject {
   return copy
 }
 
-/** Pointers in camelCase → pointers into the body as it came. Both begin with `root`, the pointer to the body. */
+/** Pointers in camelCase → pointers into the body as received. Both begin with `root`, the pointer to the body. */
 export function placesOf({ snake }: Spelling, root: string): (at: Place) => Place {
   if (snake.length === 0) return at => at
   const known = new Set(snake)

@@ -29,7 +29,7 @@ const isList = (wires: GeminiTool | readonly GeminiTool[]): wires is readonly Ge
 function decodeEntry(wire: GeminiTool, at: Place, reading: Reading): Tool[] {
   // A misplaced function: servers of this protocol do not know these fields, and for another protocol the function would be lost.
   if (typeof wire['name'] === 'string' && (isObject(wire['parameters']) || isObject(wire['parametersJsonSchema'])))
-    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions stand in a list under functionDeclarations')
+    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: reading.place(at) }, 'functions must be in a list under functionDeclarations')
   const tools: Tool[] = (wire.functionDeclarations ?? []).map((declaration, index) =>
     decodeFunction(declaration, reading.place(below(below(at, 'functionDeclarations'), index)), reading),
   )
@@ -129,7 +129,7 @@ export function encodeTools(tools: readonly Tool[], writing: RequestWriting): Ge
   return written.length > 0 || native ? written : undefined
 }
 
-/** Gemini's own servers accept functions beside server tools only if the reply may report the server tools' invocations. */
+/** Gemini's own servers accept functions beside server tools only if the response may report the server tools' invocations. */
 export function askForInvocations(
   written: readonly GeminiWrittenTool[] | undefined,
   { native, options, report }: RequestWriting,
@@ -161,7 +161,7 @@ function encodeTool(tool: Tool, writing: RequestWriting): GeminiWrittenTool | { 
   }
 }
 
-/** A tool that the client runs itself, as a function. Undefined: it is none, or nobody asked for it. */
+/** A tool that the client runs itself, as a function. Undefined: it is none, or it was not requested. */
 export function asDeclared(tool: Tool, { serverTools: all, expandClientTools }: RequestWriting['options']): FunctionTool | undefined {
   return tool.type === 'server' && (all === 'map' || expandClientTools) ? asFunction(tool) : undefined
 }

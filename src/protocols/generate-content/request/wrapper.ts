@@ -14,7 +14,7 @@ export function unwrapRequest(given: unknown, options: GeminiOptions): Held {
   return isObject(given) && 'contents' in given ? alone(given) : held(given, [...counted, ...keysFor('request', options)])
 }
 
-/** A reply, or an event of one. */
+/** A response, or an event of one. */
 export function unwrapResponse(given: unknown, options: GeminiOptions): Held {
   return isObject(given) && 'candidates' in given ? alone(given) : held(given, keysFor('response', options))
 }
@@ -30,7 +30,7 @@ export function within(given: unknown, change: (body: JsonObject) => JsonObject)
 
 const isBody = (value: unknown): value is JsonObject => isObject(value) && ('contents' in value || 'candidates' in value)
 
-/** A reply to a blocked prompt and an event with only usage have no candidates. */
+/** A response to a blocked prompt and an event with only usage have no candidates. */
 const isHeld = (value: unknown) => isBody(value) || (isObject(value) && ('modelVersion' in value || 'model_version' in value))
 
 const keysFor = (key: string, { wrapper }: GeminiOptions) => (wrapper === 'unwrap' ? [key] : [])

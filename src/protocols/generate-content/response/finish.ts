@@ -9,9 +9,9 @@ import type { GeminiReport } from '../notes.ts'
 import type { GeminiEnd, GeminiFeedback } from '../schema.ts'
 import { failedFinishReasons, finishReason, finishWord, finishWords } from '../vocabulary.ts'
 
-/** How a reply ended. There is no finish reason for calls: a reply with calls ends like any other. */
+/** The finish of a response. There is no finish reason for calls: a response with calls ends like any other. */
 
-/** Does the part answer anything? Thoughts and empty texts do not. */
+/** Does the part have content for the user? Reasoning and empty texts have none. */
 export function isContent(part: Part): boolean {
   if (part.type === 'text' || part.type === 'refusal') return part.text !== ''
   return part.type === 'tool-call' ? part.name !== '' : part.type !== 'reasoning' && part.type !== 'opaque'
@@ -41,13 +41,13 @@ export function decodeFinish(reason: unknown, message: string | null | undefined
 type Ending = { hasCalls: boolean; at: Place | undefined; truncated?: 'error' | 'length' | undefined }
 
 /**
- * `finishReason` and `finishMessage`. Not for a failed reply, which has to be written as an error.
+ * `finishReason` and `finishMessage`. Not for a failed response, which has to be written as an error.
  * @throws TranslationError `truncated` without a finish, unless `truncated` is `length`
  */
 export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncated }: Ending, report: GeminiReport): GeminiEnd {
   if (!finish) {
     if (truncated !== 'length')
-      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/candidates' }, 'the reply does not say how it ended')
+      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/candidates' }, 'the response has no finish reason')
     report.add('finish.truncated-as-length', at, 'finish.reason')
     return { finishReason: 'MAX_TOKENS' }
   }
@@ -67,9 +67,9 @@ export function encodeFinish(finish: Finish | undefined, { hasCalls, at, truncat
   return { finishReason: word, ...defined({ finishMessage }) }
 }
 
-const failedText = (raw: string) => `the model ended without an answer: ${raw}`
+const failedText = (raw: string) => `the model ended without a response: ${raw}`
 
-/** Did the candidate fail in another protocol? One of this protocol is written as it came. */
+/** Did the candidate fail in another protocol? One of this protocol is written unchanged. */
 export const isForeignFailure = (finish: Finish | undefined): finish is Finish =>
   finish?.reason === 'error' && !(finish.protocol === protocolName && finish.raw !== undefined)
 
@@ -83,7 +83,7 @@ export function decodeBlocked(feedback: JsonObject | null | undefined): Canonica
   return { reason, ...(typeof message === 'string' && { message }), raw: feedback }
 }
 
-/** As it came, if it came from this protocol and still has the same reason. */
+/** The received value, if it came from this protocol and still has the same reason. */
 export function encodeBlocked({ reason, message, raw }: NonNullable<CanonicalResponse['promptBlocked']>): GeminiFeedback {
   return isObject(raw) && raw['blockReason'] === reason ? asRead(raw) : { blockReason: reason, ...defined({ blockReasonMessage: message }) }
 }

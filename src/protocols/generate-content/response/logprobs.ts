@@ -7,7 +7,7 @@ import { leastLogprob } from '../../../kit/response/logprobs.ts'
 import { extOf, ownFields } from '../content/own.ts'
 import type { GeminiLogprob, GeminiLogprobs, GeminiToken } from '../schema.ts'
 
-/** `logprobsResult` of a candidate: the tokens of its answer, and the alternatives to each. */
+/** `logprobsResult` of a candidate: the tokens of its response, and the alternatives to each. */
 
 type Token = Omit<TokenLogprob, 'top'>
 

@@ -43,7 +43,7 @@ import { decodeTier, decodeUsage, encodeUsage } from './usage.ts'
 
 const known = keysOf<GeminiResponse>()('candidates', 'promptFeedback', 'usageMetadata', 'modelVersion', 'responseId', 'createTime')
 
-/** @throws TranslationError `malformed` when the body is not a reply of this protocol. An error body becomes a reply with `error`. */
+/** @throws TranslationError `malformed` when the body is not a response of this protocol. An error body becomes a response with `error`. */
 export function decodeResponse(wire: unknown, options: Options = {}): Decoded<CanonicalResponse> {
   const { body: inner, at: root, beside } = unwrapResponse(wire, options)
   if (isErrorBody(inner)) return { value: { candidates: [], error: decodeErrorInside(inner, root, beside) }, notes: [] }
@@ -80,7 +80,7 @@ export function decodeResponse(wire: unknown, options: Options = {}): Decoded<Ca
   return { value, notes: report.notes, ...(Object.keys(spelled).length > 0 && { fieldNames: spelled }) }
 }
 
-/** Usage and error of a reply, as `decodeResponse` reads them; nothing else is read. */
+/** Usage and error of a response, as `decodeResponse` reads them; nothing else is read. */
 export function outcome(wire: unknown, options: Options = {}): Outcome {
   const { body, at, beside } = unwrapResponse(wire, options)
   if (isErrorBody(body)) return { error: decodeErrorInside(body, at, beside) }
@@ -107,7 +107,10 @@ export function writeTime(createdAt: number | undefined): string | undefined {
   return time && Number.isFinite(time.getTime()) ? time.toISOString().replace('.000Z', 'Z') : undefined
 }
 
-/** The id of a call that came without one. `ordinal`: the number of such calls before it, so that the same reply always gets the same ids. */
+/**
+ * The id of a call that came without one. `ordinal`: the number of such calls before it, so that the same response always gets the same
+ * ids.
+ */
 export function callId(responseId: string, candidate: number, ordinal: number): string {
   return `call_${hashId(`${responseId}/${candidate}/${ordinal}`)}`
 }
@@ -155,11 +158,11 @@ function attachLogprobs(parts: readonly Part[], result: JsonObject, at: Place): 
   return { left }
 }
 
-/** The texts of an answer, to which the offsets of grounding refer. */
+/** The texts of a response, to which the offsets of grounding refer. */
 const textsAtPartsOf = (parts: readonly Part[]): (TextAtPart & { part: TextPart })[] =>
   flatMap(parts, (part, place) => (part.type === 'text' ? [{ part, text: part.text, place: placeIn(part.at) ?? place }] : []))
 
-/** The index of a part on the wire, from its pointer: joining thoughts shifts the index in the list. */
+/** The index of a part on the wire, from its pointer: joining reasoning shifts the index in the list. */
 const placeIn = (at: Place | undefined) => (at === undefined ? undefined : Number(/(?<!\d)\d+$/.exec(pointerOf(at))?.[0]))
 
 /** Adds the citations to the texts, which it changes. Returns the fields of grounding that no citation holds. */
@@ -177,8 +180,8 @@ function attachCitations(parts: readonly Part[], grounding: JsonObject, rounded:
 const handled = keysOf<CanonicalResponse>()('id', 'model', 'createdAt', 'candidates', 'usage', 'promptBlocked', 'serviceTier', 'error', 'ext')
 
 /**
- * All candidates as one reply. An error or a failed candidate becomes an error body.
- * @throws TranslationError `truncated` for a reply without a finish (see `options.truncated`)
+ * All candidates as one response. An error or a failed candidate becomes an error body.
+ * @throws TranslationError `truncated` for a response without a finish (see `options.truncated`)
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<GeminiWrittenResponse | GeminiErrorBody> {
   const report = createGeminiReport(options.fieldNames)
@@ -254,12 +257,12 @@ export function textParts({ text, thought }: GeminiWrittenPart): TextPart[] {
   return typeof text === 'string' && thought !== true ? [{ type: 'text', text }] : []
 }
 
-/** Is it a call that a client can answer? One without a name is not. */
+/** Can a client give a result for this call? One without a name is not. */
 export const isCalled = (part: Part) => part.type === 'tool-call' && part.name !== ''
 
 const handledOfMessage = keysOf<Message>()('role', 'parts', 'origin', 'id', 'status', 'phase', 'at', 'ext')
 
-/** `gathered`: the text length and thoughts since the last call, for the next one to carry; changed. */
+/** `gathered`: the text length and reasoning since the last call, for the next one to carry; changed. */
 function encodeMessage(message: Message, writing: Writing, gathered: Gathered | undefined): GeminiWrittenPart[] {
   const { report } = writing
   const { role, parts, id, status, phase, at, ext } = message
@@ -275,7 +278,7 @@ function encodeMessage(message: Message, writing: Writing, gathered: Gathered | 
   })
 }
 
-/** Context for writing parts of a reply. */
+/** Context for writing parts of a response. */
 export function responseWriting(report: GeminiReport, native: boolean, beside: (part: TextPart, written: GeminiWrittenPart) => void): Writing {
   return {
     report,

@@ -23,9 +23,9 @@ const counted = { promptTokensDetails: ['AUDIO', 'IMAGE'], candidatesTokensDetai
 type CountsByModality = Partial<Record<string, number>>
 
 /**
- * `promptTokenCount` excludes `toolUsePromptTokenCount`, `candidatesTokenCount` excludes `thoughtsTokenCount`; `input` and `output`
- * include them. Servers omit counts of 0, so if one of the four is present, the absent ones are 0. The service tier belongs to the
- * reply and is not read here. Never throws: unreadable counts must not break a reply.
+ * `promptTokenCount` excludes `toolUsePromptTokenCount`, `candidatesTokenCount` excludes `thoughtsTokenCount`; `input` and `output` include
+ * them. Servers omit counts of 0, so if one of the four is present, the absent ones are 0. The service tier belongs to the response and is
+ * not read here. Never throws: unreadable counts must not break a response.
  */
 export function decodeUsage(wire: JsonObject): Usage {
   // Known keys are set to undefined, because `delete` is slow.
@@ -138,7 +138,7 @@ function detailsOf(counts: Record<string, number | undefined>, count: number | u
   return text > 0 ? [{ modality: 'TEXT', tokenCount: text }, ...list] : list
 }
 
-/** The service tier of a reply. */
+/** The service tier of a response. */
 export function decodeTier(usage: unknown): string | undefined {
   const word = isObject(usage) ? usage['serviceTier'] : undefined
   return typeof word === 'string' ? (tierWords.toOurs(word) ?? word) : undefined

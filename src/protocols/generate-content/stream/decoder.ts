@@ -24,12 +24,12 @@ import { begin, type CandidateState, closeParts, reportOf, startCandidate, takeP
 
 export type DecoderState = MachineState & {
   wrapper: NonNullable<GeminiOptions['wrapper']>
-  /** JSON pointer to the reply in each event. Empty: the event itself. */
+  /** JSON pointer to the response in each event. Empty: the event itself. */
   root: string
   phase: 'before' | 'inside' | 'ended'
   id: string | undefined
   model: string | undefined
-  /** The index on the wire of answer 0. Undefined: that of the first one, which has not come. */
+  /** The wire index of candidate 0. Undefined: no candidate has arrived yet. */
   first: number | undefined
   /** By candidate index. */
   candidates: Record<string, CandidateState>
@@ -44,12 +44,12 @@ export type DecoderState = MachineState & {
 }
 
 /**
- * Wire events → canonical events. Every event is a chunk of the reply, with what is new in each candidate:
+ * Wire events → canonical events. Every event is a chunk of the response, with what is new in each candidate:
  *
  *     { candidates: [{ index, content: { parts }, finishReason? }], usageMetadata, modelVersion, responseId }
  *
- * No event ends the stream. When it ends, it is complete if every candidate has a finish reason or the prompt was blocked, else
- * cut off. Servers may send metadata or another finish reason after a finish reason, so everything stays open until the end.
+ * No event ends the stream. When it ends, it is complete if every candidate has a finish reason or the prompt was blocked, else cut off.
+ * Servers may send metadata or another finish reason after a finish reason, so everything stays open until the end.
  *
  * @throws TranslationError `malformed` for an event that cannot be read
  */
@@ -195,7 +195,10 @@ function countFinishes(state: DecoderState): void {
 
 const vague = new Set<string | undefined>([undefined, 'STOP', 'FINISH_REASON_UNSPECIFIED'])
 
-/** The last finish reason counts, but `STOP` or an unspecified one does not replace an earlier one that explains why the answer was cut off. */
+/**
+ * The last finish reason counts, but `STOP` or an unspecified one does not replace an earlier one that explains why the response was cut
+ * off.
+ */
 function lastWord(earlier: string | undefined, later: string | undefined): string | undefined {
   if (later === undefined) return earlier
   return vague.has(later) && !vague.has(earlier) && earlier !== 'CONTINUATION' ? earlier : later
@@ -238,7 +241,7 @@ function takeGrounding(state: DecoderState, candidateState: CandidateState, wire
   candidateState.grounding = { wire: joined(grounding?.wire, wire), left: joined(grounding?.left, isOpenText ? left : wire), last: wire }
 }
 
-/** Merges grounding that came in pieces: later values replace earlier ones, but sources and supports are concatenated. */
+/** Merges grounding that arrived in chunks: later values replace earlier ones, but sources and supports are concatenated. */
 function joined(earlier: JsonObject | undefined, later: JsonObject): JsonObject {
   if (!earlier) return later
   const both: JsonObject = { ...earlier, ...later }

@@ -22,7 +22,7 @@ export type Beside = Pick<GeminiWrittenCandidate, 'logprobsResult' | 'groundingM
 export type Pending = {
   key: string
   part: Part
-  /** For texts and thoughts: the length that is already written, in UTF-16 units. */
+  /** For texts and reasoning: the length that is already written, in UTF-16 units. */
   sent: number
 }
 
@@ -41,13 +41,13 @@ export type Lane = {
   openKind: 'text' | 'thought' | undefined
   /** What follows a text (signature, logprobs, citations): held back for the last event, which needs a part, or until the next part. */
   pending: { part: GeminiWrittenPart; beside: Beside } | undefined
-  /** Ended thoughts by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
+  /** Ended reasoning by part key: `nth` counts from 0, `lengths` are those of the segments in UTF-16 units. */
   reasoning: Record<string, { nth: number; lengths: number[] }>
-  /** What the next call will carry, for clients that drop thoughts. Undefined: calls carry nothing. */
+  /** What the next call will carry, for clients that drop reasoning. Undefined: calls carry nothing. */
   gathered: Gathered | undefined
   /** Parts with signatures that came after their thought had ended; written in the last event. */
   signatures: GeminiWrittenPart[]
-  /** The written texts. `told`: their length in bytes, and the sources that are already written. */
+  /** The written texts. `written`: their length in bytes, and the sources that are already written. */
   texts: TextPart[]
   written: { bytes: number; sources: string[] }
   /** Some citations were already written. */
@@ -65,10 +65,10 @@ export type EncoderState = MachineState &
   CutState & {
     fieldNames: FieldNames
     truncated: 'error' | 'length'
-    /** Do calls carry the thoughts before them? */
+    /** Do calls carry the reasoning before them? */
     carries: boolean
     done: boolean
-    /** Some part of the reply is written. */
+    /** Some part of the response is written. */
     begun: boolean
     start: Omit<Extract<CanonicalEvent, { type: 'start' }>, 'type'>
     /** `text`: the end of every event as JSON, cached for this `start`. */
@@ -110,7 +110,7 @@ export function laneOf(state: EncoderState, candidate: number): Lane {
   return lane
 }
 
-/** The fields of the reply that every event has. */
+/** The fields of the response that every event has. */
 export function headOf({ start: { id, model, createdAt } }: EncoderState): Pick<GeminiWrittenResponse, 'modelVersion' | 'responseId' | 'createTime'> {
   return defined({ modelVersion: model || undefined, responseId: id || undefined, createTime: writeTime(createdAt) })
 }

@@ -22,8 +22,8 @@ import { type EmitWire, type EncoderState, headOf, type Lane, laneOf, reportOf }
 import { endPart, flushPending, startPart, takeDelta } from './part-writer.ts'
 
 /**
- * Canonical events → wire events, each a chunk of the reply. Calls are written whole. The last event has the finish reasons of
- * all candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed reply ends with an error.
+ * Canonical events → wire events, each a chunk of the response. Calls are written whole. The last event has the finish reasons of all
+ * candidates and the usage; it also has parts, because without them clients drop the whole turn. A failed response ends with an error.
  */
 export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], EncoderState, GeminiOptions> = {
   initial: (options: Options = {}) => ({
@@ -46,7 +46,7 @@ export const streamEncoder: StreamMachine<EncoderEvent, GeminiWire['event'], Enc
     if (state.done) return
     switch (event.type) {
       case 'start': {
-        // The fields of the reply are already written.
+        // The fields of the response are already written.
         if (state.begun) return
         const { type: _, ...start } = event
         state.start = start

@@ -34,7 +34,7 @@ export type Open = {
 
 export type CandidateState = {
   candidate: number
-  /** JSON pointer to it in the whole reply. */
+  /** JSON pointer to it in the whole response. */
   at: Place
   begun: boolean
   /** Unknown fields of its content. */
@@ -43,11 +43,11 @@ export type CandidateState = {
   /** The number of calls that came without an id. */
   unnamed: number
   called: boolean
-  /** Some part answers something: see `isContent`. */
+  /** Some part has content for the user: see `isContent`. */
   hasContent: boolean
   hasBrokenCall: boolean
   open: Open | undefined
-  /** The indexes of the parts that are thoughts, in order. */
+  /** The indexes of the parts that are reasoning, in order. */
   reasoning: number[]
   call: StreamedCall | undefined
   phases: PhasesInFront
@@ -234,7 +234,10 @@ function closeThought(
   emit({ type: 'part.end', candidate: candidateState.candidate, part, final })
 }
 
-/** Arguments in pieces: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such a part. */
+/**
+ * Arguments in chunks: a part with a name begins a call, those without continue it, and one without `willContinue` ends it. False: not such
+ * a part.
+ */
 function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path: Place, response: ResponseHead, emit: EmitEvent): boolean {
   const call = wire['functionCall'] as JsonObject
   const { partialArgs, willContinue, ...head } = call
@@ -260,7 +263,7 @@ function takePartialArgs(candidateState: CandidateState, wire: JsonObject, path:
   return true
 }
 
-/** The call is announced already, so whatever else its pieces say has no place. */
+/** The call is announced already, so other fields of its chunks have no place. */
 function noteBeside({ functionCall, ...wire }: JsonObject, path: Place, response: ResponseHead): void {
   const { partialArgs, willContinue, name, ...call } = functionCall as JsonObject
   const entries = Array.isArray(partialArgs) ? partialArgs.filter(isObject) : []

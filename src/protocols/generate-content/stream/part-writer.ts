@@ -16,7 +16,7 @@ import { isCalled, responseWriting, textParts } from '../response/response.ts'
 import type { GeminiWrittenPart } from '../schema.ts'
 import { type Beside, type EmitWire, type EncoderState, type Lane, type Pending, reportOf, writeParts } from './encoder-state.ts'
 
-/** Writes the parts of one candidate in a stream: texts and thoughts as their deltas come, all other parts whole. */
+/** Writes the parts of one candidate in a stream: texts and reasoning as their deltas come, all other parts whole. */
 
 export function startPart(state: EncoderState, lane: Lane, key: string, head: Part, emit: EmitWire): void {
   // The source was cut off before the end of the open part. A call that was cut off makes the end of the stream an error.
@@ -77,7 +77,7 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   const parts: JsonObject[] = []
   for (const { text, divided } of chunks) {
     pending.sent += text.length
-    // An empty thought before the piece begins the next segment.
+    // An empty thought before the chunk begins the next segment.
     parts.push(...(divided ? [{ text: '', thought: true }] : []), { text, ...thought })
   }
   const [first, ...rest] = parts
@@ -85,7 +85,7 @@ function flush(state: EncoderState, lane: Lane, pending: Pending, emit: EmitWire
   writeParts(state, lane, sent === 0 ? [...apart(lane, [...front, { ...ownFields(part.ext), ...first }]), ...rest] : parts, {}, emit)
 }
 
-/** The pieces of a part that are not written yet. `divided`: the piece begins a segment that is not the first. */
+/** The chunks of a part that are not written yet. `divided`: the chunk begins a segment that is not the first. */
 function unsent(part: Part, sent: number): { text: string; divided: boolean }[] {
   if (part.type !== 'reasoning') {
     const text = wordsOf(part).slice(sent)

@@ -22,7 +22,7 @@ function read({ candidates }: DecoderState, { candidate, part, delta }: PartDelt
 function write(state: EncoderState, { candidate, part, delta }: PartDelta, literal: string): string | undefined {
   const lane = Object.hasOwn(state.lanes, candidate) ? state.lanes[candidate] : undefined
   const { open } = lane ?? {}
-  // The first piece of a part is written with the part's other fields.
+  // The first chunk of a part is written with the part's other fields.
   if (state.done || !lane || lane.pending || open?.key !== String(part) || open.sent === 0) return undefined
   const { part: whole } = open
   if (delta.kind === 'text' && whole.type === 'text') whole.text += delta.text

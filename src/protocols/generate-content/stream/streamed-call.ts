@@ -1,9 +1,9 @@
 import { isObject, type JsonObject, same } from '../../../kit/json/json.ts'
 
-/** A call whose arguments come in pieces, each with the JSON path of its value. Plain data, because streams keep it in their state. */
-export type StreamedCall = { part: number; args: JsonObject /** The path of the string that the next piece continues. */; continues?: string }
+/** A call whose arguments come in chunks, each with the JSON path of its value. Plain data, because streams keep it in their state. */
+export type StreamedCall = { part: number; args: JsonObject /** The path of the string that the next chunk continues. */; continues?: string }
 
-/** Adds the pieces of one event. False: one of them could not be placed. Changes the call. */
+/** Adds the chunks of one event. False: one of them could not be placed. Changes the call. */
 export function addPartialArgs(call: StreamedCall, partialArgs: readonly unknown[]): boolean {
   let placed = true
   for (const entry of partialArgs) {
@@ -42,7 +42,7 @@ function put(call: StreamedCall, { keys, path, value }: Place): boolean {
   if (last === undefined || typeof holder !== 'object' || holder === null) return false
   const before = valueAt(holder, last)
   const isContinued = call.continues === path && typeof before === 'string' && typeof value === 'string'
-  // What stands there already was told whole.
+  // The value at that path was complete already.
   if (before !== undefined && !isContinued && !same(before, value)) return false
   set(holder, last, isContinued ? before + value : value)
   return valueAt(holder, last) !== undefined

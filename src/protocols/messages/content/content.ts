@@ -26,7 +26,7 @@ import { marked, type Writing } from './writing.ts'
 
 // ---- wire → canonical
 
-/** Content of a message, a tool result or a reply. A string becomes one text part. */
+/** Content of a message, a tool result or a response. A string becomes one text part. */
 export function decodeContent(content: string | readonly MessagesRawBlock[] | null | undefined, at: Place, report: MessagesReport): Part[] {
   if (!content) return []
   if (typeof content === 'string') return [{ type: 'text', text: content, at }]
@@ -63,8 +63,8 @@ type LeadingSignature = { signature: Signature; at: Place; index: number }
  */
 class LeadingSignatures {
   readonly #report: MessagesReport
-  readonly #proofs: LeadingSignature[] = []
-  /** Index of the first proof that still waits. An index, because `shift` would move all the others: there may be 100,000. */
+  readonly #signatures: LeadingSignature[] = []
+  /** Index of the first pending signature. An index, because `shift` would move all the others: there may be 100,000. */
   #next = 0
   /** Indexes of the call blocks, the last one first. */
   readonly #calls: number[]
@@ -75,15 +75,15 @@ class LeadingSignatures {
   }
 
   add(leading: LeadingSignature): void {
-    this.#proofs.push(leading)
+    this.#signatures.push(leading)
     this.#forgetCallsBefore(leading.index)
     // At most as many can wait as calls follow; without calls, one for the next part.
-    while (this.#proofs.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
+    while (this.#signatures.length - this.#next > Math.max(1, this.#calls.length)) this.#lose()
   }
 
   give(part: Part, index: number): void {
-    const leading = this.#proofs[this.#next]
-    // A proof before a text belongs to a call after the text, as long as one follows.
+    const leading = this.#signatures[this.#next]
+    // A signature before a text belongs to a call after the text, as long as one follows.
     if (!leading || (part.type === 'text' && index < (this.#calls[0] ?? 0))) return
     if (part.signature) this.#lose()
     else {
@@ -93,7 +93,7 @@ class LeadingSignatures {
   }
 
   end(): void {
-    while (this.#next < this.#proofs.length) this.#lose()
+    while (this.#next < this.#signatures.length) this.#lose()
   }
 
   #forgetCallsBefore(index: number): void {
@@ -101,7 +101,7 @@ class LeadingSignatures {
   }
 
   #lose(): void {
-    this.#report.add('reasoning.signature-orphaned', this.#proofs[this.#next++]?.at)
+    this.#report.add('reasoning.signature-orphaned', this.#signatures[this.#next++]?.at)
   }
 }
 

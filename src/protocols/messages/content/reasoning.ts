@@ -187,7 +187,7 @@ export function encodeCarrier({ signature, id, kinds }: PlacedSignature, attach?
   return { type: 'redacted_thinking', data: wrapSignature({ signature, ...defined({ attach, id, kinds }) }) }
 }
 
-/** The block that tells a client the phase of the text behind it. */
+/** The block that gives a client the phase of the text after it. */
 export function phaseBlock(phase: NonNullable<TextPart['phase']>): Redacted {
   return { type: 'redacted_thinking', data: wrapSignature({ signature: phaseSignature(phase) }) }
 }

@@ -16,7 +16,7 @@ export type Carriers = Map<JsonObject, Place | undefined>
 /** The context for encoding a part. In a request all keys are set from the start, so that a copy with other values is fast. */
 export type Writing = {
   report: MessagesReport
-  /** Requests go to a provider, which checks signatures; replies go to a client, which keeps whatever it is given. */
+  /** Requests go to a provider, which checks signatures; responses go to a client, which keeps them unchecked. */
   to: 'provider' | 'client'
   /** The receiver keeps or opens envelopes: every client does, and a provider that is a gateway itself. */
   opens: boolean
@@ -40,9 +40,12 @@ export type Writing = {
   unresolvable(part: Part, field?: string): void
   marks: Mark[]
   place: Mark['place']
-  /** A complete reply without calls: signatures go before their text, because some clients read the last block. Before a call, they would be taken for its own. */
+  /**
+   * A complete response without calls: signatures go before their text, because some clients read the last block. Before a call, they would
+   * be taken for its own.
+   */
   endsInText?: boolean
-  /** Collects blocks of a reply that may only hold a signature. */
+  /** Collects blocks of a response that may only hold a signature. */
   carriers?: Carriers | undefined
 }
 
@@ -99,7 +102,7 @@ export function startWriting({ model, messages }: CanonicalRequest, options: Opt
   }
 }
 
-/** The id of a call, or of the call that a result answers, unchanged. */
+/** The id of a call, or of the call that a result belongs to, unchanged. */
 export const idOf = (part: ToolCallPart | ToolResultPart): string => (part.type === 'tool-call' ? part.id : part.callId)
 
 export function malformed(path: Place, message: string): TranslationError {

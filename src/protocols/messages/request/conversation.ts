@@ -43,7 +43,7 @@ const knownWithConfig = keysOf<MessagesMessage & { output_config: unknown }>()('
 
 export function decodeMessage(wire: MessagesMessage, at: Place, report: MessagesReport, { midSystem }: MessagesOptions): Message {
   const { role, content } = wire
-  if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions stand in the field `system`, not in `messages`')
+  if (role === 'system' && midSystem === 'reject') throw malformed(below(at, 'role'), 'instructions must be in the field `system`, not in `messages`')
   const parts = decodeContent(content, below(at, 'content'), report)
   const turn = role === 'system' ? decodeTurnConfig(wire['output_config'], below(at, 'output_config')) : undefined
   if (turn) parts.push(turn)

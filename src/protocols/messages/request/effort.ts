@@ -55,7 +55,7 @@ export function encodeReasoningSpec(spec: ReasoningSpec, around: Around, writing
 function encodeOff(spec: ReasoningSpec, { isManual, maxTokens }: { isManual: boolean; maxTokens: number }, { report, model }: RequestWriting): Thought {
   const { effort, budgetTokens, mode } = spec
   noteHidden(spec, report)
-  // The effort applies to the whole answer, so it is written without thinking too; models with manual thinking take no effort.
+  // The effort applies to the whole response, so it is written without thinking too; models with manual thinking take no effort.
   noteOff({ budgetTokens, effort: isManual ? effort : undefined }, undefined, report)
   const beside = { ...defined({ effort: isManual || effort === 'none' ? undefined : knownEffort(effort, report) }), maxTokens }
   if (!alwaysThinks(model)) return { thinking: { type: 'disabled' }, ...beside }
@@ -98,7 +98,7 @@ function shown(thinking: MessagesWrittenThinking, { summary, display }: Reasonin
   return { ...thinking, ...defined({ display: display ?? (summary === undefined ? undefined : summary === 'none' ? 'omitted' : 'summarized') }) }
 }
 
-/** What was asked to be shown of thinking that there is none of. */
+/** The requested display of thinking, if there is no thinking. */
 function noteHidden({ summary, display }: ReasoningSpec, report: MessagesReport): void {
   if (summary !== undefined && summary !== 'none') report.add('field.unsupported', undefined, 'reasoning.summary')
   if (display !== undefined && display !== 'omitted') report.add('field.unsupported', undefined, 'reasoning.display')
@@ -117,7 +117,7 @@ function bound(thinking: MessagesWrittenThinking, { prefixMismatch }: MessagesOp
   return binds ? { ...thinking, block_binding: { prefix_mismatch_behavior: prefixMismatch } } : thinking
 }
 
-/** The field that asked for thinking, for notes. */
+/** The field that requested thinking, for notes. */
 const fieldOf = ({ effort, budgetTokens }: { effort?: string | undefined; budgetTokens?: number | undefined }) =>
   effort !== undefined ? 'reasoning.effort' : budgetTokens !== undefined ? 'reasoning.budgetTokens' : 'reasoning.mode'
 
@@ -180,7 +180,7 @@ export function isUnsignedLoop(messages: readonly Message[], lost: (signature: S
 
 const isForeign = (signature: Signature | undefined) => signature?.issuer !== protocolName
 
-/** Is thinking asked for? */
+/** Is thinking requested? */
 export function isThinking({ thinking }: Partial<Thought>): boolean {
   return thinking !== undefined && thinking.type !== 'disabled'
 }

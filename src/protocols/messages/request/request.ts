@@ -78,7 +78,7 @@ type Thinking = NonNullable<MessagesRequest['thinking']>
 type Output = { format?: OutputFormat | undefined; unknown?: JsonObject | undefined; isOlder?: boolean; older?: JsonObject | undefined }
 
 /**
- * The format of the answer, and its unknown keys. `isOlder`: `output_format` says it, the older name of `output_config.format`. `older`:
+ * The format of the response, and its unknown keys. `isOlder`: it is in `output_format`, the older name of `output_config.format`. `older`:
  * unknown keys of that.
  */
 function decodeOutput({ output_config, output_format }: MessagesRequest): Output {

@@ -48,7 +48,7 @@ export function encodeFormat(
         return undefined
       }
       report.add('output.json-instructed', '/system')
-      const line = { type: 'text' as const, text: 'Answer with one JSON object and nothing else.' }
+      const line = { type: 'text' as const, text: 'Respond with one JSON object and nothing else.' }
       const { system } = conversation
       conversation.system = system === undefined ? line.text : [...(typeof system === 'string' ? [{ type: 'text' as const, text: system }] : system), line]
       return undefined

@@ -39,7 +39,7 @@ export const responseKeys = keysOf<MessagesResponse & { input_transformations: u
   'input_transformations',
 )
 
-/** @throws TranslationError `malformed` when the body is not a messages reply. An error body becomes a reply with `error`. */
+/** @throws TranslationError `malformed` when the body is not a messages response. An error body becomes a response with `error`. */
 export function decodeResponse(wire: unknown, { context }: Options = {}): Decoded<CanonicalResponse> {
   if (isErrorBody(wire)) return { value: { candidates: [], error: errorIn(wire) }, notes: [] }
   const report = createMessagesReport()
@@ -70,7 +70,7 @@ export function decodeResponse(wire: unknown, { context }: Options = {}): Decode
   return { value: keep(value, strange === undefined ? fields : { ...fields, input_transformations: strange }), notes: report.notes }
 }
 
-/** Usage or error of a reply, as in `decodeResponse`; nothing else is read. */
+/** Usage or error of a response, as in `decodeResponse`; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: errorIn(wire) }
   const usage = isObject(wire) ? wire['usage'] : undefined
@@ -85,7 +85,7 @@ export function decodeTier(word: string | null | undefined): string | undefined 
   return word == null ? undefined : (responseTier.toOurs(word) ?? word)
 }
 
-/** Undefined: the reply has no stop reason. */
+/** Undefined: the response has no stop reason. */
 export function decodeFinish(raw: string | null | undefined, sequence: string | null | undefined, details: JsonObject | null | undefined): Finish | undefined {
   if (raw == null) return undefined
   const word = (key: string) => (typeof details?.[key] === 'string' ? (details[key] as string) : undefined)
@@ -98,8 +98,8 @@ export function decodeFinish(raw: string | null | undefined, sequence: string | 
 }
 
 /**
- * The first candidate as a reply.
- * @throws TranslationError `truncated` for a reply without a finish reason, unless `truncated` is `length`
+ * The first candidate as a response.
+ * @throws TranslationError `truncated` for a response without a finish reason, unless `truncated` is `length`
  */
 export function encodeResponse(response: CanonicalResponse, options: Options = {}): Encoded<MessagesWrittenResponse | MessagesErrorBody> {
   const report = createMessagesReport(options.fieldNames)
@@ -128,7 +128,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   if (candidate?.ext) report.ext(candidate.ext, candidate.at)
   const ending = { finish: candidate?.finish, at: candidate?.at, promptBlocked, seen }
   const stop = encodeFinish(ending, options, report)
-  // The same reply gets no other id each time that it is written.
+  // The same response gets the same id each time it is encoded.
   const native = response.source?.protocol === protocolName
   const named = model ?? options.context?.request?.model
   if (id === undefined && !native) report.add('response.id', '/id')
@@ -150,7 +150,7 @@ export function encodeResponse(response: CanonicalResponse, options: Options = {
   return { wire: defined(wire), notes: report.notes }
 }
 
-/** With `lastSignature: 'drop'` a reply without calls must end in its text: `redacted_thinking` after it is removed. */
+/** With `lastSignature: 'drop'` a response without calls must end in its text: `redacted_thinking` after it is removed. */
 function dropLast(content: MessagesWrittenBlock[], carriers: Carriers, report: MessagesReport): void {
   if (!content.some(({ type }) => type === 'text') || content.some(({ type }) => type === 'tool_use')) return
   for (let last = content.at(-1); last?.type === 'redacted_thinking'; last = content.at(-1)) {
@@ -169,7 +169,7 @@ function encodeMessage(message: Message, report: MessagesReport, layout: Pick<Wr
   return encodeParts(withPhase(message), { ...layout, ...responseWriting(report) }, role)
 }
 
-/** How parts of a reply are written. */
+/** How parts of a response are written. */
 export function responseWriting(report: MessagesReport): Writing {
   return {
     report,
@@ -192,14 +192,14 @@ export function responseCallId(id: string, at: Place | undefined, report: Messag
   return fitting
 }
 
-/** What the end of a reply depends on: does it call tools, and its first refusal. */
+/** What the end of a response depends on: does it call tools, and its first refusal. */
 export type Seen = { calls: boolean; refusal?: { text: string; at?: Place } }
 
 /** `at`: path of the candidate. */
 type Ending = { finish: Finish | undefined; at: Place | undefined; promptBlocked: CanonicalResponse['promptBlocked']; seen: Seen }
 
 /**
- * The stop fields of a reply.
+ * The stop fields of a response.
  * @throws TranslationError `truncated` when there is no finish reason, unless `truncated` is `length`
  */
 export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { truncated }: Pick<Options, 'truncated'>, report: MessagesReport): MessagesStop {
@@ -209,7 +209,7 @@ export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { trun
     return refusal(promptBlocked.message ?? `Prompt blocked: ${promptBlocked.reason}`)
   }
   if (!finish) {
-    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the reply does not say how it ended')
+    if (truncated !== 'length') throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '' }, 'the response has no finish reason')
     report.add('finish.truncated-as-length', at)
     return { stop_reason: 'max_tokens', stop_sequence: null, stop_details: null }
   }
@@ -217,7 +217,7 @@ export function encodeFinish({ finish, at, promptBlocked, seen }: Ending, { trun
   return refusedStop(finish, at, seen.refusal, report) ?? foreignStop(finish, at, seen.calls, report)
 }
 
-/** The stop fields where the reply was refused; undefined where it was not. */
+/** The stop fields where the response was refused; undefined where it was not. */
 function refusedStop({ reason, message, category }: Finish, at: Place | undefined, refused: Seen['refusal'], report: MessagesReport): MessagesStop | undefined {
   if (refused && (reason === 'stop' || reason === 'refusal' || reason === 'content_filter')) {
     report.add('finish.refusal', refused.at)
@@ -245,7 +245,7 @@ function foreignStop(finish: Finish, at: Place | undefined, calls: boolean, repo
   return { stop_reason: wordOf(finish), stop_sequence: exact ? (sequence ?? null) : null, stop_details: null }
 }
 
-/** `stop_reason` by the finish reason alone, whatever parts the reply has. */
+/** `stop_reason` by the finish reason alone, whatever parts the response has. */
 export function wordOf({ reason, raw, protocol, sequence }: Finish): string {
   const { word, exact } = finishWords[reason]
   if (protocol === protocolName) return raw !== undefined && (!exact || stopReasons.get(raw) === reason) ? raw : word

@@ -24,8 +24,8 @@ function takeCounts<Key extends string>(wire: JsonObject, keys: readonly Key[]):
 const totals = ['input_tokens', 'output_tokens', 'cache_creation_input_tokens', 'cache_read_input_tokens'] as const
 
 /**
- * Input counts exclude cached tokens on this wire and include them in the canonical model. The service tier belongs to the reply and
- * is not returned here. Never throws: counts that cannot be read are kept as unknown keys.
+ * Input counts exclude cached tokens on this wire and include them in the canonical model. The service tier belongs to the response and is
+ * not returned here. Never throws: counts that cannot be read are kept as unknown keys.
  */
 export function decodeUsage(wire: JsonObject): Usage {
   const { counts, unknown = {} } = takeCounts(wire, totals)
@@ -68,7 +68,7 @@ function decodeCalls(calls: JsonObject, unknown: JsonObject): Record<string, num
   return serverTools
 }
 
-/** What a reply says of what is unknown: it has all of these keys today. */
+/** The values for unknown counts. A response has all of these keys today. */
 const untold: MessagesWrittenUsage = {
   input_tokens: 0,
   cache_creation_input_tokens: 0,

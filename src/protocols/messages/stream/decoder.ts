@@ -53,7 +53,8 @@ export type DecoderState = MachineState & {
  *
  * A stream without `message_stop` was cut off, unless it has a stop reason and no open block: some servers leave `message_stop` out.
  *
- * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta before the reply begins and for another message inside it
+ * @throws TranslationError `malformed` for an event that cannot be read, `out-of-order` for a delta before the response begins and for
+ * another message inside it
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
@@ -104,7 +105,7 @@ function take(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   else if (type === 'message_start') startMessage(state, wire, emit)
   else if (type === 'message_delta') endingOf(state, wire, emit)
   else if (type === 'message_stop') stopMessage(state, wire, emit)
-  // A ping before `message_start` is left out: it would begin the reply before its id and model are known.
+  // A ping before `message_start` is left out: it would begin the response before its id and model are known.
   else if (type === 'ping') {
     if (state.phase !== 'before') emit({ type: 'ping' })
   } else if (type === 'error' || (type === undefined && wire['error'] !== undefined)) fail(state, wire, emit)
@@ -119,7 +120,7 @@ function begin(state: DecoderState, head: Omit<Extract<CanonicalEvent, { type: '
   emit({ type: 'start', ...head })
 }
 
-/** `message.start` comes with the first block, so that a reply that fails before it has no message. */
+/** `message.start` comes with the first block, so that a response that fails before it has no message. */
 function enter(state: DecoderState, emit: EmitEvent): void {
   begin(state, {}, emit)
   if (state.phase !== 'started') return
@@ -135,7 +136,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   const { message } = wire
   if (!isObject(message)) throw fault('/message', 'expected the message that begins')
   if (state.phase !== 'before') {
-    // A second reply in the same stream: what follows is not part of the first.
+    // A second response in the same stream: what follows is not part of the first.
     if (state.phase === 'inside' && asString(message['id']) !== state.id) throw fault('/message/id', 'another message begins inside this one', 'out-of-order')
     reportOf(state).once('stream.repeated-start', '/message')
     return
@@ -151,7 +152,7 @@ function startMessage(state: DecoderState, wire: JsonObject, emit: EmitEvent): v
   takeFinish(state, { stop_reason, stop_sequence, stop_details })
   noteStrange(state, { id, model })
   if (content !== undefined && content !== null && !Array.isArray(content)) reportOf(state).once('field.unknown', '/content')
-  // A server that has the whole reply at once puts its content into the start event.
+  // A server that has the whole response at once puts its content into the start event.
   if (Array.isArray(content))
     content.forEach((block, index) => {
       const path = below('/message/content', index)
@@ -292,7 +293,7 @@ function finalOf({ type, raw, json, thinking, signature }: OpenBlock): { final?:
   return input ? { final: decodeBlock({ ...raw, input }, '', createMessagesReport()) } : {}
 }
 
-/** `isLast`: nothing of the reply follows. A call without input is complete, unless it is the last one and a limit ended the reply. */
+/** `isLast`: nothing of the response follows. A call without input is complete, unless it is the last one and a limit ended the response. */
 function flushClosing(state: DecoderState, emit: EmitEvent, isLast = false): void {
   if (!state.closing) return
   const { isEmpty, ...closing } = state.closing
@@ -313,7 +314,7 @@ function takeUsage(state: DecoderState, wire: unknown, emit: EmitEvent): void {
   if (Object.keys(usage).length > 0) emit({ type: 'usage', usage })
 }
 
-/** Notes texts of the reply that are none. */
+/** Notes texts of the response that are not strings. */
 function noteStrange(state: DecoderState, fields: JsonObject): void {
   for (const key in fields) {
     const value = fields[key]

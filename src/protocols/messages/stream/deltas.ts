@@ -16,7 +16,7 @@ import type { MessagesRawBlock } from '../schema.ts'
 const ofEvent = keysOf<{ type: string; index: number; message: object; content_block: object; delta: object }>()
 const ofDelta = keysOf<{ type: string; text: string; partial_json: string; thinking: string; signature: string; citation: object }>()
 
-/** Known keys of events whose unknown keys have no place in a reply. */
+/** Known keys of events whose unknown keys have no place in a response. */
 export const eventKeys = new Map<unknown, Keys>([
   ['content_block_delta', ofEvent('type', 'index', 'delta')],
   ['content_block_start', ofEvent('type', 'index', 'content_block')],
@@ -78,7 +78,7 @@ export function readDelta(open: OpenBlock, delta: JsonObject, model: string | un
     case 'input_json_delta': {
       const text = textIn(delta, 'partial_json')
       if (type === 'tool_use') {
-        open.json ||= text.trim() && 'told'
+        open.json ||= text.trim() && 'reported'
         return hasContent(text, delta) ? { kind: 'input', text } : undefined
       }
       if (!type.endsWith('_use')) return null

@@ -57,18 +57,18 @@ export type EncoderState = MachineState & {
   closed: Record<string, Block>
   /** The number of thinking blocks so far. */
   reasoning: number
-  /** The option `lastSignature`: may a reply end in the carrier block for the signature of its text? */
+  /** The option `lastSignature`: may a response end in the carrier block for the signature of its text? */
   lastSignature: 'block' | 'drop'
   /** Carrier blocks that wait until another block follows. `at`: path of the part with the signature. */
   carriers: { raw: MessagesWrittenBlock; at?: Place }[]
   /** A thinking block without a signature was written. */
   unsigned: boolean
-  /** Of the parts so far, what the end of the reply depends on. `text`: it has a text block. */
+  /** Of the parts so far, what the end of the response depends on. `text`: it has a text block. */
   seen: Seen & { text: boolean }
   finish: Finish | undefined
   finishAt: Place | undefined
   usage: Usage | undefined
-  /** The first counts, if they came before the reply began. */
+  /** The first counts, if they came before the response began. */
   early: Usage | undefined
   /** The counts that were written in `message_start`. Undefined: they were not known then. */
   sentUsage: Usage | undefined
@@ -81,7 +81,7 @@ export const reportOf = ({ notes, fieldNames }: EncoderState): MessagesReport =>
 /** A function, because TypeScript keeps the narrowing of `phase` after a call that changes it. */
 export const isDone = ({ phase }: EncoderState): boolean => phase === 'done'
 
-/** Notes an empty signature, unless the reply came from this protocol with it. */
+/** Notes an empty signature, unless the response came from this protocol with it. */
 export function noteUnsigned(state: EncoderState): void {
   if (state.unsigned && state.finish?.protocol !== protocolName) reportOf(state).once('reasoning.signature-empty', '/content')
 }

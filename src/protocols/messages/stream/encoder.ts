@@ -17,9 +17,7 @@ import { type EmitWire, type EncoderState, fail, failByInput, isCall, isDone, is
 import { closeOpen } from './open-block.ts'
 import { endPart, startPart, takeDelta } from './part-writer.ts'
 
-/**
- * Canonical events → wire events. `message_delta` waits for the token counts; the last event of a failed reply is an error event.
- */
+/** Canonical events → wire events. `message_delta` waits for the token counts; the last event of a failed response is an error event. */
 export const streamEncoder: StreamMachine<EncoderEvent, MessagesEvent, EncoderState, MessagesOptions> = {
   initial: (options: Options = {}) => ({
     notes: [],
@@ -131,7 +129,7 @@ function update(state: EncoderState, { type: _, serviceTier, completedAt, prompt
   const report = reportOf(state)
   report.rest({ ...rest, ...defined({ completedAt }) }, undefined)
   report.ext(ext, '')
-  // `message_start` tells the tier, and nothing after it does. Where it tells none, it is the usual one.
+  // `message_start` has the tier, and no later event has it. If it has none, the default applies.
   if (state.phase !== 'held' && serviceTier !== 'default' && serviceTier !== state.start.serviceTier) report.rest({ serviceTier }, undefined)
   if (serviceTier !== undefined) state.start = { ...state.start, serviceTier }
   if (promptBlocked) state.promptBlocked = promptBlocked
@@ -193,7 +191,7 @@ function begin(state: EncoderState, emit: EmitWire): void {
 
 function close(state: EncoderState, emit: EmitWire): void {
   if (!state.finish && !state.promptBlocked) {
-    // Other answers came to an end, and this one never did.
+    // Other candidates have ended, and this one never did.
     if (state.truncated === 'error' || state.phase === 'held') state.failure = endedEarly
     cutOff(state, emit)
     return
@@ -243,7 +241,7 @@ function cutOff(state: EncoderState, emit: EmitWire): void {
 }
 
 /**
- * The finish reason is known: closes the call that was held open. In a reply that reached its limit, an incomplete last call gets no
+ * The finish reason is known: closes the call that was held open. In a response that reached its limit, an incomplete last call gets no
  * `content_block_stop`, as from the vendor's own server; after a normal finish, incomplete JSON is an error.
  */
 function settle(state: EncoderState, finish: Finish, emit: EmitWire): void {

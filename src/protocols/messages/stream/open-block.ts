@@ -57,14 +57,14 @@ function startBlock(state: EncoderState, block: Block, content: MessagesWrittenB
   emit({ type: 'content_block_start', index: block.index, content_block: content })
 }
 
-/** `said`: the canonical delta with the unknown keys to write, if it was made from one. */
+/** `canonical`: the canonical delta with the unknown keys to write, if it was made from one. */
 function writeDelta({ index }: Block, delta: MessagesDelta, emit: EmitWire, canonical?: Delta): void {
   if (index !== undefined) emit({ type: 'content_block_delta', index, delta: wireOf<MessagesDelta>(delta, canonical?.ext) })
 }
 
 /**
  * Writes a block without deltas. `at`: path of its part. With `lastSignature: 'drop'` a carrier block after a text waits until another
- * block follows, because a reply without calls must not end in it.
+ * block follows, because a response without calls must not end in it.
  */
 export function writeWhole(state: EncoderState, content: MessagesWrittenBlock, emit: EmitWire, at?: Place): void {
   const mayBeLast = state.lastSignature === 'drop' && state.seen.text && !state.seen.calls

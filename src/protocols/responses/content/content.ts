@@ -62,7 +62,7 @@ function decodeOutputText(wire: ResponsesOutputText, at: Place): Part {
   return keep(part, unknownOf(wire, outputKeys), unreadOf(annotations))
 }
 
-/** Text of a message in a request, or of an answer. */
+/** Text of a message in a request, or of a response. */
 export function encodeText(part: TextPart, role: Message['role'], writing: Writing): ResponsesWrittenContent {
   const { text, citations, logprobs, cache, signature, at, ext } = part
   const { report, target } = writing

@@ -23,7 +23,7 @@ export function withHead(message: Message, wire: JsonObject, known: Keys, more?:
 /** An item as its message. */
 export const itemOf = (role: Message['role'], part: Message['parts'][number], at: Place): Message => ({ role, parts: [part], origin: 'item', at })
 
-/** The status to write: items of an answer must have one. */
+/** The status to write: items of a response must have one. */
 export function statusOf({ status, ext }: Message, { target }: Writing, ofPart?: string): string | undefined {
   return status ?? ofPart ?? (target === 'output' && fieldsOf(ext)?.['status'] === undefined ? 'completed' : undefined)
 }

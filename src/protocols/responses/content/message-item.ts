@@ -50,7 +50,7 @@ export function encodeContainer(message: Message, content: ResponsesWrittenConte
 
 const isEmptyList = (value: unknown) => Array.isArray(value) && value.length === 0
 
-/** May this part stand in the content of a message or a result? */
+/** May this part be in the content of a message or a result? */
 export const isContent = (part: Part) => part.type === 'text' || part.type === 'refusal' || part.type === 'media' || part.type === 'search-result'
 
 /** A text or a refusal. */

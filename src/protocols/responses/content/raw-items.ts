@@ -57,7 +57,7 @@ function effortOf({ type: _, id: __, reasoning, ...rest }: JsonObject): string |
   return typeof effort === 'string' && Object.keys(others).length === 0 ? effort : undefined
 }
 
-/** Does the client have to answer this item before the model goes on? */
+/** Must the client give a result for this item before the model continues? */
 function awaitsClient(wire: JsonObject, type: string): boolean {
   switch (type) {
     case 'computer_call':

@@ -109,7 +109,7 @@ export function encodeReasoning(
   const segments = target === 'input' || native ? part.segments : part.segments.map(({ kind, text }) => ({ kind: shownAs(kind, at, writing), text }))
   const content = segments.filter(({ kind }) => kind === 'raw').map(({ text }) => ({ type: 'reasoning_text' as const, text }))
   const shown = target === 'output' ? writing.itemId?.(id, 'rs_', issuer === protocolName || undefined) : options.reasoningId === 'omit' ? undefined : id
-  // A proof holds the id that its item had elsewhere. In a stream the proof is known at the end, when there are segments.
+  // A signature holds the id that its item had elsewhere. In a stream the signature is known at the end, when there are segments.
   if (target === 'output' && !native && issuer === undefined && segments.length > 0) report.rest({ id }, at)
   return wireOf<ResponsesItemOf<'reasoning'>>(
     {

@@ -68,7 +68,7 @@ function encodeLifetime(ttl: string, { native, report }: Writing, field: string)
   return undefined
 }
 
-/** Only its own provider knows the id of a message or reply. */
+/** Only its own provider knows the id of a message or response. */
 function encodeDiagnostics(diagnostics: unknown, { native, report }: Writing, field: string): unknown {
   if (!native) report.add('field.unsupported', '', field)
   return native ? diagnostics : undefined

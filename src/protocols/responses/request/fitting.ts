@@ -15,7 +15,7 @@ export function fitRequest(wire: unknown, options: Options): { wire: unknown; no
   return { wire: body, notes: report.notes }
 }
 
-/** The types of all tools, also of those that stand in the conversation. */
+/** The types of all tools, also of those in the conversation. */
 export function toolTypes(wire: unknown): string[] {
   if (!isObject(wire)) return []
   const typesIn = (list: unknown) => (Array.isArray(list) ? list.flatMap((tool: unknown) => (isObject(tool) ? [String(tool['type'])] : [])) : [])

@@ -28,7 +28,7 @@ export function decodeMcp(wire: JsonObject): McpServer | undefined {
 export function encodeMcp(mcp: McpServer | undefined): ResponsesHosted | undefined {
   if (mcp?.url === undefined) return undefined
   const { label, url, authorization, allowed, deferLoading, approval } = mcp
-  // Without `require_approval`, the client is asked before each call.
+  // Without `require_approval`, the client has to approve each call.
   return {
     type: 'mcp',
     server_label: label,

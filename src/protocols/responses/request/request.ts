@@ -130,7 +130,7 @@ const handled = keysIn(
   fields.fieldsOf(),
 )
 
-/** The body of a request. `writing.target` `output`: for the echo in an answer, where nothing is refused. */
+/** The body of a request. `writing.target` `output`: for the echo in a response, where nothing is refused. */
 export function encodeBody(value: CanonicalRequest, writing: Writing): ResponsesBody {
   const { report, native } = writing
   const { messages, tools, toolChoice, candidateCount, ext } = value

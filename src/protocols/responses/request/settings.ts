@@ -19,7 +19,7 @@ const encryptedInclude = 'reasoning.encrypted_content'
 export type Reading = {
   /** Unknown keys of the body. */
   unknown: JsonObject
-  /** Where canonical fields were, if not in their usual place. */
+  /** Where canonical fields were, if not in their default place. */
   places: FieldNames
   report: ResponsesReport
 }

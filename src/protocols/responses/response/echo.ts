@@ -32,7 +32,7 @@ const echoDefaults: JsonObject = {
   store: false,
 }
 
-/** Fields that an answer repeats from its request. The client knows them already. */
+/** Fields that a response repeats from its request. The client knows them already. */
 export const echoKeys: ReadonlySet<string> = new Set([
   ...Object.keys(echoDefaults),
   'conversation',
@@ -77,7 +77,10 @@ const completeTool = (tool: unknown): unknown => {
 
 const present = (object: JsonObject): JsonObject => Object.fromEntries(Object.entries(object).filter(([, value]) => value != null))
 
-/** The fields of a request that its answers repeat, as the provider does, without secrets: replies are stored and logged where requests are not. */
+/**
+ * The fields of a request that its responses repeat, as the provider does, without secrets: responses are stored and logged where requests
+ * are not.
+ */
 export function remembered(request: CanonicalRequest): CanonicalRequest {
   // Only keys that the copy already has are set: new ones would give each copy a hidden class of its own in V8, 2 µs for each request.
   const kept = { ...request }

@@ -11,7 +11,7 @@ import type { ResponsesFailure, ResponsesWrittenItem, ResponsesWrittenResponse, 
 import { tiers } from '../vocabulary.ts'
 import { echoOf } from './echo.ts'
 
-/** The fields of a `response` object that are the same in all snapshots of one answer. Plain data. */
+/** The fields of a `response` object that are the same in all snapshots of one response. Plain data. */
 export type Envelope = {
   id: string
   createdAt: number
@@ -105,7 +105,7 @@ export function snapshot(envelope: Envelope, { status, output, error = null, inc
   return wire
 }
 
-/** The id of a call, changed if an earlier call of the answer has it. */
+/** The id of a call, changed if an earlier call of the response has it. */
 export function callIdOf(id: string, used: string[], at: Place | undefined, report: ResponsesReport): string {
   let chosen = id
   for (let count = 2; used.includes(chosen); count++) chosen = `${id.slice(0, 60)}_${count}`
@@ -114,7 +114,7 @@ export function callIdOf(id: string, used: string[], at: Place | undefined, repo
   return chosen
 }
 
-/** The wanted id of an item if it is of this protocol and not in use, else one made from the answer's id and the item's place. */
+/** The wanted id of an item if it is of this protocol and not in use, else one made from the response's id and the item's place. */
 export function itemIdOf(wanted: string | undefined, prefix: string, { id, native }: Pick<Envelope, 'id' | 'native'>, used: string[]): string {
   const usable = native && wanted !== undefined && wanted !== '' && !used.includes(wanted)
   let chosen = usable ? wanted : prefix + hashId(`${id}/${used.length}`)

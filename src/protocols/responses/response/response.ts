@@ -23,13 +23,13 @@ import { echoKeys } from './echo.ts'
 import { callIdOf, fallbacks, itemIdOf, snapshot, startEnvelope } from './envelope.ts'
 import { decodeUsage, encodeUsage } from './usage.ts'
 
-/** @throws TranslationError `malformed` with the path, when the body is neither an answer nor an error */
+/** @throws TranslationError `malformed` with the path, when the body is neither a response nor an error */
 export function decodeResponse(wire: unknown, options?: Options): Decoded<CanonicalResponse> {
   const { report } = startWriting('output', true, options)
   if (isErrorBody(wire)) return { value: { candidates: [], error: readError(wire) }, notes: [] }
   const body = check(protocolName, ResponsesResponse, wire)
   if (body.output === undefined && body.status === undefined && !hasFailed(body))
-    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: '/output' }, 'expected the output of an answer')
+    throw new TranslationError({ code: 'malformed', protocol: protocolName, path: '/output' }, 'expected the output of a response')
   const messages = decodeItems(body.output ?? [], '/output', report, body.model ?? undefined)
   const value = {
     candidates: [decodeCandidate(body, messages)],
@@ -40,7 +40,7 @@ export function decodeResponse(wire: unknown, options?: Options): Decoded<Canoni
   return { value, notes: report.notes }
 }
 
-/** Usage and error of a reply, the same as from `decodeResponse`; nothing else is read. */
+/** Usage and error of a response, the same as from `decodeResponse`; nothing else is read. */
 export function outcome(wire: unknown): Outcome {
   if (isErrorBody(wire)) return { error: readError(wire) }
   if (!isObject(wire)) return {}
@@ -53,7 +53,7 @@ const isErrorBody = (wire: unknown) => isObject(wire) && wire['object'] !== 'res
 /** The body has an error, but neither output nor status. */
 const isError = ({ error, output, status }: JsonObject) => error != null && output == null && status == null
 
-/** Some servers leave out the status of an answer that has only an error. */
+/** Some servers leave out the status of a response that has only an error. */
 const hasFailed = (body: JsonObject) => body['status'] === 'failed' || isError(body)
 
 const known = keysOf<ResponsesResponse & { input_transformations?: unknown }>()(
@@ -79,7 +79,7 @@ export function decodeHead(body: ResponsesResponse, report: ResponsesReport): Om
   for (const key in body) if (!known[key] && body[key] !== null) setOwn(echoKeys.has(key) ? echo : fields, key, body[key])
   // The server's own, beside what it repeats of the request: xAI.
   if (isObject(metadata) && metadata['system_fingerprint'] != null) fields['metadata'] = { system_fingerprint: metadata['system_fingerprint'] }
-  // An error on an answer that did not fail, and the reason why a failed one is incomplete, are kept like unknown keys.
+  // An error on a response that did not fail, and the reason why a failed one is incomplete, are kept like unknown keys.
   if (body.error != null && !hasFailed(body)) fields['error'] = body.error
   if (body.incomplete_details != null && hasFailed(body)) fields['incomplete_details'] = body.incomplete_details
   const isRemoval = areRemovals(transformations)
@@ -110,7 +110,10 @@ function decodeCandidate(body: ResponsesResponse, messages: Message[]): Candidat
   return hasFailed(body) ? candidate : readEnding(candidate, body)
 }
 
-/** Adds to an ending what the canonical finish does not hold, and the path of its reason. The status is kept of an answer that has not ended. */
+/**
+ * Adds to an ending what the canonical finish does not hold, and the path of its reason. The status is kept of a response that has not
+ * ended.
+ */
 export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(ending: T, { status, incomplete_details: details }: ResponsesResponse): T {
   const { reason, ...rest } = details ?? {}
   if (reason == null || ending.finish?.raw !== reason)
@@ -119,7 +122,7 @@ export function readEnding<T extends Pick<Candidate, 'at' | 'ext' | 'finish'>>(e
   return keep(ending, someOf(rest))
 }
 
-/** Is there a call that only the client can answer, and that has no result yet? */
+/** Is there a call that needs a result of the client and has none yet? */
 export function awaitsClient(messages: readonly Message[]): boolean {
   const parts = flatMap(messages, message => message.parts)
   const withResult = new Set(
@@ -144,7 +147,7 @@ const handled = keysOf<CanonicalResponse>()(
   'source',
 )
 
-/** @throws TranslationError `truncated` when the answer does not say how it ended */
+/** @throws TranslationError `truncated` when the response has no finish reason */
 export function encodeResponse(value: CanonicalResponse, options?: Options): Encoded<ResponsesWrittenResponse> {
   const { candidates, usage, error, promptBlocked, completedAt, ext } = value
   const native = value.source?.protocol === protocolName
@@ -180,7 +183,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   if (!native && ending.status === 'incomplete') markLast(output)
   if (ending.refusal !== undefined) output.push(refusalItem(ending.refusal, writing))
   const failure =
-    ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its answer' } } : {}
+    ending.status === 'failed' ? { error: { code: 'server_error', message: candidate?.finish?.message ?? 'the model did not finish its response' } } : {}
   const wire = snapshot(envelope, {
     status: ending.status,
     output,
@@ -192,7 +195,7 @@ export function encodeResponse(value: CanonicalResponse, options?: Options): Enc
   return { wire, notes: report.notes }
 }
 
-/** Gives calls with the id of an earlier call of the answer another id. */
+/** Gives calls with the id of an earlier call of the response another id. */
 function separateCalls(output: ResponsesWrittenItem[], candidate: Candidate | undefined, report: ResponsesReport): void {
   const used: string[] = []
   const calls = flatMap(candidate?.messages ?? [], ({ parts }) => parts.filter(({ type }) => type === 'tool-call'))
@@ -201,13 +204,13 @@ function separateCalls(output: ResponsesWrittenItem[], candidate: Candidate | un
       item.call_id = callIdOf(String(item.call_id), used, calls.shift()?.at, report)
 }
 
-/** What of an answer decides how its ending is read. */
+/** What of a response decides how its ending is read. */
 type EndingContext = {
   /** The prompt was refused. */
   blocked?: NonNullable<CanonicalResponse['promptBlocked']>
-  /** There is a call. Without one, clients cannot tell `tool_calls` from `stop`: both are `completed`. */
+  /** There is a call. Without one, clients cannot distinguish `tool_calls` from `stop`: both are `completed`. */
   called: boolean
-  /** There is a call without a result: clients read a completed answer with one as `tool_calls`. */
+  /** There is a call without a result: clients read a completed response with one as `tool_calls`. */
   waits: boolean
   /** The items, as written so far. */
   output: readonly JsonObject[]
@@ -229,7 +232,7 @@ export const isRefusal = ({ reason, protocol }: Finish, output: readonly JsonObj
 /** `refusal`: the text of a refusal part that has to be added, because the output has none. */
 type EncodedEnding = { status: string; details?: unknown; refusal?: string }
 
-/** `status` and `incomplete_details` of an answer. @throws TranslationError `truncated` */
+/** `status` and `incomplete_details` of a response. @throws TranslationError `truncated` */
 export function encodeEnding(candidate: Candidate | undefined, context: EndingContext, { report, options }: Writing): EncodedEnding {
   const { blocked } = context
   noteMisread(candidate, context, report)
@@ -237,14 +240,14 @@ export function encodeEnding(candidate: Candidate | undefined, context: EndingCo
     candidate?.finish ?? (blocked && { reason: 'content_filter', message: blocked.message ?? `Prompt blocked: ${blocked.reason}` })
   const fields = fieldsOf(candidate?.ext) ?? {}
   const unread = candidate?.at === undefined ? fields['incomplete_details'] : fields
-  // The answer has not ended.
+  // The response has not ended.
   if (!finish && typeof fields['status'] === 'string') return { status: fields['status'], ...defined({ details: unread }) }
   // An ending of this protocol in a word that no other has.
   if (finish?.reason === 'other' && finish.protocol === protocolName && finish.raw !== undefined && candidate?.at === undefined)
     return { status: finish.raw, ...defined({ details: unread }) }
   if (!finish) {
     if (options.truncated !== 'length')
-      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/status' }, 'the answer does not say how it ended')
+      throw new TranslationError({ code: 'truncated', protocol: protocolName, path: '/status' }, 'the response has no finish reason')
     report.add('finish.truncated-as-length', candidate?.at, 'finish.reason')
     return { status: 'incomplete', details: { reason: 'max_output_tokens' } }
   }
@@ -257,7 +260,7 @@ export function encodeEnding(candidate: Candidate | undefined, context: EndingCo
   return { status, ...defined({ details, refusal }) }
 }
 
-/** Clients tell `tool_calls` from `stop` by whether a call waits for its result. */
+/** Clients distinguish `tool_calls` from `stop` by whether a call waits for its result. */
 function noteMisread(candidate: Candidate | undefined, { called, waits }: EndingContext, report: ResponsesReport): void {
   const reason = candidate?.finish?.reason
   const isMisread = reason === 'tool_calls' ? !called : reason === 'stop' && waits

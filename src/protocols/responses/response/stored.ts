@@ -106,11 +106,11 @@ function partsOf({ role, content }: JsonObject): unknown {
 }
 
 function whole({ body }: StoredResponse, query: URLSearchParams): unknown {
-  if (query.get('stream') === 'true') throw strange('stream', 'only replies made in the background can be streamed again')
+  if (query.get('stream') === 'true') throw strange('stream', 'only responses made in the background can be streamed again')
   return body
 }
 
-/** One page of a list; the newest item comes first, unless another order is asked for. */
+/** One page of a list; the newest item comes first, unless another order is requested. */
 function pageOf(items: readonly JsonObject[], query: URLSearchParams): unknown {
   const limit = Number(query.get('limit') ?? 20)
   if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw strange('limit', 'expected a whole number from 1 to 100')

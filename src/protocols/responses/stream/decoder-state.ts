@@ -34,7 +34,7 @@ export type OpenItem = {
   done: boolean
   /** The message without its parts; at the end in its final form. */
   whole: Message
-  /** The item as its own end told it. */
+  /** The item as in its own `done` event. */
   final?: JsonObject
   /** The announced item, if it had no text and no event about it has followed: it may only carry a neighbour's signature. */
   waiting?: JsonObject
@@ -54,7 +54,7 @@ export type DecoderState = MachineState & {
   moved: Record<number, number>
   messages: number
   parts: number
-  /** Of the reply, from its start. */
+  /** Of the response, from its start. */
   id: string | undefined
   model: string | undefined
   /** The part of the last delta. */

@@ -29,10 +29,10 @@ import {
 import { forwardable } from './status-events.ts'
 
 /**
- * Events → canonical events. Items are identified by `output_index`, because some servers change ids within a stream. A
- * `done` event overrides the deltas before it, and replaces those that never came.
+ * Events → canonical events. Items are identified by `output_index`, because some servers change ids within a stream. A `done` event
+ * overrides the deltas before it, and replaces those that never came.
  *
- * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another reply
+ * @throws TranslationError `malformed` for a known event without a required field, `out-of-order` for the start of another response
  */
 export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState, ResponsesOptions> = {
   initial: () => ({
@@ -58,7 +58,7 @@ export const streamDecoder: StreamMachine<unknown, CanonicalEvent, DecoderState,
     const type = typeof event['type'] === 'string' ? event['type'] : event['error'] != null ? 'error' : ''
     const act = known.get(type)
     if (state.phase === 'before') {
-      // Pings and unknown events do not begin a stream: the start must have the id and model of the reply.
+      // Pings and unknown events do not begin a stream: the start must have the id and model of the response.
       if (act === ping) return
       if (!act) return reportOf(state).once('event.unknown', undefined)
       begin(state, event, type, emit)
@@ -83,7 +83,7 @@ const eventKeys = new Set(
   ),
 )
 
-/** Keys of an event have no place in a reply. */
+/** Keys of an event have no place in a response. */
 function noteUnknown(state: DecoderState, event: JsonObject): void {
   for (const key in event) if (!eventKeys.has(key) && event[key] !== null) reportOf(state).once('field.unknown', step(key))
 }
@@ -100,7 +100,7 @@ type Act = (state: DecoderState, event: JsonObject, emit: EmitEvent) => void
 
 const nothing: Act = () => {}
 
-/** `response.created` after the start: ignored for the same reply, refused for another one. */
+/** `response.created` after the start: ignored for the same response, refused for another one. */
 const beginAgain: Act = ({ id }, event) => {
   const { response } = event
   if (id === undefined || !isObject(response) || typeof response['id'] !== 'string' || response['id'] === id) return

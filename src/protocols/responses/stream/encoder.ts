@@ -111,7 +111,7 @@ function take(state: EncoderState, event: EncoderEvent, emit: EmitWire): void {
       return
     case 'usage':
       state.usage = mergeUsage(state.usage, event.usage)
-      // Some servers tell the tier only here.
+      // Some servers send the tier only here.
       if (event.usage.serviceTier && !state.start.serviceTier) update(state, { type: 'update', serviceTier: event.usage.serviceTier })
       return
     case 'error':

@@ -25,7 +25,7 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
   if (!complete) {
     if (state.options.truncated === 'length') endAsLength(state, emit)
     else {
-      // Other answers came to an end, and this one never did.
+      // Other candidates have ended, and this one never did.
       if (clean) state.failure = endedEarly
       fail(state, endedEarly, emit)
     }
@@ -33,7 +33,7 @@ export function conclude(state: EncoderState, clean: boolean, emit: EmitWire): v
   }
   if (state.finish?.reason === 'error') {
     if (state.blocked) reportOf(state).add('finish.approximated', undefined, 'promptBlocked')
-    fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its answer' }, emit)
+    fail(state, { status: 502, kind: 'internal', message: state.finish.message ?? 'the model did not finish its response' }, emit)
     return
   }
   open(state, emit)
@@ -84,7 +84,7 @@ function takeSoFar(state: EncoderState, { value, item: index, content }: OpenPar
 
 const usageOf = (state: EncoderState) => encodeUsage(state.usage, { missingUsage: 'null' }, reportOf(state)) ?? null
 
-/** Usage of a reply that did not fail. */
+/** Usage of a response that did not fail. */
 const finalUsageOf = (state: EncoderState) =>
   encodeUsage(state.usage, envelopeOf(state).native ? { missingUsage: 'null' } : state.options, reportOf(state)) ?? null
 

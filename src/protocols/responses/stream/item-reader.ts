@@ -258,7 +258,7 @@ function openAs(state: DecoderState, { type, id, call_id: call }: JsonObject): n
 /** Ends an item with its final form. One that was never announced is announced and ended at once. */
 function completeItem(state: DecoderState, index: number, wire: JsonObject, emit: EmitEvent): void {
   const there = state.items[index]
-  // The last event repeats every item, usually as it was.
+  // The last event repeats every item, mostly unchanged.
   if (there?.carrier || (there?.final && !saysMore(wire, there.final))) return
   const { message, attach, proven } = decodeItem(wire as ResponsesItem, below('/output', index), undefined, state.model)
   if (there?.done) {
@@ -277,7 +277,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
     closeItem(state, open, undefined, emit)
     open = undefined
   }
-  // Reasoning begins without its segments, which are told one by one.
+  // Reasoning begins without its segments, which are emitted one by one.
   open ??= openItem(state, index, only?.type === 'reasoning' ? { ...wire, content: undefined, summary: [] } : wire, emit)
   if (open.type === 'message') {
     const placeOf = placesOf(Object.keys(open.parts), 'c', message.parts.length)
@@ -303,7 +303,7 @@ function completeItem(state: DecoderState, index: number, wire: JsonObject, emit
 /** How far from an item another may be that was taken for it. */
 const nearby = 32
 
-/** What only the last event says of an item: a proof can still be told; anything else comes too late. */
+/** What only the last event has of an item: a signature can still be emitted; anything else is too late. */
 function takeLate(state: DecoderState, index: number, whole: Message, emit: EmitEvent): void {
   const there = state.items[index]
   const [only] = whole.parts
@@ -322,7 +322,7 @@ export const messageOf = ({ whole, parts }: OpenItem): Message => ({ ...whole, p
 /** Not compared: ids, which some servers change, and what is no content. */
 const incomparable = new Set(['id', 'at', 'redacted'])
 
-/** The provider seals the same anew each time that it tells it. */
+/** The provider encrypts the same text differently each time. */
 const sealed = new Set(['signature', 'encrypted_content', 'fingerprint'])
 
 /** Does it say anything that the other one does not? That an item which has ended is completed goes without saying. */
@@ -353,7 +353,7 @@ function giveBegun(item: OpenItem, emit: EmitEvent): void {
   if (call?.value.type === 'tool-call' && call.value.input === '') give(call, { kind: 'input', text }, emit)
 }
 
-/** Ends what is still open when the answer ends. */
+/** Ends what is still open when the response ends. */
 export function closeItems(state: DecoderState, status: Message['status'], emit: EmitEvent): void {
   for (const index of Object.keys(state.items)) {
     const open = openWaiting(state, Number(index), emit)

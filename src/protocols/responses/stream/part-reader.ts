@@ -55,7 +55,7 @@ function textPart(
   return open.ended || open.value.type !== kind ? stray(state, event, whole) : open
 }
 
-/** Notes a piece of content that has no place. `whole`: what came in a `done` event, which may repeat what was told. */
+/** Notes a chunk of content that has no place. `whole`: it is from a `done` event, which may repeat what was emitted. */
 function stray(state: DecoderState, event: JsonObject, whole?: string): undefined {
   const index = indexOf(state, event)
   if (whole === undefined) reportOf(state).once('stream.stray-delta', index === undefined ? '' : below('/output', index))

@@ -17,7 +17,7 @@ const events: readonly [begins: string, item: string, ends: readonly string[]][]
 
 const items = new Map<string, string>(events.flatMap(([begins, item, ends]) => ends.map(end => [`response.${begins}.${end}`, item] as const)))
 
-/** Types of events that are only forwarded, to clients of this protocol: they tell progress, or what their item repeats at its end. */
+/** Types of events that are only forwarded, to clients of this protocol: they report progress, or what their item repeats at its end. */
 export const forwardable: ReadonlySet<string> = new Set(items.keys())
 
 /** Is the event about this item? Events about the commands of a shell have no item id, because only one is open at a time. */

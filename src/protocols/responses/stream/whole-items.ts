@@ -42,7 +42,7 @@ export function startContent(state: EncoderState, part: OpenPart, emit: EmitWire
   write(state, 'response.content_part.added', { ...placeOf(state, part), content_index: part.content, part: wire }, emit)
 }
 
-/** An item of this protocol as it came, with the ids that an answer's items must have. Undefined: there is nothing to write. */
+/** An item of this protocol unchanged, with the ids that a response's items must have. Undefined: there is nothing to write. */
 function rawItem(state: EncoderState, value: Part): ResponsesWrittenItem | undefined {
   if (value.type !== 'server-tool' && value.type !== 'control' && value.type !== 'opaque') return undefined
   if (value.protocol !== protocolName) return encodeRaw(value, writingOf(state))[0]
@@ -62,7 +62,7 @@ function rawItem(state: EncoderState, value: Part): ResponsesWrittenItem | undef
   return asRead({ ...raw, id, ...call })
 }
 
-/** Items that are always written from canonical parts, never as they came. */
+/** Items that are always written from canonical parts, never unchanged. */
 const modelled = new Set(['message', 'function_call', 'custom_tool_call'])
 const needsCallId = new Set(['shell_call', 'shell_call_output'])
 
